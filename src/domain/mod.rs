@@ -1,0 +1,192 @@
+//! What a record is made of: attributes with finitely many values, and sets of attributes.
+//!
+//! # The axis order
+//!
+//! Every table in this crate is stored row-major, its axes in ascending [`AttributeId`], and ids
+//! are handed out by ascending size (ties keep the order in which the attributes were declared).
+//! The longest axis of any table is therefore its last and contiguous one, which is what the
+//! kernels in [`crate::numeric`] want. People see attributes in the order of their file:
+//! [`Domain::declared`]. The two orders meet only where data enters or leaves the crate.
+
+mod clique;
+
+pub use clique::Clique;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use thiserror::Error;
+
+/// The rank of an attribute in the axis order of its [`Domain`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AttributeId(pub u32);
+
+impl AttributeId {
+    /// The rank as an index into slices that have one entry per attribute.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A column of the data: a name and the number of values that it can take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Unique within its domain.
+    pub name: String,
+    /// The number of values, at least 1; the values are `0..size`.
+    pub size: usize,
+}
+
+/// A product of finite attribute domains, the paper's X = X_1 x ... x X_d.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Domain {
+    attributes: Vec<Attribute>,
+    declared: Vec<AttributeId>,
+    by_name: HashMap<String, AttributeId>,
+}
+
+/// Why a list of attributes is not a domain.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum DomainError {
+    /// Two attributes share a name.
+    #[error("attribute '{0}' is declared twice")]
+    DuplicateAttribute(String),
+    /// An attribute without values leaves no possible record.
+    #[error("attribute '{0}' has size 0; an attribute needs at least one value")]
+    EmptyAttribute(String),
+}
+
+impl Domain {
+    /// The domain with these attributes, given by name and size in their declared order.
+    pub fn new<N: Into<String>>(
+        attributes: impl IntoIterator<Item = (N, usize)>,
+    ) -> Result<Self, DomainError> {
+        let listed: Vec<Attribute> = attributes
+            .into_iter()
+            .map(|(name, size)| Attribute { name: name.into(), size })
+            .collect();
+        if let Some(empty) = listed.iter().find(|a| a.size == 0) {
+            return Err(DomainError::EmptyAttribute(empty.name.clone()));
+        }
+        let mut by_size: Vec<usize> = (0..listed.len()).collect();
+        by_size.sort_by_key(|&position| listed[position].size);
+        let mut declared = vec![AttributeId(0); listed.len()];
+        let mut by_name = HashMap::with_capacity(listed.len());
+        for (rank, &position) in by_size.iter().enumerate() {
+            let id = AttributeId(rank as u32);
+            declared[position] = id;
+            let name = &listed[position].name;
+            if by_name.insert(name.clone(), id).is_some() {
+                return Err(DomainError::DuplicateAttribute(name.clone()));
+            }
+        }
+        let attributes = by_size.into_iter().map(|position| listed[position].clone()).collect();
+        Ok(Self { attributes, declared, by_name })
+    }
+
+    /// The number of attributes, d.
+    pub fn len(&self) -> usize {
+        self.attributes.len()
+    }
+
+    /// Whether there are no attributes at all.
+    pub fn is_empty(&self) -> bool {
+        self.attributes.is_empty()
+    }
+
+    /// All ids, in axis order.
+    pub fn ids(&self) -> impl ExactSizeIterator<Item = AttributeId> + use<> {
+        (0..self.attributes.len() as u32).map(AttributeId)
+    }
+
+    /// All ids, in the order in which the attributes were declared.
+    pub fn declared(&self) -> &[AttributeId] {
+        &self.declared
+    }
+
+    /// The attribute with this id.
+    pub fn attribute(&self, id: AttributeId) -> &Attribute {
+        &self.attributes[id.index()]
+    }
+
+    /// The number of values of an attribute, n_i.
+    pub fn size(&self, id: AttributeId) -> usize {
+        self.attributes[id.index()].size
+    }
+
+    /// The name of an attribute.
+    pub fn name(&self, id: AttributeId) -> &str {
+        &self.attributes[id.index()].name
+    }
+
+    /// The attribute with this name.
+    pub fn id(&self, name: &str) -> Option<AttributeId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The sizes along the axes of a table over `clique`.
+    pub fn shape(&self, clique: &Clique) -> Vec<usize> {
+        clique.iter().map(|id| self.size(id)).collect()
+    }
+
+    /// The number of cells of a table over `clique`, or `None` when it passes `usize::MAX`.
+    pub fn cells(&self, clique: &Clique) -> Option<usize> {
+        clique.iter().try_fold(1usize, |cells, id| cells.checked_mul(self.size(id)))
+    }
+
+    /// The number of cells of a table over `clique` as a float, which never overflows in practice.
+    pub fn cells_f64(&self, clique: &Clique) -> f64 {
+        clique.iter().map(|id| self.size(id) as f64).product()
+    }
+
+    /// The clique of all attributes.
+    pub fn everything(&self) -> Clique {
+        Clique::new(self.ids())
+    }
+
+    /// The names of a clique's attributes in axis order, for messages.
+    pub fn names(&self, clique: &Clique) -> Vec<&str> {
+        clique.iter().map(|id| self.name(id)).collect()
+    }
+}
+
+impl fmt::Debug for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map()
+            .entries(self.declared.iter().map(|&id| (self.name(id), self.size(id))))
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_ascend_with_size_and_the_declared_order_is_kept() {
+        let domain = Domain::new([("age", 12), ("sex", 2), ("hours", 8), ("race", 2)]).unwrap();
+        let names = |ids: &[AttributeId]| -> Vec<String> {
+            ids.iter().map(|&id| domain.name(id).to_string()).collect()
+        };
+        assert_eq!(names(&domain.ids().collect::<Vec<_>>()), ["sex", "race", "hours", "age"]);
+        assert_eq!(names(domain.declared()), ["age", "sex", "hours", "race"]);
+        assert_eq!(domain.id("age"), Some(AttributeId(3)));
+        assert_eq!(domain.id("income"), None);
+    }
+
+    #[test]
+    fn duplicates_and_empty_attributes_are_refused() {
+        assert_eq!(
+            Domain::new([("a", 2), ("a", 3)]).unwrap_err(),
+            DomainError::DuplicateAttribute("a".into())
+        );
+        assert_eq!(Domain::new([("a", 0)]).unwrap_err(), DomainError::EmptyAttribute("a".into()));
+    }
+
+    #[test]
+    fn cells_of_a_huge_domain_overflow_to_none() {
+        let domain = Domain::new((0..100).map(|i| (format!("x{i}"), 100))).unwrap();
+        assert_eq!(domain.cells(&domain.everything()), None);
+        assert!((domain.cells_f64(&domain.everything()).log10() - 200.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,27 @@
+//! How well marginals explain what was observed: a convex function over marginals.
+//!
+//! This is the seam between mechanisms and estimation. Noisy linear measurements are one
+//! implementation; a mechanism whose evidence is of another kind brings its own.
+
+use std::sync::Arc;
+
+use crate::factor::{CliqueLayout, CliqueVector, Marginals};
+
+/// A convex loss L(mu) over the marginals of a collection of cliques.
+///
+/// Methods take `&mut self` so that an implementation can keep scratch space between calls; what
+/// they return depends on the arguments alone.
+pub trait Loss: Send {
+    /// The cliques whose marginals the loss looks at.
+    fn layout(&self) -> &Arc<CliqueLayout>;
+
+    /// L(mu), and its gradient (for a loss with kinks: a subgradient) written to `gradient`.
+    fn value_and_gradient(&mut self, marginals: &Marginals, gradient: &mut CliqueVector) -> f64;
+
+    /// L(mu) alone.
+    fn value(&mut self, marginals: &Marginals) -> f64;
+
+    /// A constant K with L(mu') <= L(mu) + <grad L(mu), mu' - mu> + K/2 |p' - p|_1^2 for all tables
+    /// p, p' with marginals mu, mu' (counts). `None` when there is no such constant.
+    fn smoothness(&self) -> Option<f64>;
+}

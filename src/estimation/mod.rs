@@ -1,0 +1,5 @@
+//! From noisy measurements to a graphical model: losses, junction trees, marginal oracles,
+//! optimisers, and the fitted model.
+
+pub mod loss;
+pub mod oracle;

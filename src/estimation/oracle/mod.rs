@@ -1,0 +1,28 @@
+//! Marginal oracles: the only road from [`Potentials`] to [`Marginals`].
+
+use std::sync::Arc;
+
+use crate::factor::{CliqueLayout, Marginals, Potentials};
+
+/// Computes the clique marginals of a graphical model, the paper's MARGINAL-ORACLE.
+///
+/// A potential of minus infinity is a structural zero: no record has that combination. Plus
+/// infinity and NaN are not allowed. Methods take `&mut self` because an oracle keeps its
+/// workspace between calls; what they return depends on the arguments alone.
+pub trait MarginalOracle: Send {
+    /// The cliques that have potentials, and whose marginals are computed.
+    fn layout(&self) -> &Arc<CliqueLayout>;
+
+    /// Writes the marginals of the model with these potentials, scaled to sum to `total`, and
+    /// returns ln Z, the logarithm of the sum over all records x of exp(sum over C of
+    /// theta_C(x_C)). When the potentials exclude every record, returns minus infinity and writes
+    /// zeros.
+    fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64;
+
+    /// The largest value over all records x of sum over C of theta_C(x_C), or `None` when this
+    /// oracle cannot bound it. Minus infinity when the potentials exclude every record.
+    fn maximum(&mut self, potentials: &Potentials) -> Option<f64>;
+
+    /// Whether the marginals are those of the model, rather than an approximation of them.
+    fn is_exact(&self) -> bool;
+}

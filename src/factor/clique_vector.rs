@@ -1,0 +1,146 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Factor;
+use crate::domain::{Clique, Domain};
+
+/// Where the table of each clique lies in one flat array.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CliqueLayout {
+    domain: Domain,
+    cliques: Vec<Clique>,
+    offsets: Vec<usize>,
+}
+
+impl CliqueLayout {
+    /// Tables over these cliques, one after another.
+    ///
+    /// # Panics
+    /// When the cells of all tables together pass `usize::MAX`.
+    pub fn new(domain: Domain, cliques: Vec<Clique>) -> Arc<Self> {
+        let mut offsets = vec![0usize];
+        for clique in &cliques {
+            let end = domain
+                .cells(clique)
+                .and_then(|cells| cells.checked_add(offsets[offsets.len() - 1]))
+                .expect("measured cliques fit in the address space");
+            offsets.push(end);
+        }
+        Arc::new(Self { domain, cliques, offsets })
+    }
+
+    /// The domain that the cliques are from.
+    pub fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// The cliques, in the order of their tables.
+    pub fn cliques(&self) -> &[Clique] {
+        &self.cliques
+    }
+
+    /// The cells of the table at `index`.
+    pub fn range(&self, index: usize) -> Range<usize> {
+        self.offsets[index]..self.offsets[index + 1]
+    }
+
+    /// The cells of all tables together.
+    pub fn len(&self) -> usize {
+        self.offsets[self.offsets.len() - 1]
+    }
+
+    /// Whether there are no cells.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The smallest table whose clique contains `clique`, if there is one.
+    pub fn covering(&self, clique: &Clique) -> Option<usize> {
+        (0..self.cliques.len())
+            .filter(|&index| clique.is_subset(&self.cliques[index]))
+            .min_by_key(|&index| self.range(index).len())
+    }
+}
+
+/// One table per clique, the paper's combined vector over a collection of cliques.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CliqueVector {
+    layout: Arc<CliqueLayout>,
+    values: Vec<f64>,
+}
+
+impl CliqueVector {
+    /// All cells zero.
+    pub fn zeros(layout: &Arc<CliqueLayout>) -> Self {
+        Self { layout: Arc::clone(layout), values: vec![0.0; layout.len()] }
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> &Arc<CliqueLayout> {
+        &self.layout
+    }
+
+    /// The cells of all tables, one after another.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The cells of all tables, one after another.
+    pub fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// The cells of one table.
+    pub fn table(&self, index: usize) -> &[f64] {
+        &self.values[self.layout.range(index)]
+    }
+
+    /// The cells of one table.
+    pub fn table_mut(&mut self, index: usize) -> &mut [f64] {
+        &mut self.values[self.layout.range(index)]
+    }
+
+    /// A copy of one table that knows its attributes.
+    pub fn factor(&self, index: usize) -> Factor {
+        let clique = self.layout.cliques[index].clone();
+        Factor::new(&self.layout.domain, clique, self.table(index).to_vec())
+    }
+}
+
+macro_rules! space {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name(pub CliqueVector);
+
+        impl $name {
+            /// All cells zero.
+            pub fn zeros(layout: &Arc<CliqueLayout>) -> Self {
+                Self(CliqueVector::zeros(layout))
+            }
+        }
+
+        impl std::ops::Deref for $name {
+            type Target = CliqueVector;
+            fn deref(&self) -> &CliqueVector {
+                &self.0
+            }
+        }
+
+        impl std::ops::DerefMut for $name {
+            fn deref_mut(&mut self) -> &mut CliqueVector {
+                &mut self.0
+            }
+        }
+    };
+}
+
+space! {
+    /// Log-potentials, the paper's theta: p(x) is proportional to exp(sum over C of theta_C(x_C)).
+    /// Only a marginal oracle turns them into [`Marginals`].
+    Potentials
+}
+space! {
+    /// Marginals in counts, the paper's mu scaled by the total.
+    Marginals
+}

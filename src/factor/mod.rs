@@ -1,0 +1,123 @@
+//! Tables over cliques: one table ([`Factor`]), and one per clique of a set ([`CliqueVector`]).
+
+mod clique_vector;
+
+pub use clique_vector::{CliqueLayout, CliqueVector, Marginals, Potentials};
+
+use crate::domain::{AttributeId, Clique, Domain};
+use crate::numeric::strided::{Projection, permute};
+
+/// A table with one number per combination of values of a clique's attributes, row-major in axis
+/// order (see [`crate::domain`]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Factor {
+    clique: Clique,
+    shape: Vec<usize>,
+    values: Vec<f64>,
+}
+
+/// Whatever can give the marginal on any set of attributes: a dataset, a table, a fitted model.
+pub trait Projectable {
+    /// Why a marginal cannot be had.
+    type Error;
+
+    /// The attributes of the whole.
+    fn domain(&self) -> &Domain;
+
+    /// The marginal on `clique`, in counts.
+    fn project(&self, clique: &Clique) -> Result<Factor, Self::Error>;
+}
+
+impl Factor {
+    /// The table over `clique` with these cells.
+    ///
+    /// # Panics
+    /// When the number of cells is not that of the clique in `domain`.
+    pub fn new(domain: &Domain, clique: Clique, values: Vec<f64>) -> Self {
+        let shape = domain.shape(&clique);
+        assert_eq!(shape.iter().product::<usize>(), values.len(), "cells of {clique:?}");
+        Self { clique, shape, values }
+    }
+
+    /// The table over the attributes `listed`, whose cells are row-major in *that* order.
+    ///
+    /// # Panics
+    /// When an attribute is listed twice or the number of cells does not fit.
+    pub fn from_listed(domain: &Domain, listed: &[AttributeId], values: &[f64]) -> Self {
+        let clique = Clique::new(listed.iter().copied());
+        assert_eq!(clique.len(), listed.len(), "an attribute is listed twice");
+        let listed_shape: Vec<usize> = listed.iter().map(|&id| domain.size(id)).collect();
+        let order: Vec<usize> = clique
+            .iter()
+            .map(|id| listed.iter().position(|&other| other == id).expect("same attributes"))
+            .collect();
+        let values = permute(values, &listed_shape, &order);
+        Self::new(domain, clique, values)
+    }
+
+    /// The cells in row-major order of `listed`, which must name this table's attributes.
+    pub fn values_as_listed(&self, listed: &[AttributeId]) -> Vec<f64> {
+        let order: Vec<usize> = listed
+            .iter()
+            .map(|&id| self.clique.axis(id).expect("listed attributes are the clique's"))
+            .collect();
+        assert_eq!(order.len(), self.clique.len(), "every attribute is listed once");
+        permute(&self.values, &self.shape, &order)
+    }
+
+    /// The attributes.
+    pub fn clique(&self) -> &Clique {
+        &self.clique
+    }
+
+    /// The sizes along the axes.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The cells.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The cells, without the rest.
+    pub fn into_values(self) -> Vec<f64> {
+        self.values
+    }
+
+    /// The sum of all cells.
+    pub fn total(&self) -> f64 {
+        self.values.iter().sum()
+    }
+
+    /// The table over `keep`, which must be a subset, with the other attributes summed out.
+    pub fn sum_onto(&self, keep: &Clique) -> Factor {
+        assert!(keep.is_subset(&self.clique), "{keep:?} is not within {:?}", self.clique);
+        let kept: Vec<bool> = self.clique.iter().map(|id| keep.contains(id)).collect();
+        let projection = Projection::new(&self.shape, &kept);
+        let mut values = vec![0.0; projection.small_len()];
+        projection.sum(&self.values, &mut values);
+        let shape =
+            self.shape.iter().zip(&kept).filter(|&(_, &kept)| kept).map(|(&n, _)| n).collect();
+        Factor { clique: keep.clone(), shape, values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listed_order_is_only_a_matter_of_presentation() {
+        let domain = Domain::new([("a", 4), ("b", 3)]).unwrap();
+        let (a, b) = (domain.id("a").unwrap(), domain.id("b").unwrap());
+        let as_ab: Vec<f64> = (0..12).map(f64::from).collect();
+        let factor = Factor::from_listed(&domain, &[a, b], &as_ab);
+        // b is smaller, so it is the first axis.
+        assert_eq!(factor.shape(), [3, 4]);
+        assert_eq!(factor.values()[..4], [0.0, 3.0, 6.0, 9.0]);
+        assert_eq!(factor.values_as_listed(&[a, b]), as_ab);
+        assert_eq!(factor.sum_onto(&Clique::new([a])).values(), [3.0, 12.0, 21.0, 30.0]);
+        assert_eq!(factor.sum_onto(&Clique::empty()).values(), [66.0]);
+    }
+}

@@ -1,0 +1,3 @@
+//! Kernels on slices of `f64`. Nothing in here knows what an attribute is.
+
+pub mod strided;

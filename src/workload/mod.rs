@@ -1,0 +1,1 @@
+//! Query matrices and what they ask of a marginal.
