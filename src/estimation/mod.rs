@@ -1,5 +1,7 @@
 //! From noisy measurements to a graphical model: losses, junction trees, marginal oracles,
 //! optimisers, and the fitted model.
 
+pub mod contraction;
+pub mod junction_tree;
 pub mod loss;
 pub mod oracle;

@@ -2,4 +2,5 @@
 
 pub mod contraction;
 pub mod exp;
+pub mod pointwise;
 pub mod strided;

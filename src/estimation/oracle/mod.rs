@@ -1,5 +1,9 @@
 //! Marginal oracles: the only road from [`Potentials`] to [`Marginals`].
 
+mod exact;
+
+pub use exact::Exact;
+
 use std::sync::Arc;
 
 use crate::factor::{CliqueLayout, Marginals, Potentials};
