@@ -58,6 +58,8 @@ pub struct Contraction {
     rows: Vec<[u32; 2]>,
     /// For each term of the sum, how much further on its factors are.
     terms: Vec<[u32; 2]>,
+    /// Whether one factor has every axis and the other all but the inner one.
+    absorbs: bool,
 }
 
 /// Multiply-adds below which a contraction is not worth sharing among threads.
@@ -92,6 +94,7 @@ impl Contraction {
             if inner_axis.in_a { inner_axis.size } else { 1 },
             if inner_axis.in_b { inner_axis.size } else { 1 },
         ];
+        let absorbs = inner == Inner::RowScalar && merged.iter().all(|axis| axis.in_a && axis.in_b);
         let (mut rows, mut terms) = (vec![[0u32; 2]], vec![[0u32; 2]]);
         for axis in merged.iter().rev() {
             let step =
@@ -113,7 +116,7 @@ impl Contraction {
         if swapped {
             rows.iter_mut().chain(&mut terms).for_each(|offsets| offsets.swap(0, 1));
         }
-        Self { inner, length: inner_axis.size, swapped, rows, terms }
+        Self { inner, length: inner_axis.size, swapped, rows, terms, absorbs }
     }
 
     /// The number of multiply-adds of one run.
@@ -141,6 +144,31 @@ impl Contraction {
     /// O = max of A + B.
     pub fn max_multiply(&self, a: &[f64], b: &[f64], o: &mut [f64], parallel: bool) {
         self.run::<MaxPlus>(a, b, 0.0, o, parallel);
+    }
+
+    /// When one factor has every axis and the other all but the inner one, as when a table takes
+    /// in a message: whether the factor with every axis is the second.
+    pub fn absorbs(&self) -> Option<bool> {
+        self.absorbs.then_some(self.swapped)
+    }
+
+    /// The way back through O = sum of `full` * `other` in one pass, for a contraction that
+    /// [`absorbs`](Self::absorbs). With D the adjoint of O, times `scale`: writes full * other * D
+    /// to `product` and the sum of full * D over the inner axis to `adjoint`, and returns the
+    /// largest other * D, the adjoint of `full`.
+    pub fn absorb_back(
+        &self,
+        full: &[f64],
+        other: &[f64],
+        d: &[f64],
+        scale: f64,
+        product: &mut [f64],
+        adjoint: &mut [f64],
+    ) -> f64 {
+        assert!(self.absorbs);
+        assert_eq!(full.len(), product.len());
+        assert_eq!(other.len(), adjoint.len());
+        absorb_rows(self, full, other, d, scale, product, adjoint)
     }
 
     fn run<S: Algebra>(&self, a: &[f64], b: &[f64], scale: f64, o: &mut [f64], parallel: bool) {
@@ -330,6 +358,39 @@ fn linear_rows(
             }
         }
     }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn absorb_rows(
+    plan: &Contraction,
+    full: &[f64],
+    other: &[f64],
+    d: &[f64],
+    scale: f64,
+    product: &mut [f64],
+    adjoint: &mut [f64],
+) -> f64 {
+    let n = plan.length;
+    let mut largest = 0.0;
+    for (d, &row) in d.chunks_exact(n).zip(&plan.rows) {
+        let row_largest = d.iter().copied().fold(0.0, larger);
+        for &term in &plan.terms {
+            let (full_start, other_start) = factors(row, term);
+            let factor = other[other_start] * scale;
+            largest = larger(largest, factor * row_largest);
+            let mut lanes = [0.0; 16];
+            in_blocks!(n, |first, W| {
+                let full: &[f64; W] = block(full, full_start + first);
+                let d: &[f64; W] = block(d, first);
+                let both: [f64; W] = std::array::from_fn(|i| full[i] * d[i]);
+                (0..W).for_each(|i| lanes[i] += both[i]);
+                store(product, full_start + first, both.map(|both| factor * both));
+            });
+            let eight = std::array::from_fn(|i| lanes[i] + lanes[i + 8]);
+            adjoint[other_start] = scale * total(eight);
+        }
+    }
+    largest
 }
 
 /// The sum of eight lanes, always in the same order.
@@ -541,6 +602,46 @@ mod tests {
             expected.fill(f64::NEG_INFINITY);
             obvious(&axes, &a, &b, &mut expected, |o, a, b| o.max(a + b));
             prop_assert_eq!(&ours, &expected);
+        }
+
+        #[test]
+        fn absorbing_is_two_contractions_and_a_product(rows in 1usize..6, terms in 1usize..6, n in 1usize..40, swap: bool) {
+            let axis = |size, in_full, in_other, in_o| {
+                let (in_a, in_b) = if swap { (in_other, in_full) } else { (in_full, in_other) };
+                Axis { size, in_a, in_b, in_o }
+            };
+            let axes = [
+                axis(terms, true, true, false),
+                axis(rows, true, true, true),
+                axis(n, true, false, true),
+            ];
+            let plan = Contraction::new(&axes);
+            if plan.absorbs().is_none() {
+                // Axes of size 1 can leave nothing to absorb.
+                return Ok(());
+            }
+            prop_assert_eq!(plan.absorbs(), Some(swap));
+            let cells = rows * terms * n;
+            let (full, other, d) =
+                (numbers(cells, 1), numbers(rows * terms, 2), numbers(rows * n, 3));
+            let (mut product, mut adjoint) = (vec![0.0; cells], vec![0.0; rows * terms]);
+            let other: Vec<f64> = other.iter().map(|x| x.abs()).collect();
+            let d: Vec<f64> = d.iter().map(|x| x.abs()).collect();
+            let largest = plan.absorb_back(&full, &other, &d, 2.0, &mut product, &mut adjoint);
+            let mut expected_largest = 0.0f64;
+            for t in 0..terms {
+                for r in 0..rows {
+                    let sum: f64 = (0..n).map(|i| 2.0 * full[(t * rows + r) * n + i] * d[r * n + i]).sum();
+                    prop_assert!((adjoint[t * rows + r] - sum).abs() < 1e-12 * n as f64);
+                    for i in 0..n {
+                        let back = 2.0 * other[t * rows + r] * d[r * n + i];
+                        expected_largest = expected_largest.max(back);
+                        let cell = (t * rows + r) * n + i;
+                        prop_assert!((product[cell] - full[cell] * back).abs() < 1e-13);
+                    }
+                }
+            }
+            prop_assert!((largest - expected_largest).abs() <= 1e-15 * expected_largest);
         }
 
         #[test]

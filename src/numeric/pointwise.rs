@@ -22,7 +22,8 @@ pub fn multiply_assign(x: &mut [f64], y: &[f64]) -> f64 {
     let mut largest = lanes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let done = x.len() / 8 * 8;
     for (x, y) in x[done..].iter_mut().zip(&y[done..]) {
-        largest = largest.max(*x) + *x * 0.0;
+        largest = largest.max(*x);
+        nan[0] += *x * 0.0;
         *x *= y;
     }
     largest + nan.iter().sum::<f64>()

@@ -34,6 +34,23 @@ pub(super) trait Algebra {
 
     /// Whether a finished adjoint can be trusted.
     fn trust(adjoint: &[f64]) -> bool;
+
+    /// The way back through a leaf that takes in a message, if this algebra has a short one:
+    /// writes the leaf's marginal and the message's adjoint. See [`Contraction::absorb_back`].
+    fn absorb(_: Absorption<'_>) -> Option<bool> {
+        None
+    }
+}
+
+/// What the way back through a leaf that takes in a message reads and writes.
+pub(super) struct Absorption<'a> {
+    plan: &'a Contraction,
+    leaf: &'a [f64],
+    message: &'a [f64],
+    adjoint: &'a [f64],
+    scale: f64,
+    marginal: &'a mut [f64],
+    message_adjoint: &'a mut [f64],
 }
 
 /// Ordinary numbers. A leaf is exp(theta - its maximum); an inner table is multiplied by a power
@@ -101,6 +118,18 @@ impl Algebra for Linear {
 
     fn trust(adjoint: &[f64]) -> bool {
         maximum(adjoint) <= LARGEST_ADJOINT
+    }
+
+    fn absorb(a: Absorption<'_>) -> Option<bool> {
+        let largest = a.plan.absorb_back(
+            a.leaf,
+            a.message,
+            a.adjoint,
+            a.scale,
+            a.marginal,
+            a.message_adjoint,
+        );
+        Some(largest <= LARGEST_ADJOINT && Self::trust(a.message_adjoint))
     }
 }
 
@@ -345,6 +374,17 @@ impl Way<'_> {
         &self.values[self.program.instructions[node].value.clone()]
     }
 
+    /// The leaf and the message of a product in which a leaf takes in a message.
+    fn absorption(&self, node: usize) -> Option<(usize, usize, &Contraction)> {
+        let Kind::Product { left, right, forward, .. } = &self.program.instructions[node].kind
+        else {
+            return None;
+        };
+        let (full, other) = if forward.absorbs()? { (*right, *left) } else { (*left, *right) };
+        let is_leaf = |node: usize| matches!(self.program.instructions[node].kind, Kind::Leaf(_));
+        (is_leaf(full) && !is_leaf(other)).then_some((full, other, forward))
+    }
+
     fn backward<A: Algebra>(
         &self,
         task: &Task,
@@ -365,6 +405,25 @@ impl Way<'_> {
             let (below, own) = adjoints.split_at_mut(instruction.adjoint.start - adjoint_base);
             let own = &own[..instruction.adjoint.len()];
             let scale = A::scale(self.records[node]);
+            if let Some((leaf, message, forward)) = self.absorption(node) {
+                let range = self.marginal_span(&(leaf..leaf + 1));
+                let target = &self.program.instructions[message].adjoint;
+                let done = A::absorb(Absorption {
+                    plan: forward,
+                    leaf: self.value(leaf),
+                    message: self.value(message),
+                    adjoint: own,
+                    scale,
+                    marginal: &mut marginals
+                        [range.start - marginal_base..range.end - marginal_base],
+                    message_adjoint: &mut below
+                        [target.start - adjoint_base..target.end - adjoint_base],
+                });
+                if let Some(trust) = done {
+                    trusted &= trust;
+                    continue;
+                }
+            }
             let mut send = |child: usize, plan: &Contraction, sibling: &[f64]| {
                 let target = &self.program.instructions[child];
                 match target.kind {
