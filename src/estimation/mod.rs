@@ -1,5 +1,6 @@
 //! From noisy measurements to a graphical model: losses, junction trees, marginal oracles,
 //! optimisers, and the fitted model.
 
+pub mod junction_tree;
 pub mod loss;
 pub mod oracle;
