@@ -1,7 +1,7 @@
 use std::cmp::Ordering;
 
 use super::graph::Step;
-use crate::domain::Clique;
+use crate::domain::{AttributeId, Clique};
 
 /// For each step of an elimination, an earlier one whose clique contains its own, if there is one.
 /// The cliques of the others are the maximal cliques of the triangulated graph.
@@ -42,16 +42,14 @@ struct Edge {
 }
 
 impl Forest {
-    /// The junction forest of an elimination, where `clique` turns vertices into attributes.
+    /// The junction forest of an elimination, where vertex `v` stands for `attributes[v]`.
     ///
     /// Contracting the elimination tree onto maximal cliques gives a junction tree for each
     /// connected part, which is the same as a spanning tree of greatest total separator length.
     /// Cost: linear in the sizes of the cliques, apart from [`Forest::attach_to_smallest`].
-    pub(super) fn new(
-        vertices: usize,
-        steps: &[Step],
-        clique: impl Fn(&mut dyn Iterator<Item = u32>) -> Clique,
-    ) -> Self {
+    pub(super) fn new(attributes: &[AttributeId], steps: &[Step]) -> Self {
+        let vertices = attributes.len();
+        let attribute = |&v: &u32| attributes[v as usize];
         let absorbers = absorbers(vertices, steps);
         let (mut cliques, mut cells) = (Vec::new(), Vec::new());
         let mut node_of: Vec<usize> = Vec::with_capacity(steps.len());
@@ -59,8 +57,8 @@ impl Forest {
             node_of.push(match absorber {
                 Some(earlier) => node_of[earlier],
                 None => {
-                    cliques
-                        .push(clique(&mut step.eliminated.iter().chain(&step.boundary).copied()));
+                    let members = step.eliminated.iter().chain(&step.boundary);
+                    cliques.push(members.map(attribute).collect());
                     cells.push(step.cells);
                     cliques.len() - 1
                 }
@@ -71,7 +69,7 @@ impl Forest {
             if let Some(parent) = parent
                 && node_of[index] != node_of[parent]
             {
-                let separator = clique(&mut steps[index].boundary.iter().copied());
+                let separator = steps[index].boundary.iter().map(attribute).collect();
                 edges.push(Edge { separator, ends: [node_of[index], node_of[parent]] });
             }
         }

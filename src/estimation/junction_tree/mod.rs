@@ -113,10 +113,9 @@ impl JunctionTree {
         if steps.is_empty() && !measured.is_empty() {
             steps.push(Step::empty());
         }
-        let attribute = |v: u32| attributes[v as usize];
-        let elimination_order =
-            steps.iter().flat_map(|step| &step.eliminated).map(|&v| attribute(v)).collect();
-        let forest = Forest::new(attributes.len(), &steps, |vs| vs.map(attribute).collect());
+        let eliminated = steps.iter().flat_map(|step| &step.eliminated);
+        let elimination_order = eliminated.map(|&v| attributes[v as usize]).collect();
+        let forest = Forest::new(&attributes, &steps);
         let rooted = Rooted::at_centroids(&forest.neighbours(), &forest.cells);
 
         let cells: Vec<f64> = rooted.nodes.iter().map(|&node| forest.cells[node]).collect();

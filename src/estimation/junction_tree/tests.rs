@@ -29,6 +29,14 @@ fn problem() -> impl Strategy<Value = (Domain, Vec<Clique>)> {
     )
 }
 
+/// Pairs over 40 attributes: long lists of neighbours, and several connected parts.
+fn wide_problem() -> impl Strategy<Value = (Domain, Vec<Clique>)> {
+    let pairs = prop::collection::vec((0..40u32, 0..40u32), 0..120);
+    (prop::collection::vec(2usize..50, 40), pairs).prop_map(|(sizes, pairs)| {
+        (domain(&sizes), pairs.into_iter().map(|(a, b)| clique(&[a, b])).collect())
+    })
+}
+
 /// The maximal cliques that an elimination order makes, by the definition: an adjacency matrix, and
 /// every pair of cliques compared.
 fn obvious_cliques(domain: &Domain, measured: &[Clique], order: &[AttributeId]) -> Vec<Clique> {
@@ -80,7 +88,9 @@ proptest! {
     }
 
     #[test]
-    fn the_cliques_are_those_of_the_elimination_order((domain, measured) in problem()) {
+    fn the_cliques_are_those_of_the_elimination_order(
+        (domain, measured) in prop_oneof![3 => problem(), 1 => wide_problem()],
+    ) {
         let tree = JunctionTree::new(&domain, &measured);
         let order = tree.elimination_order();
         let mut listed: Vec<AttributeId> = measured.iter().flat_map(Clique::iter).collect();
@@ -162,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn the_edges_are_those_of_an_obvious_spanning_tree((domain, measured) in problem()) {
+    fn the_edges_cost_what_an_obvious_spanning_tree_costs((domain, measured) in problem()) {
         let tree = JunctionTree::new(&domain, &measured);
         let ends = |&(a, b): &(usize, usize)| tree.cells(a) + tree.cells(b);
         let shared = |&(a, b): &(usize, usize)| tree.separator(a, b).len();
@@ -268,7 +278,7 @@ fn small_random_graphs_are_solved_to_optimality() {
         assert!(greedy <= 3.0 * best);
         hard += usize::from(greedy > best);
     }
-    println!("greedy missed {hard}");
+    assert!(hard > 0, "restarts were not needed for any of these");
 }
 
 #[test]
