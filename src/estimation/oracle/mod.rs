@@ -1,5 +1,9 @@
 //! Marginal oracles: the only road from [`Potentials`] to [`Marginals`].
 
+mod brute_force;
+
+pub use brute_force::{BruteForce, BruteForceError};
+
 use std::sync::Arc;
 
 use crate::factor::{CliqueLayout, Marginals, Potentials};
@@ -25,4 +29,12 @@ pub trait MarginalOracle: Send {
 
     /// Whether the marginals are those of the model, rather than an approximation of them.
     fn is_exact(&self) -> bool;
+}
+
+/// The logarithm of the number of combinations of the attributes that are in no clique: what they
+/// add to ln Z.
+fn log_unmentioned(layout: &CliqueLayout) -> f64 {
+    let domain = layout.domain();
+    let mentioned = |id| layout.cliques().iter().any(|clique| clique.contains(id));
+    domain.ids().filter(|&id| !mentioned(id)).map(|id| (domain.size(id) as f64).ln()).sum()
 }
