@@ -1,8 +1,10 @@
 //! Marginal oracles: the only road from [`Potentials`] to [`Marginals`].
 
 mod brute_force;
+mod loopy;
 
 pub use brute_force::{BruteForce, BruteForceError};
+pub use loopy::{Convergence, Loopy, LoopyError, LoopyOptions};
 
 use std::sync::Arc;
 
