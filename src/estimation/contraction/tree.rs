@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::group::{Alphabet, EXHAUSTIVE, Pairing, pair_up};
 use crate::domain::{AttributeId, Clique, Domain};
@@ -54,11 +55,11 @@ impl ContractionTree {
         }
         for component in tree.components() {
             let own: Vec<usize> =
-                component.iter().flat_map(|&clique| members[clique].iter().copied()).collect();
+                component.clone().flat_map(|clique| members[clique].iter().copied()).collect();
             if own.is_empty() {
                 continue;
             }
-            let (mut root, cost) = builder.along(tree, component, &mut members);
+            let (mut root, cost) = builder.along(tree, component.clone(), &mut members);
             if own.len() <= EXHAUSTIVE {
                 let (at_once, cost_at_once) = builder.combine(&own, &Clique::empty());
                 if cost_at_once < cost {
@@ -124,12 +125,12 @@ impl Builder<'_> {
     fn along(
         &mut self,
         tree: &JunctionTree,
-        component: &[usize],
+        component: Range<usize>,
         members: &mut [Vec<usize>],
     ) -> (usize, f64) {
         let mut spent = 0.0;
         let mut last = None;
-        for &clique in component {
+        for clique in component {
             let inputs = std::mem::take(&mut members[clique]);
             if inputs.is_empty() {
                 continue;

@@ -1,8 +1,12 @@
 //! Marginal oracles: the only road from [`Potentials`] to [`Marginals`].
 
+mod brute_force;
 mod exact;
+mod loopy;
 
+pub use brute_force::{BruteForce, BruteForceError};
 pub use exact::Exact;
+pub use loopy::{Convergence, Loopy, LoopyError, LoopyOptions};
 
 use std::sync::Arc;
 
@@ -29,4 +33,12 @@ pub trait MarginalOracle: Send {
 
     /// Whether the marginals are those of the model, rather than an approximation of them.
     fn is_exact(&self) -> bool;
+}
+
+/// The logarithm of the number of combinations of the attributes that are in no clique: what they
+/// add to ln Z.
+fn log_unmentioned(layout: &CliqueLayout) -> f64 {
+    let domain = layout.domain();
+    let mentioned = |id| layout.cliques().iter().any(|clique| clique.contains(id));
+    domain.ids().filter(|&id| !mentioned(id)).map(|id| (domain.size(id) as f64).ln()).sum()
 }
