@@ -13,6 +13,7 @@
 //! | theta | [`factor::Potentials`] | log-potentials of a graphical model, one table a clique |
 //! | mu | [`factor::Marginals`] | its marginals, in counts that sum to the total |
 
+pub mod data;
 pub mod domain;
 pub mod estimation;
 pub mod factor;

@@ -1,0 +1,165 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::describe::Description;
+use super::schema::{Schema, SchemaError};
+use super::shipped::Shipped;
+use super::source::Source;
+use super::stored::{self, Manifest};
+use super::table::read_table;
+use super::{DataError, Dataset};
+
+pub(super) const SCHEMA: &str = "schema.toml";
+pub(super) const IMPORTED: &str = "imported";
+
+/// A dataset of the registry: its schema, and where its data is.
+#[derive(Debug)]
+pub struct Entry {
+    schema: Schema,
+    schema_text: String,
+    home: Home,
+    imported: PathBuf,
+}
+
+/// Where the files of a dataset are.
+#[derive(Debug)]
+enum Home {
+    Folder(PathBuf),
+    Binary(&'static Shipped),
+}
+
+/// Whether the records of a dataset can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Availability {
+    /// From files beside the schema, or from the binary.
+    Here,
+    /// From an import.
+    Imported,
+    /// Not before its files are imported.
+    NotImported,
+}
+
+/// What an import did.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// Where the records are stored.
+    pub folder: PathBuf,
+    /// What is stored there.
+    pub manifest: Manifest,
+    /// Whether the records are those that the schema expects; `false` means another edition of
+    /// the data, `None` that the schema does not say.
+    pub as_expected: Option<bool>,
+}
+
+impl Entry {
+    /// The dataset whose schema is this file.
+    pub(super) fn from_file(path: &Path) -> Result<Self, DataError> {
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let imported = folder.join(IMPORTED);
+        Self::new(Source::open(path)?, Home::Folder(folder), imported)
+    }
+
+    /// A dataset inside the binary; `imported` is where its imports go.
+    pub(super) fn from_binary(
+        shipped: &'static Shipped,
+        imported: PathBuf,
+    ) -> Result<Self, DataError> {
+        let home = Home::Binary(shipped);
+        Self::new(home.open(SCHEMA)?, home, imported)
+    }
+
+    fn new(schema: Source<'static>, home: Home, imported: PathBuf) -> Result<Self, DataError> {
+        let file = schema.name.clone();
+        let parsed = String::from_utf8(schema.read_all()?)
+            .map_err(|_| SchemaError::NotText)
+            .and_then(|text| Ok((Schema::parse(&text)?, text)));
+        match parsed {
+            Ok((schema, schema_text)) => Ok(Self { schema, schema_text, home, imported }),
+            Err(error) => Err(DataError::Schema { file, error }),
+        }
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Whether the records can be had.
+    pub fn availability(&self) -> Availability {
+        if self.schema.table.files.iter().all(|file| self.home.has(&file.name)) {
+            Availability::Here
+        } else if stored::exists(&self.imported) {
+            Availability::Imported
+        } else {
+            Availability::NotImported
+        }
+    }
+
+    /// The records: from the files of the schema, or else from an import.
+    pub fn load(&self) -> Result<Dataset, DataError> {
+        let files = &self.schema.table.files;
+        match self.availability() {
+            Availability::Here => {
+                let sources = files.iter().map(|file| self.home.open(&file.name));
+                read_table(&self.schema, sources.collect::<Result<_, _>>()?)
+            }
+            Availability::Imported => stored::read(&self.imported, &self.schema, &self.schema_text),
+            Availability::NotImported => Err(DataError::NotImported {
+                name: self.schema.name.clone(),
+                files: files.iter().map(|file| file.name.clone()).collect(),
+                source_of_data: self.schema.source.clone().unwrap_or("its source".into()),
+            }),
+        }
+    }
+
+    /// The records of `files`, which stand for the files of the schema in their order; they may
+    /// have other names and be compressed.
+    pub fn load_files(&self, files: &[PathBuf]) -> Result<Dataset, DataError> {
+        let (expected, found) = (self.schema.table.files.len(), files.len());
+        if expected != found {
+            let name = self.schema.name.clone();
+            return Err(DataError::FileCount { name, expected, found });
+        }
+        let sources = files.iter().map(|file| Source::open(file));
+        read_table(&self.schema, sources.collect::<Result<_, _>>()?)
+    }
+
+    /// Checks and discretises `files` (see [`Self::load_files`]) and stores the result, which
+    /// [`Self::load`] finds from then on.
+    pub fn import(&self, files: &[PathBuf]) -> Result<Import, DataError> {
+        let dataset = self.load_files(files)?;
+        let manifest = stored::write(&self.imported, &dataset, &self.schema_text)?;
+        let expected = self.schema.expected.fingerprint.as_ref();
+        let as_expected = expected.map(|expected| *expected == manifest.fingerprint);
+        Ok(Import { folder: self.imported.clone(), manifest, as_expected })
+    }
+
+    /// Loads the records and describes them.
+    pub fn describe(&self) -> Result<Description, DataError> {
+        Ok(Description::new(&self.schema, &self.load()?))
+    }
+}
+
+impl Home {
+    fn has(&self, file: &str) -> bool {
+        match self {
+            Self::Folder(folder) => folder.join(file).is_file(),
+            Self::Binary(shipped) => shipped.file(file).is_some(),
+        }
+    }
+
+    fn open(&self, file: &str) -> Result<Source<'static>, DataError> {
+        match self {
+            Self::Folder(folder) => Source::open(&folder.join(file)),
+            Self::Binary(shipped) => {
+                let name = format!("{}/{file}", shipped.name);
+                match shipped.file(file) {
+                    Some(bytes) => Source::from_bytes(&name, bytes),
+                    None => {
+                        Err(DataError::Io { file: name, error: io::ErrorKind::NotFound.into() })
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Data on its way into the crate: files, the schemas that say what they mean, and the records
+//! that come out, as codes over a [`Domain`](crate::domain::Domain).
+//!
+//! A dataset is a folder with a `schema.toml` ([`Schema`]) and the files that it names. The
+//! [`Registry`] finds it by name or by path:
+//!
+//! ```
+//! use pgmbench::data::Registry;
+//! use pgmbench::domain::Clique;
+//! use pgmbench::factor::Projectable;
+//!
+//! let titanic = Registry::default().load("titanic")?;
+//! assert_eq!(titanic.len(), 1304);
+//! let sex = titanic.domain().id("Sex").unwrap();
+//! let marginal = titanic.project(&Clique::new([sex]))?;
+//! assert_eq!(marginal.total(), 1304.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Some data may not be passed on; only its schema is here, and [`Entry::import`] turns the file
+//! that a user got from its official home into a dataset. [`infer`] drafts a schema for a file
+//! that has none.
+
+mod column;
+mod dataset;
+mod describe;
+mod entry;
+mod error;
+mod infer;
+mod profile;
+mod registry;
+mod schema;
+mod shipped;
+mod source;
+mod stored;
+mod table;
+
+pub use dataset::{CodesError, Dataset, MAX_MARGINAL_CELLS, MarginalTooLarge, Provenance};
+pub use describe::{AttributeDescription, Description};
+pub use entry::{Availability, Entry, Import};
+pub use error::DataError;
+pub use infer::{Draft, infer};
+pub use registry::Registry;
+pub use schema::{
+    AttributeProblem, AttributeSchema, CellProblem, Encoding, Expected, FileFacts, Keep, Kind,
+    MAX_BINS, Missing, MissingWhen, Outside, Schema, SchemaError, TableFacts, TripleWorkload,
+};
+pub use source::SourceFile;
+pub use stored::Manifest;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,288 @@
+//! What a table means: where its files are, how they are parsed and how each column becomes an
+//! attribute. A schema is a TOML file, checked once when it is read ([`Schema::parse`]).
+//!
+//! `datasets/README.md` describes every setting.
+
+mod attribute;
+mod encode;
+mod error;
+mod raw;
+mod validate;
+
+pub use attribute::{AttributeSchema, Keep, Kind, Missing, MissingWhen, Outside};
+pub use encode::CellProblem;
+pub use error::{AttributeProblem, SchemaError};
+
+use serde::Deserialize;
+
+use crate::domain::{Clique, Domain};
+use raw::RawSchema;
+use validate::{resolve_workload, validate_attribute};
+
+/// No attribute has more bins than this (our choice: a marginal of one attribute stays below 10 MB).
+pub const MAX_BINS: u32 = 1_000_000;
+
+/// The validated description of a table.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    /// The name by which the data is asked for.
+    pub name: String,
+    /// What it is, for people.
+    pub title: String,
+    /// The terms on which it may be used.
+    pub licence: Option<String>,
+    /// Where it comes from.
+    pub source: Option<String>,
+    /// How to cite it.
+    pub citation: Option<String>,
+    /// Whether the records are made up, in place of real ones that cannot be had.
+    pub stand_in: bool,
+    /// How the files are parsed.
+    pub table: TableFacts,
+    /// What the data should turn out to be.
+    pub expected: Expected,
+    /// The queries that the paper asks of this data.
+    pub workload: Option<TripleWorkload>,
+    attributes: Vec<AttributeSchema>,
+    domain: Domain,
+}
+
+/// How the files of a table are parsed.
+#[derive(Clone, Debug)]
+pub struct TableFacts {
+    /// The files, whose records are read one after another.
+    pub files: Vec<FileFacts>,
+    /// The names of the columns, for files without a header line.
+    pub columns: Option<Vec<String>>,
+    /// The byte between two fields.
+    pub delimiter: u8,
+    /// How bytes become text.
+    pub encoding: Encoding,
+    /// Lines whose first field begins with one of these are passed over.
+    pub ignore_lines: Vec<String>,
+}
+
+/// A file of the table.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileFacts {
+    /// Its name, in the folder of the schema.
+    pub name: String,
+    /// The checksum of its content after decompression; a file with another one is refused.
+    pub blake3: Option<String>,
+}
+
+/// How bytes become text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Encoding {
+    /// UTF-8, and nothing else.
+    #[default]
+    #[serde(rename = "utf-8")]
+    Utf8,
+    /// A field that is not UTF-8 is taken for Latin-1.
+    #[serde(rename = "utf-8-or-latin-1")]
+    Utf8OrLatin1,
+}
+
+/// What the data should turn out to be; every part may be left open.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// The rows of the files. Another number is an error.
+    pub rows: Option<usize>,
+    /// The records, without the dropped rows. Another number is an error.
+    pub records: Option<usize>,
+    /// [`super::Dataset::fingerprint`]. Another one means another edition of the data.
+    pub fingerprint: Option<String>,
+}
+
+/// A workload of three-way marginals, some of their attributes asked by prefix sums instead of
+/// value by value (the paper's section 6: 15 triples per dataset).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TripleWorkload {
+    /// The triples, in the order of the schema.
+    pub triples: Vec<Clique>,
+    /// The attributes that are asked by prefix.
+    pub prefix: Clique,
+}
+
+impl TripleWorkload {
+    /// The number of queries: one per cell of each triple, as an attribute of n values has n
+    /// prefixes.
+    pub fn query_count(&self, domain: &Domain) -> usize {
+        self.triples.iter().filter_map(|triple| domain.cells(triple)).sum()
+    }
+}
+
+impl Schema {
+    /// The schema that the text describes.
+    pub fn parse(text: &str) -> Result<Self, SchemaError> {
+        let raw: RawSchema = toml::from_str(text).map_err(Box::new)?;
+        let is_name_char = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+        if raw.name.is_empty() || !raw.name.chars().all(is_name_char) {
+            return Err(SchemaError::Name(raw.name));
+        }
+        if raw.attribute.is_empty() {
+            return Err(SchemaError::NoAttributes);
+        }
+        if raw.table.files.is_empty() {
+            return Err(SchemaError::NoFiles);
+        }
+        let delimiter = raw.table.delimiter.unwrap_or(',');
+        if !delimiter.is_ascii() || matches!(delimiter, '"' | '\n' | '\r') {
+            return Err(SchemaError::Delimiter(delimiter));
+        }
+        let missing_texts = raw.table.missing.unwrap_or_else(|| vec![String::new()]);
+        let mut attributes = Vec::with_capacity(raw.attribute.len());
+        for spanned in raw.attribute {
+            let line = 1 + text[..spanned.span().start].matches('\n').count();
+            let raw = spanned.into_inner();
+            let name = raw.name.clone();
+            let attribute = validate_attribute(raw, &missing_texts)
+                .map_err(|problem| SchemaError::Attribute { line, name, problem })?;
+            attributes.push(attribute);
+        }
+        let domain = Domain::new(attributes.iter().map(|a| (a.name.as_str(), a.size())))?;
+        let workload = raw.workload.map(|raw| resolve_workload(raw, &domain)).transpose()?;
+        Ok(Self {
+            title: raw.title.unwrap_or_else(|| raw.name.clone()),
+            name: raw.name,
+            licence: raw.licence,
+            source: raw.source,
+            citation: raw.citation,
+            stand_in: raw.stand_in,
+            table: TableFacts {
+                files: raw.table.files,
+                columns: raw.table.columns,
+                delimiter: delimiter as u8,
+                encoding: raw.table.encoding,
+                ignore_lines: raw.table.ignore_lines,
+            },
+            expected: raw.expected,
+            workload,
+            attributes,
+            domain,
+        })
+    }
+
+    /// The attributes, in declared order.
+    pub fn attributes(&self) -> &[AttributeSchema] {
+        &self.attributes
+    }
+
+    /// The domain of the records.
+    pub fn domain(&self) -> &Domain {
+        &self.domain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn schema(attribute: &str) -> Result<Schema, SchemaError> {
+        Schema::parse(&format!(
+            "name = 'mine'\n[table]\nfiles = [{{ name = 'mine.csv' }}]\n[[attribute]]\nname = 'x'\n{attribute}"
+        ))
+    }
+
+    fn problem(attribute: &str) -> AttributeProblem {
+        match schema(attribute).unwrap_err() {
+            SchemaError::Attribute { line: 4, name, problem } if name == "x" => problem,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn high_is_the_largest_integer_and_below_the_open_end() {
+        let size = |text| schema(text).unwrap().attributes()[0].size();
+        assert_eq!(size("kind = 'numeric'\nbins = 85\nlow = 16\nhigh = 100"), 85);
+        assert_eq!(size("kind = 'numeric'\nbins = 10\nlow = 0\nbelow = 0.5\nmissing = 'code'"), 11);
+    }
+
+    #[test]
+    fn attributes_at_odds_with_themselves_are_refused() {
+        use AttributeProblem::*;
+        let numeric = "kind = 'numeric'\nbins = 2\nlow = 0\nhigh = 1\n";
+        let listed = "kind = 'categorical'\nvalues = ['a', 'b']\n";
+        assert!(matches!(problem("kind = 'numeric'\nbins = 2\nlow = 0"), Needs { .. }));
+        assert!(matches!(problem("kind = 'categorical'"), Needs { .. }));
+        assert!(matches!(problem(&format!("{numeric}values = ['a']")), NotForKind { .. }));
+        assert!(matches!(problem(&format!("{listed}low = 3")), NotForKind { .. }));
+        assert!(matches!(problem(&format!("{listed}outside = 'clamp'")), NotForKind { .. }));
+        assert_eq!(problem("kind = 'numeric'\nbins = 0\nlow = 0\nhigh = 1"), Bins(0));
+        assert_eq!(
+            problem("kind = 'numeric'\nbins = 3\nlow = 5\nhigh = 4"),
+            Bounds { low: 5.0, end: 5.0 }
+        );
+        assert!(matches!(
+            problem("kind = 'numeric'\nbins = 3\nlow = nan\nhigh = 4"),
+            Bounds { .. }
+        ));
+        assert_eq!(
+            problem("kind = 'categorical'\nvalues = ['a', 'a']"),
+            DuplicateValue("a".into())
+        );
+        assert_eq!(
+            problem(&format!("{listed}spellings = [['a', 'b']]")),
+            DuplicateValue("b".into())
+        );
+        assert_eq!(
+            problem(&format!("{listed}spellings = [['c', 'd']]")),
+            SpellingOfNoValue("c".into())
+        );
+        assert_eq!(problem(&format!("{listed}outside = 'missing'")), OutsideMissing);
+        assert_eq!(
+            problem(&format!("{listed}missing_when = {{ column = 'y', is = '0' }}")),
+            MissingWhen
+        );
+    }
+
+    #[test]
+    fn unknown_settings_are_named_with_their_line() {
+        let message = schema("kind = 'numeric'\nbinz = 3").unwrap_err().to_string();
+        assert!(message.contains("line 7") && message.contains("binz"), "{message}");
+    }
+
+    #[test]
+    fn a_workload_has_to_speak_of_the_attributes() {
+        let attribute = |name| {
+            format!("[[attribute]]\nname = '{name}'\nkind = 'categorical'\nvalues = ['0', '1']\n")
+        };
+        let with = |workload: &str| {
+            Schema::parse(&format!(
+                "name = 'mine'\n[table]\nfiles = [{{ name = 'f' }}]\n{}{}{}[workload]\n{workload}",
+                attribute("a"),
+                attribute("b"),
+                attribute("c"),
+            ))
+        };
+        let schema = with("prefix = ['b']\ntriples = [['c', 'a', 'b']]").unwrap();
+        let workload = schema.workload.as_ref().unwrap();
+        assert_eq!(workload.triples, [schema.domain().everything()]);
+        assert_eq!(workload.query_count(schema.domain()), 8);
+        assert!(matches!(
+            with("prefix = ['d']\ntriples = []"),
+            Err(SchemaError::UnknownAttribute(name)) if name == "d"
+        ));
+        assert!(matches!(
+            with("prefix = []\ntriples = [['a', 'b', 'a']]"),
+            Err(SchemaError::NotATriple(_))
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in ".*") {
+            let _ = Schema::parse(&text);
+        }
+
+        #[test]
+        fn no_attribute_panics(bins: u32, low: f64, high: f64) {
+            let _ = schema(&format!("kind = 'numeric'\nbins = {bins}\nlow = {low:?}\nhigh = {high:?}"));
+        }
+    }
+}

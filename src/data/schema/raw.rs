@@ -1,0 +1,72 @@
+//! A schema as typed: the shape of `schema.toml`, before anything is checked.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawSchema {
+    pub(super) name: String,
+    pub(super) title: Option<String>,
+    pub(super) licence: Option<String>,
+    pub(super) source: Option<String>,
+    pub(super) citation: Option<String>,
+    #[serde(default)]
+    pub(super) stand_in: bool,
+    pub(super) table: RawTable,
+    #[serde(default)]
+    pub(super) expected: super::Expected,
+    pub(super) workload: Option<RawWorkload>,
+    #[serde(default)]
+    pub(super) attribute: Vec<Spanned<RawAttribute>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTable {
+    pub(super) files: Vec<super::FileFacts>,
+    pub(super) columns: Option<Vec<String>>,
+    pub(super) delimiter: Option<char>,
+    #[serde(default)]
+    pub(super) encoding: super::Encoding,
+    pub(super) missing: Option<Vec<String>>,
+    #[serde(default)]
+    pub(super) ignore_lines: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawWorkload {
+    pub(super) prefix: Vec<String>,
+    pub(super) triples: Vec<[String; 3]>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawAttribute {
+    pub(super) name: String,
+    pub(super) column: Option<String>,
+    pub(super) kind: RawKind,
+    pub(super) bins: Option<u32>,
+    pub(super) low: Option<f64>,
+    pub(super) high: Option<f64>,
+    pub(super) below: Option<f64>,
+    pub(super) values: Option<Vec<String>>,
+    pub(super) spellings: Option<Vec<Vec<String>>>,
+    #[serde(default)]
+    pub(super) missing: super::Missing,
+    #[serde(default)]
+    pub(super) outside: super::Outside,
+    pub(super) missing_when: Option<super::MissingWhen>,
+    pub(super) strip_suffix: Option<String>,
+    #[serde(default)]
+    pub(super) remove_spaces: bool,
+    pub(super) keep: Option<super::Keep>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum RawKind {
+    Numeric,
+    Categorical,
+}

@@ -1,0 +1,33 @@
+/// A dataset inside the binary, so that it can be loaded from anywhere.
+#[derive(Debug)]
+pub(super) struct Shipped {
+    /// The name of the dataset and of its folder.
+    pub(super) name: &'static str,
+    /// The files of the folder: name and bytes.
+    files: &'static [(&'static str, &'static [u8])],
+}
+
+impl Shipped {
+    /// The bytes of a file.
+    pub(super) fn file(&self, name: &str) -> Option<&'static [u8]> {
+        self.files.iter().find(|(file, _)| *file == name).map(|(_, bytes)| *bytes)
+    }
+}
+
+macro_rules! shipped {
+    ($name:literal: $($file:literal),+) => {
+        Shipped {
+            name: $name,
+            files: &[$(($file, include_bytes!(concat!("../../datasets/", $name, "/", $file)))),+],
+        }
+    };
+}
+
+/// The datasets of this project. One that is added to the folder `datasets` is found there; a line
+/// here makes it part of the binary as well.
+pub(super) const SHIPPED: &[Shipped] = &[
+    shipped!("adult": "schema.toml", "adult.data.gz", "adult.test.gz"),
+    shipped!("loans": "schema.toml"),
+    shipped!("stroke": "schema.toml"),
+    shipped!("titanic": "schema.toml", "titanic.csv"),
+];

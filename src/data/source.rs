@@ -1,0 +1,82 @@
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+use serde::{Deserialize, Serialize};
+
+use super::DataError;
+
+/// A file that records came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceFile {
+    /// Its name, without folders.
+    pub name: String,
+    /// The length of its content after decompression.
+    pub bytes: u64,
+    /// The BLAKE3 checksum of its content after decompression, so that the same data has the same
+    /// checksum whether it is stored compressed or not.
+    pub blake3: String,
+}
+
+/// The content of a file as a stream: decompressed when it is in gzip format, whatever its name,
+/// and hashed while it is read.
+pub(super) struct Source<'a> {
+    /// The file in messages.
+    pub(super) name: String,
+    content: Box<dyn Read + 'a>,
+    hasher: blake3::Hasher,
+}
+
+impl<'a> Source<'a> {
+    /// A file on disk.
+    pub(super) fn open(path: &Path) -> Result<Source<'static>, DataError> {
+        let file = File::open(path).map_err(|error| DataError::io(path, error))?;
+        let name = path.display().to_string();
+        Source::new(name.clone(), BufReader::with_capacity(1 << 16, file))
+            .map_err(|error| DataError::Io { file: name, error })
+    }
+
+    /// Bytes in memory.
+    pub(super) fn from_bytes(name: &str, bytes: &'a [u8]) -> Result<Self, DataError> {
+        Self::new(name.into(), bytes).map_err(|error| DataError::Io { file: name.into(), error })
+    }
+
+    fn new(name: String, mut stored: impl BufRead + 'a) -> io::Result<Self> {
+        let compressed = stored.fill_buf()?.starts_with(&[0x1f, 0x8b]);
+        let content: Box<dyn Read + 'a> =
+            if compressed { Box::new(MultiGzDecoder::new(stored)) } else { Box::new(stored) };
+        Ok(Self { name, content, hasher: blake3::Hasher::new() })
+    }
+
+    /// The whole content.
+    pub(super) fn read_all(mut self) -> Result<Vec<u8>, DataError> {
+        let mut content = Vec::new();
+        match self.content.read_to_end(&mut content) {
+            Ok(_) => Ok(content),
+            Err(error) => Err(DataError::Io { file: self.name, error }),
+        }
+    }
+
+    /// The facts about the content, once it has been read to its end.
+    pub(super) fn into_facts(self) -> SourceFile {
+        let name = match self.name.rsplit(['/', '\\']).next() {
+            Some(last) => last.to_string(),
+            None => self.name,
+        };
+        SourceFile {
+            name,
+            bytes: self.hasher.count(),
+            blake3: self.hasher.finalize().to_hex().to_string(),
+        }
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.content.read(buffer)?;
+        self.hasher.update(&buffer[..count]);
+        Ok(count)
+    }
+}

@@ -1,0 +1,127 @@
+//! Imported records on disk: `records.bin.gz`, the codes column by column in declared order (see
+//! [`Column::to_bytes`]), and `manifest.toml`, which says what they are.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::{Deserialize, Serialize};
+
+use super::column::Column;
+use super::schema::Schema;
+use super::source::{Source, SourceFile};
+use super::{DataError, Dataset, Provenance};
+use crate::factor::Projectable;
+
+const MANIFEST: &str = "manifest.toml";
+const RECORDS: &str = "records.bin.gz";
+
+/// What an import stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The dataset.
+    pub dataset: String,
+    /// The rows of the files.
+    pub rows: usize,
+    /// The rows that were left out because a value was missing.
+    pub dropped: usize,
+    /// The records: `rows` less `dropped`.
+    pub records: usize,
+    /// [`Dataset::fingerprint`].
+    pub fingerprint: String,
+    /// The checksum of the schema by which the files were discretised.
+    pub schema_blake3: String,
+    /// The checksum of the stored codes, before compression.
+    pub records_blake3: String,
+    /// For each attribute that had any, how many values were outside its bounds or its list.
+    pub outside: BTreeMap<String, usize>,
+    /// The files that were imported.
+    pub sources: Vec<SourceFile>,
+}
+
+/// Whether there is an import in this folder.
+pub(super) fn exists(folder: &Path) -> bool {
+    folder.join(MANIFEST).is_file()
+}
+
+/// Stores the records; the manifest comes last, so that a broken import is no import.
+pub(super) fn write(
+    folder: &Path,
+    dataset: &Dataset,
+    schema_text: &str,
+) -> Result<Manifest, DataError> {
+    let declared = dataset.domain().declared();
+    let codes: Vec<u8> = declared.iter().flat_map(|&id| dataset.column(id).to_bytes()).collect();
+    let provenance = dataset.provenance();
+    let manifest = Manifest {
+        dataset: dataset.name().into(),
+        rows: provenance.rows,
+        dropped: provenance.dropped,
+        records: dataset.len(),
+        fingerprint: dataset.fingerprint(),
+        schema_blake3: checksum(schema_text.as_bytes()),
+        records_blake3: checksum(&codes),
+        outside: provenance.outside.clone(),
+        sources: provenance.sources.clone(),
+    };
+    let failed = |error| DataError::io(folder, error);
+    fs::create_dir_all(folder).map_err(failed)?;
+    if exists(folder) {
+        fs::remove_file(folder.join(MANIFEST)).map_err(failed)?;
+    }
+    let mut compressed = GzEncoder::new(Vec::new(), Compression::default());
+    compressed.write_all(&codes).map_err(failed)?;
+    let compressed = compressed.finish().map_err(failed)?;
+    fs::write(folder.join(RECORDS), compressed).map_err(failed)?;
+    let text = toml::to_string(&manifest).map_err(|error| failed(std::io::Error::other(error)))?;
+    fs::write(folder.join(MANIFEST), text).map_err(failed)?;
+    Ok(manifest)
+}
+
+/// The records that [`write`] stored.
+pub(super) fn read(
+    folder: &Path,
+    schema: &Schema,
+    schema_text: &str,
+) -> Result<Dataset, DataError> {
+    let problem = |file: &str, problem: String| DataError::Stored {
+        name: schema.name.clone(),
+        file: folder.join(file).display().to_string(),
+        problem,
+    };
+    let path = folder.join(MANIFEST);
+    let text = fs::read_to_string(&path).map_err(|error| DataError::io(&path, error))?;
+    let manifest: Manifest =
+        toml::from_str(&text).map_err(|error| problem(MANIFEST, error.to_string()))?;
+    if manifest.schema_blake3 != checksum(schema_text.as_bytes()) {
+        return Err(problem(MANIFEST, "the schema has changed since the import".into()));
+    }
+    let codes = Source::open(&folder.join(RECORDS))?.read_all()?;
+    if manifest.records_blake3 != checksum(&codes) {
+        return Err(problem(RECORDS, "the checksum is not that of the manifest".into()));
+    }
+    let columns = decode(schema, &codes, manifest.records)
+        .ok_or_else(|| problem(RECORDS, "the codes do not fit the schema".into()))?;
+    let provenance = Provenance {
+        sources: manifest.sources,
+        stand_in: schema.stand_in,
+        rows: manifest.rows,
+        dropped: manifest.dropped,
+        outside: manifest.outside,
+    };
+    Ok(Dataset::from_declared(&schema.name, schema.domain(), columns, provenance))
+}
+
+fn decode(schema: &Schema, mut codes: &[u8], records: usize) -> Option<Vec<Column>> {
+    let take = |a: &super::AttributeSchema| Column::take(&mut codes, records, a.size());
+    let columns: Option<Vec<Column>> = schema.attributes().iter().map(take).collect();
+    columns.filter(|_| codes.is_empty())
+}
+
+fn checksum(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
