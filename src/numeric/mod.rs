@@ -1,3 +1,7 @@
 //! Kernels on slices of `f64`. Nothing in here knows what an attribute is.
 
+pub mod kron;
+pub mod matrix;
+pub mod solve;
+pub mod sparse;
 pub mod strided;
