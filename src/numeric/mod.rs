@@ -1,5 +1,6 @@
 //! Kernels on slices of `f64`. Nothing in here knows what an attribute is.
 
+pub mod eigen;
 pub mod kron;
 pub mod matrix;
 pub mod solve;

@@ -1,4 +1,4 @@
-//! Minimum-norm solutions of Q^T u = t, and largest eigenvalues.
+//! Minimum-norm solutions of Q^T u = t.
 
 use super::kron::{add_scaled, dot};
 use super::matrix::Matrix;
@@ -99,31 +99,4 @@ pub fn conjugate_gradient_transposed(
         length = shorter;
     }
     None
-}
-
-/// The largest eigenvalue of Q^T Q by power iteration, from below: until a step changes the
-/// estimate by less than a part in 10^12, or for 10,000 steps.
-///
-/// `gram(x, out)` writes Q^T Q x. The start has no structure that an eigenvector would share, so
-/// that it is not orthogonal to the leading one.
-pub fn largest_eigenvalue(cols: usize, mut gram: impl FnMut(&[f64], &mut [f64])) -> f64 {
-    let golden = 0.618_033_988_749_894_9;
-    let mut x: Vec<f64> = (0..cols).map(|i| 0.5 + (i as f64 * golden).fract()).collect();
-    let mut image = vec![0.0; cols];
-    let mut estimate = 0.0;
-    for _ in 0..10_000 {
-        let norm = dot(&x, &x).sqrt();
-        if norm == 0.0 {
-            return 0.0;
-        }
-        x.iter_mut().for_each(|x| *x /= norm);
-        gram(&x, &mut image);
-        let next = dot(&x, &image);
-        if (next - estimate).abs() <= 1e-12 * next {
-            return next;
-        }
-        estimate = next;
-        std::mem::swap(&mut x, &mut image);
-    }
-    estimate
 }

@@ -2,9 +2,9 @@ use std::f64::consts::PI;
 
 use thiserror::Error;
 
+use crate::numeric::eigen::largest_eigenvalue;
 use crate::numeric::kron;
 use crate::numeric::matrix::Matrix;
-use crate::numeric::solve::largest_eigenvalue;
 use crate::numeric::sparse::CsrMatrix;
 
 /// What a query asks about one attribute: a matrix with a column for each of its n values, the
@@ -306,7 +306,7 @@ impl QueryFactor {
         }
     }
 
-    /// The largest eigenvalue of Q^T Q. Closed forms where there is one, otherwise power
+    /// The largest eigenvalue of Q^T Q. Closed forms where there is one, otherwise Lanczos
     /// iteration ([`largest_eigenvalue`]).
     ///
     /// The inverse of P^T P is tridiagonal, and so is that of the ranges' Gram matrix, which is

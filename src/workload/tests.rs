@@ -127,10 +127,10 @@ proptest! {
     }
 
     #[test]
-    fn largest_eigenvalues_agree_with_power_iteration((n, factor) in sized_factor()) {
+    fn largest_eigenvalues_agree_with_iteration((n, factor) in sized_factor()) {
         let written_out = QueryFactor::Dense(factor.to_dense(n));
         let (direct, iterated) = (factor.max_eigenvalue(n), written_out.max_eigenvalue(n));
-        prop_assert!(close(direct, iterated, 1e-8), "{} {}", direct, iterated);
+        prop_assert!(close(direct, iterated, 1e-10), "{} {}", direct, iterated);
     }
 
     #[test]
@@ -163,7 +163,7 @@ proptest! {
         let dense = QueryFactor::Dense(matrix);
         prop_assert!(close(query.max_column_l1(), dense.max_column_l1(query.cols()), 1e-12));
         let eigenvalue = dense.max_eigenvalue(query.cols());
-        prop_assert!(close(query.max_eigenvalue(), eigenvalue, 1e-8));
+        prop_assert!(close(query.max_eigenvalue(), eigenvalue, 1e-10), "{} {}", query.max_eigenvalue(), eigenvalue);
     }
 
     #[test]
