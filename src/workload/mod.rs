@@ -7,7 +7,7 @@
 mod query_factor;
 mod query_matrix;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod total_estimator;
 
 pub use query_factor::{FactorError, QueryFactor};
