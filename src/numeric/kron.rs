@@ -76,20 +76,29 @@ fn add_rows(target: &mut [f64], a: &[f64], b: &[f64]) {
 
 /// The sum of all rows of a block.
 pub fn sums(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
+    output.fill(0.0);
     for (input, output) in input.chunks_exact(len * inner).zip(output.chunks_exact_mut(inner)) {
-        if inner == 1 {
-            output[0] = input.iter().sum();
-        } else {
-            output.fill(0.0);
-            input.chunks_exact(inner).for_each(|row| add_scaled(output, 1.0, row));
-        }
+        sums_onto(output, input);
+    }
+}
+
+/// Adds all rows to `target`, which is as long as one.
+fn sums_onto(target: &mut [f64], rows: &[f64]) {
+    if let [target] = target {
+        *target += rows.iter().sum::<f64>();
+    } else {
+        rows.chunks_exact(target.len()).for_each(|row| add_scaled(target, 1.0, row));
     }
 }
 
 /// Every row of a block becomes the one row of the input: the transpose of [`sums`].
 pub fn sums_transposed(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
     for (input, output) in input.chunks_exact(inner).zip(output.chunks_exact_mut(len * inner)) {
-        output.chunks_exact_mut(inner).for_each(|row| row.copy_from_slice(input));
+        if inner == 1 {
+            output.fill(input[0]);
+        } else {
+            output.chunks_exact_mut(inner).for_each(|row| row.copy_from_slice(input));
+        }
     }
 }
 
@@ -118,14 +127,15 @@ pub fn range_sums_transposed(input: &[f64], output: &mut [f64], len: usize, inne
     output.fill(0.0);
     let ranges = range_count(len) * inner;
     for (input, output) in input.chunks_exact(ranges).zip(output.chunks_exact_mut(len * inner)) {
-        let mut rows = input.chunks_exact(inner);
+        let mut rest = input;
         for first in 0..len {
-            for (last, row) in (first..len).zip(&mut rows) {
-                add_scaled(&mut output[first * inner..][..inner], 1.0, row);
-                if last + 1 < len {
-                    add_scaled(&mut output[(last + 1) * inner..][..inner], -1.0, row);
-                }
-            }
+            let (these, others) = rest.split_at((len - first) * inner);
+            rest = others;
+            // The rows of ranges that end at `first`, `first + 1`, ...: all start here, and each
+            // but the last is gone from the row after its end.
+            let (start, after) = output[first * inner..].split_at_mut(inner);
+            sums_onto(start, these);
+            after.iter_mut().zip(these).for_each(|(o, &i)| *o -= i);
         }
         for row in 1..len {
             let (before, from_row) = output.split_at_mut(row * inner);

@@ -40,6 +40,11 @@ impl CsrMatrix {
         self.cols
     }
 
+    /// The number of entries of all rows.
+    pub fn entries(&self) -> usize {
+        self.values.len()
+    }
+
     /// The columns and entries of one row.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let entries = self.starts[row]..self.starts[row + 1];

@@ -39,7 +39,7 @@ pub enum QueryFactor {
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum FactorError {
     /// The matrix is too wide or too narrow.
-    #[error("expected {expected} columns, one per value, found {found}")]
+    #[error("expected {expected} columns, one per cell, found {found}")]
     Columns {
         /// The number of values.
         expected: usize,

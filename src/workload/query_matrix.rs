@@ -49,7 +49,7 @@ pub enum QueryError {
     #[error("expected every attribute once, found one listed twice")]
     RepeatedAttribute(AttributeId),
     /// A Kronecker product needs one factor per attribute.
-    #[error("expected {expected} factors, one per attribute, found {found}")]
+    #[error("expected one factor per attribute, {expected} in all, found {found}")]
     FactorCount {
         /// The number of attributes.
         expected: usize,

@@ -275,7 +275,7 @@ fn identity_is_recognised_and_needs_no_scratch_space() {
 fn what_does_not_fit_is_refused_with_what_was_expected() {
     let message = |factor: QueryFactor, n| factor.check(n).unwrap_err().to_string();
     let wide = QueryFactor::Dense(Matrix::zeros(2, 4));
-    assert_eq!(message(wide, 3), "expected 3 columns, one per value, found 4");
+    assert_eq!(message(wide, 3), "expected 3 columns, one per cell, found 4");
     assert_eq!(message(QueryFactor::Dense(Matrix::zeros(0, 3)), 3), "expected at least one row");
     assert_eq!(message(QueryFactor::Evidence(vec![3]), 3), "expected values below 3, found 3");
     let twice = QueryFactor::Evidence(vec![1, 0, 1]);

@@ -43,9 +43,8 @@ impl TotalEstimator {
 /// The shortest u with Q^T u = 1, if there is one.
 fn weights(factor: &QueryFactor, n: usize) -> Option<Vec<f64>> {
     let rows = factor.rows(n);
-    let ones = vec![1.0; n];
     match factor {
-        QueryFactor::Identity => Some(ones),
+        QueryFactor::Identity => Some(vec![1.0; n]),
         QueryFactor::Total => Some(vec![1.0]),
         QueryFactor::Prefix => {
             let mut u = vec![0.0; n];
@@ -69,14 +68,16 @@ fn weights(factor: &QueryFactor, n: usize) -> Option<Vec<f64>> {
         // The moments of value 0 are 0.
         QueryFactor::Moments(_) => None,
         QueryFactor::Dense(matrix) => {
-            let u = minimum_norm_transposed(matrix, &ones);
+            let u = minimum_norm_transposed(matrix, &vec![1.0; n]);
             let mut image = vec![0.0; n];
             factor.apply_transpose(n, 1, &u, &mut image);
             image.iter().all(|x| (x - 1.0).abs() <= TOLERANCE).then_some(u)
         }
+        // A column without entries is zero whatever u is; do not start on a table that is mostly such.
+        QueryFactor::Sparse(matrix) if matrix.entries() < n => None,
         QueryFactor::Sparse(_) => conjugate_gradient_transposed(
             rows,
-            &ones,
+            &vec![1.0; n],
             TOLERANCE / 2.0,
             |x, answers| factor.apply(n, 1, x, answers),
             |y, image| factor.apply_transpose(n, 1, y, image),
