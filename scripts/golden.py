@@ -27,8 +27,8 @@ upper bound on L(p) - min L. The largest of these violations is printed for each
 The least L1 loss, sum |Q p - y| / stddev, is a linear program (HiGHS), where asked for.
 
 Format of a problem: `query` has one entry per attribute of `attrs`, first attribute slowest:
-"identity", "prefix" (cumulative sums), "total" (one row of ones) or {"dense": rows}; or it is
-one object {"dense": rows} over the cells of the whole marginal. `zeros` lists cells that cannot
+"identity", "prefix" (cumulative sums), "total" (one row of ones) or {"matrix": rows}; or it is
+one object {"matrix": rows} over the cells of the whole marginal. `zeros` lists cells that cannot
 occur: {"attrs": [...], "cells": [[index, ...], ...]}. `y` and `stddev` are in counts.
 """
 
@@ -89,11 +89,11 @@ from scipy.optimize import linprog  # noqa: E402
 def query_matrix(query, shape):
     """The matrix of a measurement over the cells of its marginal."""
     if isinstance(query, dict):
-        return np.array(query["dense"], dtype=float)
+        return np.array(query["matrix"], dtype=float)
     matrix = np.ones((1, 1))
     for entry, size in zip(query, shape, strict=True):
         if isinstance(entry, dict):
-            factor = np.array(entry["dense"], dtype=float)
+            factor = np.array(entry["matrix"], dtype=float)
         elif entry == "identity":
             factor = np.eye(size)
         elif entry == "prefix":
@@ -325,7 +325,7 @@ class Recipe:
         rank = min(rows, columns) if rank is None else rank
         left = self.random.integers(-2, 3, (rows, rank))
         right = self.random.integers(-2, 3, (rank, columns))
-        return {"dense": (left @ right / 4.0).tolist()}
+        return {"matrix": (left @ right / 4.0).tolist()}
 
 
 def pairs(*cells):

@@ -18,4 +18,5 @@ pub mod domain;
 pub mod estimation;
 pub mod factor;
 pub mod numeric;
+pub mod problem;
 pub mod workload;

@@ -1,6 +1,11 @@
 //! Kernels on slices of `f64`. Nothing in here knows what an attribute is.
 
 pub mod contraction;
+pub mod eigen;
 pub mod exp;
+pub mod kron;
+pub mod matrix;
 pub mod pointwise;
+pub mod solve;
+pub mod sparse;
 pub mod strided;

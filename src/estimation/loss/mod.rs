@@ -3,6 +3,16 @@
 //! This is the seam between mechanisms and estimation. Noisy linear measurements are one
 //! implementation; a mechanism whose evidence is of another kind brings its own.
 
+mod cover;
+mod linear;
+mod measurement;
+#[cfg(test)]
+mod tests;
+
+pub use cover::maximal_cliques;
+pub use linear::{LinearLoss, LinearLossError, Norm};
+pub use measurement::{Measurement, MeasurementError, estimate_total};
+
 use std::sync::Arc;
 
 use crate::factor::{CliqueLayout, CliqueVector, Marginals};

@@ -1,0 +1,335 @@
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use super::cover::CliqueIndex;
+use super::{Loss, Measurement, MeasurementError};
+use crate::domain::Clique;
+use crate::factor::{CliqueLayout, CliqueVector, Marginals};
+use crate::numeric::strided::Projection;
+
+/// How residuals are penalised (supplement C.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    /// The sum of |r|: the likelihood of Laplace noise.
+    L1,
+    /// Half the sum of r^2: the likelihood of Gaussian noise.
+    L2,
+}
+
+/// The loss of noisy linear measurements over the residuals r = (Q mu - y) / stddev, so that
+/// answers count by how exact they are (supplement C.2).
+///
+/// A measurement is evaluated on the smallest clique of the layout that contains its own. Calls do
+/// not allocate; they cost a pass over the tables for each measurement and for each factor of its
+/// query matrix. A measurement of all cells that is alone on its clique needs one pass.
+pub struct LinearLoss {
+    layout: Arc<CliqueLayout>,
+    norm: Norm,
+    terms: Vec<Term>,
+    /// The tables whose gradient is a sum of several terms, or of none.
+    summed_tables: Vec<usize>,
+    smoothness: f64,
+    scratch: Scratch,
+}
+
+/// One measurement and its place in the layout.
+struct Term {
+    measurement: Measurement,
+    table: usize,
+    /// From the table to the measured marginal, when that has fewer attributes.
+    projection: Option<Projection>,
+    /// Whether nothing else adds to the gradient of the table.
+    alone: bool,
+}
+
+#[derive(Default)]
+struct Scratch {
+    marginal: Vec<f64>,
+    answers: Vec<f64>,
+    slopes: Vec<f64>,
+    between: Vec<f64>,
+}
+
+/// Why measurements have no loss over a layout.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum LinearLossError {
+    /// No clique of the layout contains the measured one.
+    #[error("no clique contains that of measurement {index}, {clique:?}")]
+    NotCovered {
+        /// The measurement.
+        index: usize,
+        /// Its clique.
+        clique: Clique,
+    },
+    /// The parts of a measurement do not fit.
+    #[error("measurement {index}: {reason}")]
+    Measurement {
+        /// The measurement.
+        index: usize,
+        /// What is wrong with it.
+        reason: MeasurementError,
+    },
+}
+
+impl LinearLoss {
+    /// The loss of `measurements` over the marginals of `layout`.
+    pub fn new(
+        layout: Arc<CliqueLayout>,
+        measurements: Vec<Measurement>,
+        norm: Norm,
+    ) -> Result<Self, LinearLossError> {
+        let index_of_cliques = CliqueIndex::new(layout.cliques());
+        let mut terms = Vec::with_capacity(measurements.len());
+        let mut terms_of_table = vec![0usize; layout.cliques().len()];
+        let mut scratch = Scratch::default();
+        let mut smoothness = 0.0;
+        for (index, measurement) in measurements.into_iter().enumerate() {
+            measurement
+                .check(layout.domain())
+                .map_err(|reason| LinearLossError::Measurement { index, reason })?;
+            let covering = index_of_cliques.containing(&measurement.clique);
+            let smallest = covering.into_iter().min_by_key(|&table| layout.range(table).len());
+            let table = smallest.ok_or_else(|| LinearLossError::NotCovered {
+                index,
+                clique: measurement.clique.clone(),
+            })?;
+            smoothness += measurement.query.max_column_l2_squared() / measurement.stddev.powi(2);
+            let projection = projection(&layout, table, &measurement.clique);
+            terms_of_table[table] += 1;
+            scratch.make_room(&measurement, projection.is_some());
+            terms.push(Term { measurement, table, projection, alone: false });
+        }
+        for term in &mut terms {
+            term.alone = term.projection.is_none() && terms_of_table[term.table] == 1;
+        }
+        let mut summed = vec![true; terms_of_table.len()];
+        terms.iter().filter(|term| term.alone).for_each(|term| summed[term.table] = false);
+        let summed_tables = (0..summed.len()).filter(|&table| summed[table]).collect();
+        Ok(Self { layout, norm, terms, summed_tables, smoothness, scratch })
+    }
+
+    /// The measurements, in their order.
+    pub fn measurements(&self) -> impl ExactSizeIterator<Item = &Measurement> {
+        self.terms.iter().map(|term| &term.measurement)
+    }
+
+    /// How residuals are penalised.
+    pub fn norm(&self) -> Norm {
+        self.norm
+    }
+
+    /// Both losses at once, whichever of them this one is: the sum of |r|, half the sum of r^2.
+    pub fn l1_l2(&mut self, marginals: &Marginals) -> (f64, f64) {
+        self.check_layout(marginals);
+        let (mut l1, mut l2) = (0.0, 0.0);
+        for term in &self.terms {
+            let Scratch { marginal, answers, between, .. } = &mut self.scratch;
+            let answers = term.answers(marginals, marginal, answers, between);
+            let (absolute, squared) = norms(answers, &term.measurement.y, term.weight());
+            l1 += absolute;
+            l2 += 0.5 * squared;
+        }
+        (l1, l2)
+    }
+
+    fn check_layout(&self, tables: &CliqueVector) {
+        let same = Arc::ptr_eq(&self.layout, tables.layout()) || self.layout == *tables.layout();
+        debug_assert!(same, "tables over other cliques than the loss");
+    }
+}
+
+impl Loss for LinearLoss {
+    fn layout(&self) -> &Arc<CliqueLayout> {
+        &self.layout
+    }
+
+    fn value_and_gradient(&mut self, marginals: &Marginals, gradient: &mut CliqueVector) -> f64 {
+        self.check_layout(marginals);
+        self.check_layout(gradient);
+        for &table in &self.summed_tables {
+            gradient.table_mut(table).fill(0.0);
+        }
+        let add = |term: &Term| {
+            term.value_and_gradient(self.norm, marginals, gradient, &mut self.scratch)
+        };
+        self.terms.iter().map(add).sum()
+    }
+
+    fn value(&mut self, marginals: &Marginals) -> f64 {
+        let (l1, l2) = self.l1_l2(marginals);
+        match self.norm {
+            Norm::L1 => l1,
+            Norm::L2 => l2,
+        }
+    }
+
+    /// The sum over the measurements of the largest squared column norm of Q over stddev^2; `None`
+    /// for the L1 loss, whose gradient jumps.
+    ///
+    /// Proof. The loss is quadratic: what the linear part leaves over is the sum of
+    /// 1/2 |Q (mu' - mu)|_2^2 / stddev^2. The marginal mu is M p, where each column of M is a unit
+    /// vector (a record is in one cell), so each column of Q M is one of Q. With d = p' - p, the
+    /// triangle inequality gives |Q M d|_2 <= sum over x of |d_x| |column x of Q M|_2 <= |d|_1 times
+    /// the largest column norm.
+    fn smoothness(&self) -> Option<f64> {
+        match self.norm {
+            Norm::L1 => None,
+            Norm::L2 => Some(self.smoothness),
+        }
+    }
+}
+
+impl Term {
+    fn weight(&self) -> f64 {
+        self.measurement.stddev.recip()
+    }
+
+    /// Q mu, in the table itself when nothing needs to be computed.
+    fn answers<'a>(
+        &self,
+        marginals: &'a Marginals,
+        marginal: &'a mut [f64],
+        answers: &'a mut [f64],
+        between: &mut [f64],
+    ) -> &'a [f64] {
+        let query = &self.measurement.query;
+        let mu: &[f64] = match &self.projection {
+            None => marginals.table(self.table),
+            Some(projection) => {
+                let marginal = &mut marginal[..query.cols()];
+                projection.sum(marginals.table(self.table), marginal);
+                marginal
+            }
+        };
+        if query.is_identity() {
+            return mu;
+        }
+        let answers = &mut answers[..query.rows()];
+        query.apply(mu, answers, between);
+        answers
+    }
+
+    fn value_and_gradient(
+        &self,
+        norm: Norm,
+        marginals: &Marginals,
+        gradient: &mut CliqueVector,
+        Scratch { marginal, answers, slopes, between }: &mut Scratch,
+    ) -> f64 {
+        let Measurement { query, y, .. } = &self.measurement;
+        let gradient = gradient.table_mut(self.table);
+        let answers = self.answers(marginals, marginal, answers, between);
+        let add = |g: &mut f64, slope: f64| *g += slope;
+        if query.is_identity() && self.projection.is_none() {
+            return match self.alone {
+                true => penalise(norm, answers, y, self.weight(), gradient, |g, slope| *g = slope),
+                false => penalise(norm, answers, y, self.weight(), gradient, add),
+            };
+        }
+        let slopes = &mut slopes[..y.len()];
+        let value = penalise(norm, answers, y, self.weight(), slopes, |s, slope| *s = slope);
+        if self.alone {
+            query.apply_transpose(slopes, gradient, between);
+            return value;
+        }
+        let back: &[f64] = if query.is_identity() {
+            slopes
+        } else {
+            let back = &mut marginal[..query.cols()];
+            query.apply_transpose(slopes, back, between);
+            back
+        };
+        match &self.projection {
+            None => gradient.iter_mut().zip(back).for_each(|(g, &slope)| *g += slope),
+            Some(projection) => projection.broadcast(back, gradient, add),
+        }
+        value
+    }
+}
+
+impl Scratch {
+    fn make_room(&mut self, measurement: &Measurement, is_projected: bool) {
+        let query = &measurement.query;
+        let grow = |buffer: &mut Vec<f64>, len| buffer.resize(buffer.len().max(len), 0.0);
+        if query.is_identity() && !is_projected {
+            return;
+        }
+        grow(&mut self.marginal, query.cols());
+        grow(&mut self.answers, query.rows());
+        grow(&mut self.slopes, query.rows());
+        grow(&mut self.between, query.scratch_len());
+    }
+}
+
+/// From a table to the marginal on `clique`, unless that is the whole table.
+fn projection(layout: &CliqueLayout, table: usize, clique: &Clique) -> Option<Projection> {
+    let covering = &layout.cliques()[table];
+    let kept: Vec<bool> = covering.iter().map(|id| clique.contains(id)).collect();
+    (covering != clique).then(|| Projection::new(&layout.domain().shape(covering), &kept))
+}
+
+/// The sum of the penalties of r = (answers - y) * weight; `put` gets the derivative by each
+/// answer. One pass, in lanes, so that the additions need not wait for each other.
+fn penalise(
+    norm: Norm,
+    answers: &[f64],
+    y: &[f64],
+    weight: f64,
+    slopes: &mut [f64],
+    put: impl Fn(&mut f64, f64),
+) -> f64 {
+    match norm {
+        Norm::L1 => in_lanes(answers, y, slopes, |answer, y, slope| {
+            let r = (answer - y) * weight;
+            put(slope, if r == 0.0 { 0.0 } else { weight.copysign(r) });
+            r.abs()
+        }),
+        Norm::L2 => {
+            0.5 * in_lanes(answers, y, slopes, |answer, y, slope| {
+                let r = (answer - y) * weight;
+                put(slope, r * weight);
+                r * r
+            })
+        }
+    }
+}
+
+fn in_lanes(
+    answers: &[f64],
+    y: &[f64],
+    slopes: &mut [f64],
+    penalty: impl Fn(f64, f64, &mut f64) -> f64,
+) -> f64 {
+    let (answers, answers_rest) = answers.as_chunks::<8>();
+    let (y, y_rest) = y.as_chunks::<8>();
+    let (slopes, slopes_rest) = slopes.as_chunks_mut::<8>();
+    let mut lanes = [0.0; 8];
+    for ((answers, y), slopes) in answers.iter().zip(y).zip(slopes) {
+        for lane in 0..8 {
+            lanes[lane] += penalty(answers[lane], y[lane], &mut slopes[lane]);
+        }
+    }
+    let rest = answers_rest.iter().zip(y_rest).zip(slopes_rest);
+    let rest: f64 = rest.map(|((&answer, &y), slope)| penalty(answer, y, slope)).sum();
+    lanes.iter().sum::<f64>() + rest
+}
+
+/// The sums of |r| and of r^2.
+fn norms(answers: &[f64], y: &[f64], weight: f64) -> (f64, f64) {
+    let (answers, answers_rest) = answers.as_chunks::<8>();
+    let (y, y_rest) = y.as_chunks::<8>();
+    let (mut absolute, mut squared) = ([0.0; 8], [0.0; 8]);
+    for (answers, y) in answers.iter().zip(y) {
+        for lane in 0..8 {
+            let r = (answers[lane] - y[lane]) * weight;
+            absolute[lane] += r.abs();
+            squared[lane] += r * r;
+        }
+    }
+    let sums = (absolute.iter().sum::<f64>(), squared.iter().sum::<f64>());
+    answers_rest.iter().zip(y_rest).fold(sums, |(absolute, squared), (answer, y)| {
+        let r = (answer - y) * weight;
+        (absolute + r.abs(), squared + r * r)
+    })
+}

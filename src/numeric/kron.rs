@@ -1,0 +1,184 @@
+//! Matrices applied along one axis of a row-major table: the steps of a Kronecker product.
+//!
+//! Every function sees its input as blocks of `len` rows of `inner` cells each, where `len` is the
+//! size of the axis and `inner` the product of the sizes after it. The output, which is
+//! overwritten, has the same blocks and `inner`, and as many rows in a block as the matrix has.
+//! The functions for a transpose take the length of the axis that they *write*.
+
+use super::matrix::Matrix;
+
+/// Adds `weight` times `source` to `target`.
+pub fn add_scaled(target: &mut [f64], weight: f64, source: &[f64]) {
+    for (t, &s) in target.iter_mut().zip(source) {
+        *t += weight * s;
+    }
+}
+
+/// The inner product, summed in eight lanes so that additions need not wait for each other.
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a_chunks, a_rest) = a.as_chunks::<8>();
+    let (b_chunks, b_rest) = b.as_chunks::<8>();
+    let mut lanes = [0.0; 8];
+    for (a, b) in a_chunks.iter().zip(b_chunks) {
+        for lane in 0..8 {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    lanes.iter().sum::<f64>() + rest
+}
+
+/// Row b becomes the sum of the rows 0..=b.
+pub fn running_sums(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
+    let block = len * inner;
+    for (input, output) in input.chunks_exact(block).zip(output.chunks_exact_mut(block)) {
+        if inner == 1 {
+            let mut sum = 0.0;
+            for (o, &i) in output.iter_mut().zip(input) {
+                sum += i;
+                *o = sum;
+            }
+        } else {
+            output[..inner].copy_from_slice(&input[..inner]);
+            for (row, input) in input.chunks_exact(inner).enumerate().skip(1) {
+                let (before, from_row) = output.split_at_mut(row * inner);
+                add_rows(&mut from_row[..inner], &before[(row - 1) * inner..], input);
+            }
+        }
+    }
+}
+
+/// Row a becomes the sum of the rows a..len: the transpose of [`running_sums`].
+pub fn running_sums_transposed(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
+    let block = len * inner;
+    for (input, output) in input.chunks_exact(block).zip(output.chunks_exact_mut(block)) {
+        if inner == 1 {
+            let mut sum = 0.0;
+            for (o, &i) in output.iter_mut().zip(input).rev() {
+                sum += i;
+                *o = sum;
+            }
+        } else {
+            output[block - inner..].copy_from_slice(&input[block - inner..]);
+            for (row, input) in input.chunks_exact(inner).enumerate().rev().skip(1) {
+                let (to_row, after) = output.split_at_mut((row + 1) * inner);
+                add_rows(&mut to_row[row * inner..], &after[..inner], input);
+            }
+        }
+    }
+}
+
+fn add_rows(target: &mut [f64], a: &[f64], b: &[f64]) {
+    for ((t, &a), &b) in target.iter_mut().zip(a).zip(b) {
+        *t = a + b;
+    }
+}
+
+/// The sum of all rows of a block.
+pub fn sums(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
+    output.fill(0.0);
+    for (input, output) in input.chunks_exact(len * inner).zip(output.chunks_exact_mut(inner)) {
+        sums_onto(output, input);
+    }
+}
+
+/// Adds all rows to `target`, which is as long as one.
+fn sums_onto(target: &mut [f64], rows: &[f64]) {
+    if let [target] = target {
+        *target += rows.iter().sum::<f64>();
+    } else {
+        rows.chunks_exact(target.len()).for_each(|row| add_scaled(target, 1.0, row));
+    }
+}
+
+/// Every row of a block becomes the one row of the input: the transpose of [`sums`].
+pub fn sums_transposed(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
+    for (input, output) in input.chunks_exact(inner).zip(output.chunks_exact_mut(len * inner)) {
+        if inner == 1 {
+            output.fill(input[0]);
+        } else {
+            output.chunks_exact_mut(inner).for_each(|row| row.copy_from_slice(input));
+        }
+    }
+}
+
+/// The number of ranges i..=j with i <= j < len.
+pub fn range_count(len: usize) -> usize {
+    len.saturating_mul(len.saturating_add(1)) / 2
+}
+
+/// The sums over all ranges i..=j of rows, in the order (0,0), (0,1), ..., (0,len-1), (1,1), ...
+pub fn range_sums(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
+    let ranges = range_count(len) * inner;
+    for (input, output) in input.chunks_exact(len * inner).zip(output.chunks_exact_mut(ranges)) {
+        let mut rest = output;
+        for first in 0..len {
+            let (these, others) = rest.split_at_mut((len - first) * inner);
+            running_sums(&input[first * inner..], these, len - first, inner);
+            rest = others;
+        }
+    }
+}
+
+/// Row a becomes the sum over all ranges that contain a: the transpose of [`range_sums`].
+///
+/// From row a - 1 to row a, the ranges that start at a come and those that end at a - 1 go.
+pub fn range_sums_transposed(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
+    output.fill(0.0);
+    let ranges = range_count(len) * inner;
+    for (input, output) in input.chunks_exact(ranges).zip(output.chunks_exact_mut(len * inner)) {
+        let mut rest = input;
+        for first in 0..len {
+            let (these, others) = rest.split_at((len - first) * inner);
+            rest = others;
+            // The rows of ranges that end at `first`, `first + 1`, ...: all start here, and each
+            // but the last is gone from the row after its end.
+            let (start, after) = output[first * inner..].split_at_mut(inner);
+            sums_onto(start, these);
+            after.iter_mut().zip(these).for_each(|(o, &i)| *o -= i);
+        }
+        for row in 1..len {
+            let (before, from_row) = output.split_at_mut(row * inner);
+            add_scaled(&mut from_row[..inner], 1.0, &before[(row - 1) * inner..]);
+        }
+    }
+}
+
+/// Row i becomes the sum over a of `matrix[i, a]` times row a.
+pub fn multiply(matrix: &Matrix, input: &[f64], output: &mut [f64], inner: usize) {
+    let (rows, cols) = (matrix.rows(), matrix.cols());
+    let outputs = output.chunks_exact_mut(rows * inner);
+    for (input, output) in input.chunks_exact(cols * inner).zip(outputs) {
+        if inner == 1 {
+            for (row, o) in output.iter_mut().enumerate() {
+                *o = dot(matrix.row(row), input);
+            }
+        } else {
+            output.fill(0.0);
+            for (row, output) in output.chunks_exact_mut(inner).enumerate() {
+                for (&weight, input) in matrix.row(row).iter().zip(input.chunks_exact(inner)) {
+                    add_scaled(output, weight, input);
+                }
+            }
+        }
+    }
+}
+
+/// Row a becomes the sum over i of `matrix[i, a]` times row i: the transpose of [`multiply`].
+pub fn multiply_transposed(matrix: &Matrix, input: &[f64], output: &mut [f64], inner: usize) {
+    output.fill(0.0);
+    let (rows, cols) = (matrix.rows(), matrix.cols());
+    let outputs = output.chunks_exact_mut(cols * inner);
+    for (input, output) in input.chunks_exact(rows * inner).zip(outputs) {
+        for (row, input) in input.chunks_exact(inner).enumerate() {
+            if inner == 1 {
+                add_scaled(output, input[0], matrix.row(row));
+            } else {
+                for (&weight, output) in matrix.row(row).iter().zip(output.chunks_exact_mut(inner))
+                {
+                    add_scaled(output, weight, input);
+                }
+            }
+        }
+    }
+}

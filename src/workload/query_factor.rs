@@ -1,0 +1,337 @@
+use std::f64::consts::PI;
+
+use thiserror::Error;
+
+use crate::numeric::eigen::largest_eigenvalue;
+use crate::numeric::kron;
+use crate::numeric::matrix::Matrix;
+use crate::numeric::sparse::CsrMatrix;
+
+/// What a query asks about one attribute: a matrix with a column for each of its n values, the
+/// factor Q_i of a factored query matrix (supplement B.1, Table 2).
+///
+/// Values are 0..n, here and in the moments, where the paper's table counts from 1. A factor does
+/// not know n; methods take it, and expect [`QueryFactor::check`] to have accepted it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueryFactor {
+    /// I: the count of every value.
+    Identity,
+    /// P: row b counts the values 0..=b, the cumulative distribution.
+    Prefix,
+    /// 1: one row of ones, which sums the attribute out.
+    Total,
+    /// One row for each range i..=j of values, in the order (0,0), (0,1), ..., (1,1), (1,2), ...
+    Ranges,
+    /// e_S: one row that counts the values in S; e_j when S has the one value j.
+    Evidence(Vec<usize>),
+    /// R_f: row b counts the values a with f(a) = b; the list has f(a) for each value a, and the
+    /// number of rows is one more than its largest entry.
+    Compress(Vec<usize>),
+    /// E_k: row b - 1 sums a^b over the records' values a, for b = 1, ..., k. The mean E is E_1.
+    Moments(usize),
+    /// Any matrix.
+    Dense(Matrix),
+    /// Any matrix, with most entries zero.
+    Sparse(CsrMatrix),
+}
+
+/// Why a factor does not fit an attribute.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum FactorError {
+    /// The matrix is too wide or too narrow.
+    #[error("expected {expected} columns, one per cell, found {found}")]
+    Columns {
+        /// The number of values.
+        expected: usize,
+        /// The number of columns.
+        found: usize,
+    },
+    /// The matrix asks nothing.
+    #[error("expected at least one row")]
+    NoRows,
+    /// An entry is infinite or not a number.
+    #[error("expected finite entries, found {value} in row {row}, column {col}")]
+    NotFinite {
+        /// The row of the entry.
+        row: usize,
+        /// Its column.
+        col: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// Evidence for a value that the attribute does not have.
+    #[error("expected values below {size}, found {found}")]
+    NoSuchValue {
+        /// The number of values.
+        size: usize,
+        /// The value.
+        found: usize,
+    },
+    /// Evidence that names a value twice.
+    #[error("expected every value at most once, found {0} again")]
+    RepeatedValue(usize),
+    /// f is not a function of the values.
+    #[error("expected {expected} groups, one per value, found {found}")]
+    Groups {
+        /// The number of values.
+        expected: usize,
+        /// The length of the list.
+        found: usize,
+    },
+    /// Moments too high for floating point.
+    #[error("expected at most {largest} moments of {size} values, found {found}")]
+    Moments {
+        /// The number of values.
+        size: usize,
+        /// The highest moment whose rows are finite.
+        largest: usize,
+        /// The number asked for.
+        found: usize,
+    },
+}
+
+impl QueryFactor {
+    /// The name of this kind of factor.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Prefix => "prefix",
+            Self::Total => "total",
+            Self::Ranges => "ranges",
+            Self::Evidence(_) => "evidence",
+            Self::Compress(_) => "compress",
+            Self::Moments(_) => "moments",
+            Self::Dense(_) => "matrix",
+            Self::Sparse(_) => "sparse",
+        }
+    }
+
+    /// Whether this is a matrix over an attribute of `n` values, with at least one row and finite
+    /// entries.
+    pub fn check(&self, n: usize) -> Result<(), FactorError> {
+        let columns = |found| match found == n {
+            true => Ok(()),
+            false => Err(FactorError::Columns { expected: n, found }),
+        };
+        match self {
+            Self::Identity | Self::Prefix | Self::Total | Self::Ranges => return Ok(()),
+            Self::Evidence(values) => {
+                let mut sorted = values.clone();
+                sorted.sort_unstable();
+                if let Some(&found) = sorted.last().filter(|&&value| value >= n) {
+                    return Err(FactorError::NoSuchValue { size: n, found });
+                }
+                if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+                    return Err(FactorError::RepeatedValue(pair[0]));
+                }
+            }
+            Self::Compress(groups) if groups.len() != n => {
+                return Err(FactorError::Groups { expected: n, found: groups.len() });
+            }
+            Self::Moments(moments) if n > 2 => {
+                // A column norm squares the entries: they must stay below the root of the range.
+                let digits = f64::MAX.ln() / 2.0 / ((n - 1) as f64).ln();
+                let largest = (digits - 1.0) as usize;
+                if *moments > largest {
+                    return Err(FactorError::Moments { size: n, largest, found: *moments });
+                }
+            }
+            Self::Compress(_) | Self::Moments(_) => {}
+            Self::Dense(matrix) => columns(matrix.cols())?,
+            Self::Sparse(matrix) => columns(matrix.cols())?,
+        }
+        if self.rows(n) == 0 {
+            return Err(FactorError::NoRows);
+        }
+        let mut bad = None;
+        if matches!(self, Self::Dense(_) | Self::Sparse(_)) {
+            self.for_each_entry(n, |row, col, value| {
+                if !value.is_finite() {
+                    bad.get_or_insert(FactorError::NotFinite { row, col, value });
+                }
+            });
+        }
+        bad.map_or(Ok(()), Err)
+    }
+
+    /// The number of queries.
+    pub fn rows(&self, n: usize) -> usize {
+        match self {
+            Self::Identity | Self::Prefix => n,
+            Self::Total | Self::Evidence(_) => 1,
+            Self::Ranges => kron::range_count(n),
+            Self::Compress(groups) => groups.iter().max().map_or(0, |&last| last.saturating_add(1)),
+            Self::Moments(moments) => *moments,
+            Self::Dense(matrix) => matrix.rows(),
+            Self::Sparse(matrix) => matrix.rows(),
+        }
+    }
+
+    /// Calls `visit(row, column, entry)` for every entry that is not zero by construction. This is
+    /// the definition of each factor; the products below are faster roads to the same.
+    pub fn for_each_entry(&self, n: usize, mut visit: impl FnMut(usize, usize, f64)) {
+        match self {
+            Self::Identity => (0..n).for_each(|a| visit(a, a, 1.0)),
+            Self::Prefix => (0..n).for_each(|b| (0..=b).for_each(|a| visit(b, a, 1.0))),
+            Self::Total => (0..n).for_each(|a| visit(0, a, 1.0)),
+            Self::Ranges => {
+                let ranges = (0..n).flat_map(|first| (first..n).map(move |last| first..=last));
+                for (row, range) in ranges.enumerate() {
+                    range.for_each(|a| visit(row, a, 1.0));
+                }
+            }
+            Self::Evidence(values) => values.iter().for_each(|&a| visit(0, a, 1.0)),
+            Self::Compress(groups) => {
+                groups.iter().enumerate().for_each(|(a, &group)| visit(group, a, 1.0));
+            }
+            Self::Moments(moments) => {
+                for a in 0..n {
+                    let mut power = 1.0;
+                    for row in 0..*moments {
+                        power *= a as f64;
+                        visit(row, a, power);
+                    }
+                }
+            }
+            Self::Dense(matrix) => {
+                for row in 0..matrix.rows() {
+                    for (col, &value) in matrix.row(row).iter().enumerate() {
+                        visit(row, col, value);
+                    }
+                }
+            }
+            Self::Sparse(matrix) => {
+                for row in 0..matrix.rows() {
+                    matrix.row(row).for_each(|(col, value)| visit(row, col, value));
+                }
+            }
+        }
+    }
+
+    /// The matrix, written out.
+    pub fn to_dense(&self, n: usize) -> Matrix {
+        let mut dense = Matrix::zeros(self.rows(n), n);
+        self.for_each_entry(n, |row, col, value| dense[(row, col)] += value);
+        dense
+    }
+
+    /// Multiplies along an axis of a table (see [`crate::numeric::kron`] for `inner`). Identity
+    /// costs a copy; prefix and total one pass; ranges one pass over their answers.
+    pub fn apply(&self, n: usize, inner: usize, table: &[f64], answers: &mut [f64]) {
+        match self {
+            Self::Identity => answers.copy_from_slice(table),
+            Self::Prefix => kron::running_sums(table, answers, n, inner),
+            Self::Total => kron::sums(table, answers, n, inner),
+            Self::Ranges => kron::range_sums(table, answers, n, inner),
+            Self::Dense(matrix) => kron::multiply(matrix, table, answers, inner),
+            Self::Evidence(_) | Self::Compress(_) | Self::Moments(_) | Self::Sparse(_) => {
+                answers.fill(0.0);
+                let blocks = answers.chunks_exact_mut(self.rows(n) * inner);
+                for (table, answers) in table.chunks_exact(n * inner).zip(blocks) {
+                    self.for_each_entry(n, |row, col, value| {
+                        let answer = &mut answers[row * inner..][..inner];
+                        kron::add_scaled(answer, value, &table[col * inner..][..inner]);
+                    });
+                }
+            }
+        }
+    }
+
+    /// Multiplies the transpose along an axis, at the cost of [`QueryFactor::apply`].
+    pub fn apply_transpose(&self, n: usize, inner: usize, answers: &[f64], table: &mut [f64]) {
+        match self {
+            Self::Identity => table.copy_from_slice(answers),
+            Self::Prefix => kron::running_sums_transposed(answers, table, n, inner),
+            Self::Total => kron::sums_transposed(answers, table, n, inner),
+            Self::Ranges => kron::range_sums_transposed(answers, table, n, inner),
+            Self::Dense(matrix) => kron::multiply_transposed(matrix, answers, table, inner),
+            Self::Evidence(_) | Self::Compress(_) | Self::Moments(_) | Self::Sparse(_) => {
+                table.fill(0.0);
+                let blocks = table.chunks_exact_mut(n * inner);
+                for (answers, table) in answers.chunks_exact(self.rows(n) * inner).zip(blocks) {
+                    self.for_each_entry(n, |row, col, value| {
+                        let cells = &mut table[col * inner..][..inner];
+                        kron::add_scaled(cells, value, &answers[row * inner..][..inner]);
+                    });
+                }
+            }
+        }
+    }
+
+    /// The largest L1 norm of a column: how far one record moves the answers in sum.
+    pub fn max_column_l1(&self, n: usize) -> f64 {
+        self.max_column(n, f64::abs)
+    }
+
+    /// The largest squared L2 norm of a column.
+    pub fn max_column_l2_squared(&self, n: usize) -> f64 {
+        self.max_column(n, |entry| entry * entry)
+    }
+
+    /// The largest sum of `norm(entry)` over a column; entries of one column add up before.
+    fn max_column(&self, n: usize, norm: impl Fn(f64) -> f64) -> f64 {
+        match self {
+            Self::Identity | Self::Total | Self::Compress(_) => 1.0,
+            Self::Evidence(values) => values.len().min(1) as f64,
+            // Value 0 is in every prefix, the middle one in the most ranges.
+            Self::Prefix => n as f64,
+            Self::Ranges => (n.div_ceil(2) as f64) * (n / 2 + 1) as f64,
+            Self::Moments(moments) => {
+                let powers = (0..*moments).scan(1.0, |power, _| {
+                    *power *= (n - 1) as f64;
+                    Some(*power)
+                });
+                powers.map(norm).sum()
+            }
+            Self::Dense(matrix) => {
+                let mut sums = vec![0.0; n];
+                for row in 0..matrix.rows() {
+                    for (sum, &value) in sums.iter_mut().zip(matrix.row(row)) {
+                        *sum += norm(value);
+                    }
+                }
+                sums.into_iter().fold(0.0, f64::max)
+            }
+            Self::Sparse(matrix) => {
+                let (mut sums, mut row_values) = (vec![0.0; n], vec![0.0; n]);
+                for row in 0..matrix.rows() {
+                    matrix.row(row).for_each(|(col, value)| row_values[col] += value);
+                    // Taken once: a repeated column finds zero the second time.
+                    for (col, _) in matrix.row(row) {
+                        sums[col] += norm(std::mem::take(&mut row_values[col]));
+                    }
+                }
+                sums.into_iter().fold(0.0, f64::max)
+            }
+        }
+    }
+
+    /// The largest eigenvalue of Q^T Q. Closed forms where there is one, otherwise Lanczos
+    /// iteration ([`largest_eigenvalue`]).
+    ///
+    /// The inverse of P^T P is tridiagonal, and so is that of the ranges' Gram matrix, which is
+    /// (n + 1) times the inverse of the second-difference matrix: (Q^T Q)_ab =
+    /// (min(a, b) + 1)(n - max(a, b)).
+    pub fn max_eigenvalue(&self, n: usize) -> f64 {
+        let size = n as f64;
+        match self {
+            Self::Identity => 1.0,
+            Self::Prefix => 0.25 / (PI / (4.0 * size + 2.0)).sin().powi(2),
+            Self::Total => size,
+            Self::Ranges => 0.25 * (size + 1.0) / (PI / (2.0 * size + 2.0)).sin().powi(2),
+            Self::Evidence(values) => values.len() as f64,
+            Self::Compress(groups) => {
+                let mut sorted = groups.clone();
+                sorted.sort_unstable();
+                sorted.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap_or(0) as f64
+            }
+            Self::Moments(_) | Self::Dense(_) | Self::Sparse(_) => {
+                let mut answers = vec![0.0; self.rows(n)];
+                largest_eigenvalue(n, |x, image| {
+                    self.apply(n, 1, x, &mut answers);
+                    self.apply_transpose(n, 1, &answers, image);
+                })
+            }
+        }
+    }
+}
