@@ -17,4 +17,5 @@ pub mod domain;
 pub mod estimation;
 pub mod factor;
 pub mod numeric;
+pub mod privacy;
 pub mod workload;
