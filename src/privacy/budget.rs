@@ -18,14 +18,11 @@
 //! their excess is at most 2^-53 of the total. [`Share::split`] and [`Share::split_weights`] need
 //! no such grace: their parts add up to at most the whole.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
 use thiserror::Error;
 
-use super::account::{Branch, replaced_delta, replaced_leading};
-use super::exact_sum::{ExactSum, equal_part, weighted_parts};
-use super::ledger::{Entry, Ledger};
-use super::{Guarantee, Neighbours, ParameterError, Rho};
+use super::exact_sum::ExactSum;
+use super::share::Origin;
+use super::{Guarantee, Ledger, Neighbours, ParameterError, Rho, Share};
 
 /// The part of a request by which its share may be trimmed to fit the remainder.
 const TRIM: f64 = 1.0 / (1u64 << 30) as f64;
@@ -82,34 +79,15 @@ pub struct Budget {
     origin: Origin,
 }
 
-/// A part of a budget that has been taken out of it and pays for one draw.
-#[derive(Debug)]
-#[must_use = "a share that is dropped is lost"]
-pub struct Share {
-    grant: Guarantee,
-    origin: Origin,
-}
-
-/// Where draws are listed, and under which conditions.
-#[derive(Clone, Debug)]
-struct Origin {
-    neighbours: Neighbours,
-    /// The total of the first budget: what the ledger counts in.
-    currency: Guarantee,
-    path: Vec<Branch>,
-    ledger: Arc<Mutex<Ledger>>,
-}
-
 impl Budget {
     /// A budget of this much, with an empty ledger. Whoever calls this decides what the release
     /// promises; everything that takes a `Share` or `&mut Budget` works within it.
     pub fn new(total: impl Into<Guarantee>, neighbours: Neighbours) -> Self {
         let total = total.into();
-        let ledger = Arc::new(Mutex::new(Ledger::new(total, neighbours)));
-        Self::from_parts(total, Origin { neighbours, currency: total, path: Vec::new(), ledger })
+        Self::paid_by(total, Origin::new(total, neighbours))
     }
 
-    fn from_parts(total: Guarantee, origin: Origin) -> Self {
+    pub(super) fn paid_by(total: Guarantee, origin: Origin) -> Self {
         Self {
             total,
             remaining: ExactSum::of([total.leading()]),
@@ -148,7 +126,7 @@ impl Budget {
         };
         self.remaining.add(-leading);
         self.remaining_delta.add(-delta);
-        Ok(Share { grant, origin: self.origin.clone() })
+        Ok(Share::new(grant, self.origin.clone()))
     }
 
     /// Takes out everything that is left, in the budget's own currency. Where delta is used up, the
@@ -170,7 +148,7 @@ impl Budget {
 
     /// Which tables count as neighbours.
     pub fn neighbours(&self) -> Neighbours {
-        self.origin.neighbours
+        self.origin.neighbours()
     }
 
     /// A copy of what has been drawn so far with shares of this budget (and, for a budget made from
@@ -180,119 +158,87 @@ impl Budget {
     }
 }
 
-impl Share {
-    /// The guarantee that the draw must keep.
-    pub fn guarantee(&self) -> Guarantee {
-        self.grant
+#[cfg(test)]
+mod tests {
+    use super::super::{Delta, Epsilon};
+    use super::*;
+
+    fn epsilon(value: f64) -> Epsilon {
+        Epsilon::new(value).unwrap()
     }
 
-    /// Which tables count as neighbours.
-    pub fn neighbours(&self) -> Neighbours {
-        self.origin.neighbours
+    fn granted(shares: &[Share]) -> ExactSum {
+        ExactSum::of(shares.iter().map(|share| share.guarantee().leading()))
     }
 
-    /// A budget of this share, for a mechanism that spends in several steps. Its draws are listed
-    /// in the same ledger.
-    pub fn into_budget(self) -> Budget {
-        Budget::from_parts(self.grant, self.origin)
-    }
-
-    /// `count` equal shares for draws in sequence.
-    pub fn split(self, count: usize) -> Result<Vec<Share>, BudgetError> {
-        if count == 0 {
-            return Err(BudgetError::NoParts);
-        }
-        let part = self
-            .grant
-            .with(equal_part(self.grant.leading(), count), equal_part(self.grant.delta(), count))?;
-        Ok(self.shares(std::iter::repeat_n(part, count)))
-    }
-
-    /// Shares in proportion to the weights, for draws in sequence.
-    pub fn split_weights(self, weights: &[f64]) -> Result<Vec<Share>, BudgetError> {
-        if weights.is_empty() {
-            return Err(BudgetError::NoParts);
-        }
-        if let Some(&bad) = weights.iter().find(|w| !(**w > 0.0 && w.is_finite())) {
-            return Err(BudgetError::Weight(bad));
-        }
-        let leading = weighted_parts(self.grant.leading(), weights);
-        let delta = weighted_parts(self.grant.delta(), weights);
-        let parts: Vec<Guarantee> = leading
-            .into_iter()
-            .zip(delta)
-            .map(|(leading, delta)| self.grant.with(leading, delta))
-            .collect::<Result<_, _>>()?;
-        Ok(self.shares(parts))
-    }
-
-    /// Shares for draws that look at disjoint parts of the records (parallel composition).
-    ///
-    /// *Requires*, and cannot check: there is a division of the possible records into `parts`
-    /// classes, chosen without looking at the data (or from outputs that were paid for), and the
-    /// draws of share i see the records of class i only.
-    ///
-    /// *Theorem.* The shares carry the relation [`Neighbours::AddRemove`], since a class has no
-    /// public number of records. If every part keeps its share's guarantee, all together keep
-    /// this one's, where each part is granted
-    ///
-    /// | this share's relation | epsilon | (epsilon, delta) | rho |
-    /// | --- | --- | --- | --- |
-    /// | add or remove | epsilon | (epsilon, delta) | rho |
-    /// | replace | epsilon/2 | (epsilon/2, delta/(1 + e^(epsilon/2))) | rho/4 |
-    ///
-    /// *Proof.* An added or removed record changes one class; the other parts' outputs have the
-    /// same distribution given the same earlier outputs (McSherry 2009, theorem 4). A replaced
-    /// record either moves from one class to another, and both parts pay (sequential composition:
-    /// twice the share), or stays in its class, which then changes by two steps of add or remove.
-    /// Two steps cost 2 epsilon and (1 + e^epsilon) delta (Dwork and Roth 2014, theorem 2.2 and
-    /// the same argument with delta), or 4 rho (Bun and Steinke 2016, proposition 1.9). The second
-    /// case is the dearer one in each currency. QED.
-    pub fn parallel(self, parts: usize) -> Result<Vec<Share>, BudgetError> {
-        if parts == 0 {
-            return Err(BudgetError::NoParts);
-        }
-        let grant = match self.origin.neighbours {
-            Neighbours::AddRemove => self.grant,
-            // A pure grant costs a quarter of the rho when epsilon is halved: both columns hold.
-            Neighbours::Replace => {
-                let leading = self.grant.leading() / replaced_leading(self.grant);
-                let delta = self.grant.delta() / replaced_delta(leading).next_up();
-                self.grant.with(leading, delta.next_down().max(0.0))?
+    #[test]
+    fn the_nth_part_can_be_spent_n_times_and_no_more() {
+        for total in [1.0, 0.1, 0.3, 7.0, 1e-9, 1e5] {
+            for n in (1..200).chain([1000, 4099, 30_000]) {
+                let mut budget = Budget::new(epsilon(total), Neighbours::Replace);
+                let shares: Vec<Share> =
+                    (0..n).map(|_| budget.spend(epsilon(total / n as f64)).unwrap()).collect();
+                assert!(!granted(&shares).exceeds(total), "{total} in {n} parts");
+                assert!(granted(&shares).exceeds(total * (1.0 - 1e-12)));
+                assert!(budget.spend(epsilon(total * 1e-9)).is_err());
             }
+        }
+    }
+
+    #[test]
+    fn a_share_is_trimmed_by_a_billionth_at_most() {
+        let mut budget = Budget::new(epsilon(1.0), Neighbours::Replace);
+        let first = budget.spend(epsilon(0.5)).unwrap();
+        let trimmed = budget.spend(epsilon(0.5 + 2e-10)).unwrap();
+        assert_eq!(trimmed.guarantee(), epsilon(0.5).into());
+        assert!(!granted(&[first, trimmed]).exceeds(1.0));
+        let mut budget = Budget::new(epsilon(1.0), Neighbours::Replace);
+        let refused = budget.spend(epsilon(1.0 + 1e-8)).unwrap_err();
+        assert_eq!(
+            refused,
+            BudgetError::Overspent {
+                requested: epsilon(1.0 + 1e-8).into(),
+                total: epsilon(1.0).into(),
+                remaining_leading: 1.0,
+                remaining_delta: 0.0,
+            }
+        );
+        assert_eq!(budget.remaining(), Some(epsilon(1.0).into()), "a refusal costs nothing");
+    }
+
+    #[test]
+    fn epsilon_and_delta_are_kept_apart() {
+        let delta = |value| Delta::new(value).unwrap();
+        let mut budget = Budget::new((epsilon(1.0), delta(1e-6)), Neighbours::Replace);
+        let _ = budget.spend((epsilon(0.25), delta(1e-6))).unwrap();
+        assert!(budget.spend((epsilon(0.25), delta(1e-9))).is_err(), "no delta is left");
+        let _ = budget.spend(epsilon(0.25)).unwrap();
+        assert_eq!(budget.rest().unwrap().guarantee(), epsilon(0.5).into());
+        assert_eq!(budget.rest().unwrap_err(), BudgetError::Exhausted { total: budget.total() });
+    }
+
+    #[test]
+    fn pure_draws_cost_half_their_square_where_rho_is_counted() {
+        let rho = Rho::new(0.5).unwrap();
+        let mut budget = Budget::new(rho, Neighbours::Replace);
+        for _ in 0..100 {
+            let share = budget.spend(epsilon(0.1)).unwrap();
+            assert!((share.guarantee().leading() - 0.1).abs() < 1e-12);
+        }
+        assert!(budget.spend(epsilon(0.001)).is_err());
+    }
+
+    #[test]
+    fn a_currency_that_no_theorem_converts_is_refused() {
+        let (one, delta, rho) = (epsilon(1.0), Delta::new(1e-6).unwrap(), Rho::new(0.1).unwrap());
+        let kinds: [Guarantee; 3] = [one.into(), (one, delta).into(), rho.into()];
+        let accepted = |total: Guarantee| {
+            kinds
+                .map(|kind| Budget::new(total, Neighbours::Replace).spend(kind))
+                .map(|result| !matches!(result, Err(BudgetError::WrongCurrency { .. })))
         };
-        let division = self.origin.ledger().next_division();
-        Ok((0..parts as u32)
-            .map(|part| {
-                let mut origin = self.origin.clone();
-                origin.neighbours = Neighbours::AddRemove;
-                origin.path.push(Branch { division, part });
-                Share { grant, origin }
-            })
-            .collect())
-    }
-
-    fn shares(self, parts: impl IntoIterator<Item = Guarantee>) -> Vec<Share> {
-        parts.into_iter().map(|grant| Share { grant, origin: self.origin.clone() }).collect()
-    }
-
-    /// Uses the share up: lists the draw that it paid for.
-    pub(super) fn settle(self, draw: super::ledger::Draw) {
-        // A share's kind was accepted when it was spent, and splitting keeps the kind.
-        let cost = self.grant.cost_in(self.origin.currency).unwrap_or(self.grant);
-        self.origin.ledger().push(Entry {
-            draw,
-            neighbours: self.origin.neighbours,
-            granted: self.grant,
-            cost,
-            path: self.origin.path.clone(),
-        });
-    }
-}
-
-impl Origin {
-    fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        // A ledger is only ever appended to; a panic elsewhere leaves it whole.
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+        assert_eq!(accepted(kinds[0]), [true, false, false]);
+        assert_eq!(accepted(kinds[1]), [true, true, false]);
+        assert_eq!(accepted(kinds[2]), [true, false, true]);
     }
 }

@@ -78,22 +78,25 @@ impl Rho {
     pub fn epsilon(self, delta: Delta) -> Result<Epsilon, ParameterError> {
         let (rho, log) = (self.get(), -delta.get().ln());
         // In x = ln(alpha - 1), around the alpha of the standard bound. Golden section.
-        let bound = |x: f64| {
+        // Returns the bound, and the sum of the sizes of its terms, which the rounding is relative
+        // to. ln(1 - 1/alpha) = -ln(1 + 1/(alpha - 1)), without cancellation.
+        let terms = |x: f64| {
             let below = x.exp();
-            let alpha = 1.0 + below;
-            // ln(1 - 1/alpha) = ln(alpha - 1) - ln(alpha), without cancellation.
-            alpha * rho + (x - below.ln_1p()) + (log - below.ln_1p()) / below
+            let (first, second) = ((1.0 + below) * rho, (-x).exp().ln_1p());
+            let (third, fourth) = (log / below, below.ln_1p() / below);
+            (first - second + third - fourth, first + second + third + fourth)
         };
         let centre = 0.5 * (log / rho).ln();
         let (mut low, mut high) = (centre - 10.0, centre + 10.0);
         let golden = 0.5 * (5f64.sqrt() - 1.0);
         while high - low > 1e-9 {
             let (left, right) = (high - golden * (high - low), low + golden * (high - low));
-            if bound(left) < bound(right) { high = right } else { low = left }
+            if terms(left).0 < terms(right).0 { high = right } else { low = left }
         }
         let standard = self.standard_epsilon(delta)?;
         // (epsilon, delta) with a negative epsilon is a fact, but not a guarantee that we can name.
-        let tight = (bound(low) * (1.0 + ROUNDING)).max(f64::MIN_POSITIVE);
+        let (bound, sizes) = terms(low);
+        let tight = (bound + ROUNDING * sizes).max(f64::MIN_POSITIVE);
         Ok(if tight < standard.get() { Epsilon::new(tight)? } else { standard })
     }
 

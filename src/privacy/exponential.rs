@@ -2,12 +2,12 @@
 
 use rand::Rng;
 
+use super::draw::{Draw, Mechanism};
 use super::exact_sum::{divide_up, equal_part};
-use super::ledger::{Draw, Mechanism};
 use super::noise::bernoulli::{below, exp_minus_fraction};
 use super::noise::scale::Scale;
 use super::noise::{DrawError, Spacing};
-use super::sensitivity::{InvalidSensitivity, LInfinity, Norm, Sensitivity};
+use super::sensitivity::{LInfinity, Norm, Sensitivity, SensitivityError};
 use super::{Guarantee, Neighbours, NoiseSource, Share};
 
 /// How one record can move the scores of the candidates.
@@ -87,7 +87,7 @@ impl Share {
             Scores::Monotone => (1.0, Mechanism::MonotoneExponential),
         };
         let g = Spacing::fine(sensitivity, 1)
-            .ok_or(InvalidSensitivity { norm: LInfinity::NAME, value: sensitivity.get() })?
+            .ok_or(SensitivityError::Value { norm: LInfinity::NAME, value: sensitivity.get() })?
             .get();
         // At most 2^21 steps: exact.
         let steps = (sensitivity.get() / g).ceil();

@@ -6,50 +6,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::account::{Account, Branch};
-use super::{Guarantee, Neighbours, ParameterError, Provenance, Rho};
-
-/// Relative slack of the comparisons in [`Ledger::verify`]: a few units in the last place, for
-/// quotients and exponentials that are computed again. Sums of costs are exact and need none.
-const SLACK: f64 = 16.0 * f64::EPSILON;
-
-/// The ways to buy an output with privacy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mechanism {
-    /// Exact discrete Laplace noise, on the integers or on a grid.
-    DiscreteLaplace,
-    /// Exact discrete Gaussian noise, on the integers or on a grid.
-    DiscreteGaussian,
-    /// Laplace noise in floating point.
-    ContinuousLaplace,
-    /// Gaussian noise in floating point.
-    ContinuousGaussian,
-    /// The exponential mechanism.
-    Exponential,
-    /// The exponential mechanism for scores that one record moves in one direction.
-    MonotoneExponential,
-}
-
-/// A draw of noise or a selection.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Draw {
-    /// What was drawn, in the mechanism's words.
-    pub label: String,
-    /// How.
-    pub mechanism: Mechanism,
-    /// The sensitivity that the scale was computed for: L1 for Laplace, L2 for Gaussian, of the
-    /// scores for selections; with the allowance for rounding to a grid.
-    pub sensitivity: f64,
-    /// Laplace: b. Gaussian: sigma. Exponential: the temperature t of exp(score / t).
-    pub scale: f64,
-    /// The spacing of the grid, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spacing: Option<f64>,
-    /// The number of noisy values, or of selections.
-    pub values: usize,
-    /// Where the randomness came from.
-    pub randomness: Provenance,
-}
+use super::draw::{Draw, within};
+use super::{Guarantee, Neighbours};
 
 /// A draw and the share that paid for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -170,8 +128,8 @@ impl Ledger {
     /// the sum with the budget. Returns the sum, or `None` when nothing was drawn.
     ///
     /// For each line: the relation is the budget's; the noise suffices for the guarantee
-    /// (Laplace: sensitivity/b <= epsilon. Gaussian: sensitivity^2/(2 sigma^2) <= rho, or its
-    /// (epsilon, delta). Exponential: see [`Share::select`](super::Share::select)); cost and
+    /// (Laplace: sensitivity/b <= epsilon. Gaussian: sensitivity^2/(2 sigma^2) <= rho, or the rho
+    /// that implies (epsilon, delta). Exponential: see [`Share::select`](super::Share::select)); cost and
     /// running total are what follows from it. What no ledger can show is that the sensitivity
     /// itself is right.
     pub fn verify(&self, total: Guarantee) -> Result<Option<Guarantee>, LedgerError> {
@@ -197,7 +155,6 @@ impl Ledger {
             }
         }
         let (leading, delta) = account.total(self.neighbours, total);
-        let within = |spent: f64, bound: f64| spent <= bound * (1.0 + SLACK);
         if within(leading, total.leading()) && within(delta, total.delta()) {
             Ok(total.of_sums(leading, delta))
         } else {
@@ -231,43 +188,153 @@ impl Ledger {
     }
 }
 
-impl Draw {
-    /// Whether the noise suffices for this guarantee.
-    fn keeps(&self, granted: Guarantee) -> Result<bool, ParameterError> {
-        let ratio = self.sensitivity / self.scale;
-        if !(ratio > 0.0 && ratio.is_finite()) {
-            return Ok(false);
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        Budget, Delta, Epsilon, L1, L2, Mechanism, NoiseSource, NumberLine, Rho, Scores, SeedPath,
+        Sensitivity, Share, Spacing,
+    };
+    use super::*;
+    use proptest::prelude::*;
+
+    fn source() -> NoiseSource {
+        NoiseSource::seeded(&SeedPath::new("test", "ledger"))
+    }
+
+    fn draw(share: Share, kind: usize, source: &mut NoiseSource) {
+        let relation = share.neighbours();
+        let grid = NumberLine::Grid(Spacing::power_of_two(-7).unwrap());
+        let line = [NumberLine::Integers, grid, NumberLine::Continuous][kind % 3];
+        let l1 = Sensitivity::<L1>::linear(1.0, relation).unwrap();
+        let l2 = Sensitivity::<L2>::nonnegative_linear(1.0, relation).unwrap();
+        let score = Sensitivity::new(1.0 / 3.0, relation).unwrap();
+        let answers = [5.0, 0.0, 2.0];
+        let pure = matches!(share.guarantee(), Guarantee::Pure { .. });
+        match kind / 3 {
+            0 => drop(share.laplace("laplace", &answers, l1, line, source).unwrap()),
+            1 if !pure => drop(share.gaussian("gaussian", &answers, l2, line, source).unwrap()),
+            _ => drop(
+                share
+                    .select_many("select", &answers, score, Scores::General, kind, source)
+                    .unwrap(),
+            ),
         }
-        let within = |loss: f64, bound: f64| loss <= bound * (1.0 + SLACK);
-        let count = self.values as f64;
-        Ok(match self.mechanism {
-            Mechanism::DiscreteLaplace | Mechanism::ContinuousLaplace => {
-                within(ratio, granted.pure_epsilon()?.get())
-            }
-            Mechanism::DiscreteGaussian | Mechanism::ContinuousGaussian => {
-                let rho = Rho::new(ratio * ratio / 2.0)?;
-                match granted {
-                    Guarantee::Concentrated { rho: bound } => within(rho.get(), bound.get()),
-                    Guarantee::Approximate { epsilon, delta } => {
-                        within(rho.epsilon(delta)?.get(), epsilon.get())
+    }
+
+    fn total(kind: usize, epsilon: f64) -> Guarantee {
+        let e = Epsilon::new(epsilon).unwrap();
+        [e.into(), (e, Delta::new(1e-6).unwrap()).into(), Rho::new(epsilon).unwrap().into()][kind]
+    }
+
+    /// A ledger with draws in sequence, and two on disjoint parts of the records.
+    fn example() -> (Ledger, Guarantee) {
+        let total = total(0, 1.0);
+        let mut budget = Budget::new(total, Neighbours::Replace);
+        let mut source = source();
+        let mut shares = budget.rest().unwrap().split(4).unwrap();
+        for part in shares.pop().unwrap().parallel(2).unwrap() {
+            draw(part, 0, &mut source);
+        }
+        for (kind, share) in [0, 2, 6].into_iter().zip(shares) {
+            draw(share, kind, &mut source);
+        }
+        (budget.ledger(), total)
+    }
+
+    #[test]
+    fn running_totals_add_up_to_the_budget() {
+        let (ledger, total) = example();
+        let totals: Vec<f64> =
+            ledger.lines().iter().map(|line| line.running_total.leading()).collect();
+        // The two parts of the records cost an eighth each, and twice the dearer one together.
+        assert_eq!(totals, [0.25, 0.25, 0.5, 0.75, 1.0]);
+        assert_eq!(ledger.verify(total).unwrap(), Some(total));
+    }
+
+    #[test]
+    fn a_ledger_survives_its_file() {
+        let (ledger, total) = example();
+        let mut file = Vec::new();
+        ledger.write_json_lines(&mut file).unwrap();
+        let text = String::from_utf8(file).unwrap();
+        assert_eq!(text.lines().count(), 5);
+        assert!(text.starts_with(
+            r#"{"label":"laplace","mechanism":"discrete-laplace","sensitivity":1.0,"scale":8.0,"#
+        ));
+        let read = Ledger::read_json_lines(text.as_bytes(), total, Neighbours::Replace).unwrap();
+        assert_eq!(read.lines(), ledger.lines());
+        assert_eq!(read.verify(total).unwrap(), Some(total));
+        assert!(matches!(
+            Ledger::read_json_lines(&b"{}"[..], total, Neighbours::Replace),
+            Err(LedgerError::Json { line: 1, .. })
+        ));
+    }
+
+    #[test]
+    fn a_smaller_budget_or_another_relation_is_not_shown_to_be_kept() {
+        let (mut ledger, _) = example();
+        let smaller = total(0, 1.0f64 - 1e-12);
+        assert!(matches!(ledger.verify(smaller), Err(LedgerError::Overspent { .. })));
+        assert!(matches!(
+            ledger.verify(total(2, 9.0)),
+            Err(LedgerError::WrongCost { line: 1, .. })
+        ));
+        ledger.neighbours = Neighbours::AddRemove;
+        assert!(ledger.verify(total(0, 1.0)).is_err());
+    }
+
+    #[test]
+    fn doctored_lines_are_found() {
+        let doctored = |change: fn(&mut Vec<Line>)| {
+            let (mut ledger, total) = example();
+            change(&mut ledger.lines);
+            ledger.verify(total).unwrap_err()
+        };
+        let error = doctored(|lines| lines[2].entry.draw.scale *= 0.999);
+        assert!(matches!(error, LedgerError::TooLittleNoise { line: 3, .. }));
+        let error = doctored(|lines| lines[4].entry.draw.values = 7);
+        assert!(matches!(error, LedgerError::TooLittleNoise { line: 5, .. }));
+        let error = doctored(|lines| lines[3].entry.draw.scale = f64::NAN);
+        assert!(matches!(error, LedgerError::TooLittleNoise { line: 4, .. }));
+        let error = doctored(|lines| lines[3].entry.draw.mechanism = Mechanism::ContinuousGaussian);
+        assert!(matches!(error, LedgerError::TooLittleNoise { line: 4, .. }));
+        let error = doctored(|lines| lines[0].entry.neighbours = Neighbours::Replace);
+        assert!(matches!(error, LedgerError::WrongNeighbours { line: 1, .. }));
+        let error = doctored(|lines| drop(lines.remove(2)));
+        assert!(matches!(error, LedgerError::WrongCost { line: 3, .. }));
+        let error = doctored(|lines| lines[2].entry.cost = lines[0].entry.cost);
+        assert!(matches!(error, LedgerError::WrongCost { line: 3, .. }));
+        // Draws on all records passed off as draws on parts of them.
+        let error = doctored(|lines| lines[2].entry.path = lines[0].entry.path.clone());
+        assert!(matches!(error, LedgerError::WrongNeighbours { line: 3, .. }));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn whatever_is_drawn_with_shares_verifies(
+            currency in 0usize..3,
+            epsilon in 0.01..20f64,
+            relation in prop::bool::ANY,
+            kinds in prop::collection::vec((1usize..9, prop::bool::ANY), 1..8),
+        ) {
+            let total = total(currency, epsilon);
+            let relation = if relation { Neighbours::Replace } else { Neighbours::AddRemove };
+            let mut budget = Budget::new(total, relation);
+            let mut source = source();
+            let weights: Vec<f64> = (1..=kinds.len()).map(|i| (i as f64).sqrt()).collect();
+            let shares = budget.rest().unwrap().split_weights(&weights).unwrap();
+            for (share, (kind, parallel)) in shares.into_iter().zip(kinds) {
+                if parallel {
+                    for part in share.parallel(2).unwrap() {
+                        part.split(2).unwrap().into_iter().for_each(|s| draw(s, kind, &mut source));
                     }
-                    // No Gaussian is pure.
-                    Guarantee::Pure { .. } => false,
+                } else {
+                    draw(share, kind, &mut source);
                 }
             }
-            Mechanism::Exponential | Mechanism::MonotoneExponential => {
-                let factor = if self.mechanism == Mechanism::Exponential { 2.0 } else { 1.0 };
-                let epsilon = factor * ratio;
-                match granted {
-                    Guarantee::Concentrated { rho } => {
-                        within(count * epsilon * epsilon / 8.0, rho.get())
-                    }
-                    Guarantee::Pure { epsilon: bound }
-                    | Guarantee::Approximate { epsilon: bound, .. } => {
-                        within(count * epsilon, bound.get())
-                    }
-                }
-            }
-        })
+            let spent = budget.ledger().verify(total).unwrap().unwrap();
+            prop_assert!(spent.leading() > 0.999_999 * total.leading());
+        }
     }
 }

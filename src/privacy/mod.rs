@@ -43,6 +43,7 @@
 mod account;
 pub mod budget;
 pub mod composition;
+mod draw;
 mod exact_sum;
 mod exponential;
 mod guarantee;
@@ -50,14 +51,17 @@ mod ledger;
 pub mod noise;
 mod parameters;
 pub mod sensitivity;
+mod share;
 mod source;
 
 pub use account::Branch;
-pub use budget::{Budget, BudgetError, Share};
+pub use budget::{Budget, BudgetError};
+pub use draw::{Draw, Mechanism};
 pub use exponential::Scores;
 pub use guarantee::Guarantee;
-pub use ledger::{Draw, Entry, Ledger, LedgerError, Line, Mechanism};
+pub use ledger::{Entry, Ledger, LedgerError, Line};
 pub use noise::{DrawError, Noisy, NumberLine, Spacing};
 pub use parameters::{Delta, Epsilon, ParameterError, Rho};
-pub use sensitivity::{InvalidSensitivity, L1, L2, LInfinity, Neighbours, Sensitivity};
+pub use sensitivity::{L1, L2, LInfinity, Neighbours, Sensitivity, SensitivityError};
+pub use share::Share;
 pub use source::{NoiseSource, Provenance, SeedPath};

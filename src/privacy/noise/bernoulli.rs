@@ -24,17 +24,54 @@ pub(crate) fn fraction(rng: &mut impl Rng, numerator: u64, denominator: u64) -> 
     below(rng, denominator) < numerator
 }
 
+/// 20! / k! for k = 0, ..., 20; 20! is the largest factorial below 2^64.
+const FACTORIAL_RATIOS: [u64; 21] = {
+    let mut ratios = [1; 21];
+    let mut k = 20;
+    while k > 0 {
+        ratios[k - 1] = ratios[k] * k as u64;
+        k -= 1;
+    }
+    ratios
+};
+
+/// The number of coins with probabilities 1, 1/2, 1/3, ... that are true before the first that is
+/// not: at least k with probability 1/k!.
+///
+/// One word serves for all of them: W uniform below 20! is below 20!/k! with probability 1/k!, and
+/// given that, below 20!/(k+1)! with probability 1/(k+1). Should W be 0, more coins are tossed.
+fn harmonic_run(rng: &mut impl Rng) -> u64 {
+    let w = below(rng, FACTORIAL_RATIOS[0]);
+    let mut run = 1;
+    while run < 20 && w < FACTORIAL_RATIOS[run + 1] {
+        run += 1;
+    }
+    let mut run = run as u64;
+    if run == 20 {
+        while below(rng, run + 1) == 0 {
+            run += 1;
+        }
+    }
+    run
+}
+
 /// True with probability exp(-gamma), given a coin that is true with probability gamma <= 1.
 ///
-/// The coin for gamma/k is tossed for k = 1, 2, ... until it fails. It fails first at k with
+/// A coin for gamma/k is tossed for k = 1, 2, ... until it fails. It fails first at k with
 /// probability gamma^(k-1)/(k-1)! - gamma^k/k!; over the odd k these add up to the series of
-/// exp(-gamma) (Canonne, Kamath, Steinke 2020, algorithm 1).
+/// exp(-gamma) (Canonne, Kamath, Steinke 2020, algorithm 1). The coin for gamma/k is true when one
+/// for gamma and one for 1/k both are; the latter are tossed first, all at once.
 pub(crate) fn exp_minus<R: Rng>(rng: &mut R, mut gamma: impl FnMut(&mut R) -> bool) -> bool {
-    let mut k = 1;
-    while gamma(rng) && (k == 1 || below(rng, k) == 0) {
-        k += 1;
+    // The most likely end by far, before any other randomness is spent.
+    if !gamma(rng) {
+        return true;
     }
-    k % 2 == 1
+    let run = harmonic_run(rng);
+    let mut successes = 1;
+    while successes < run && gamma(rng) {
+        successes += 1;
+    }
+    successes % 2 == 0
 }
 
 /// True with probability exp(-numerator / denominator), for a fraction of any size.
@@ -47,7 +84,7 @@ pub(crate) fn exp_minus_fraction<R: Rng>(rng: &mut R, numerator: u128, denominat
 
 /// True with probability 1/e.
 pub(crate) fn exp_minus_one(rng: &mut impl Rng) -> bool {
-    exp_minus(rng, |_| true)
+    harmonic_run(rng).is_multiple_of(2)
 }
 
 #[cfg(test)]
@@ -72,6 +109,20 @@ mod tests {
         check((-2.5f64).exp(), &mut |rng| exp_minus_fraction(rng, 5, 2));
         let large = (1u64 << 62) - 1;
         check((-0.5f64).exp(), &mut |rng| exp_minus_fraction(rng, u128::from(large / 2), large));
+    }
+
+    #[test]
+    fn runs_of_coins_have_the_probabilities_of_the_factorials() {
+        let factorial = |k: u64| (1..=k).product::<u64>();
+        for (k, ratio) in (0..).zip(FACTORIAL_RATIOS) {
+            assert_eq!(ratio * factorial(k), factorial(20));
+        }
+        let mut rng = ChaCha20Rng::seed_from_u64(4);
+        let mut counts = vec![0; 5];
+        (0..100_000).for_each(|_| counts[harmonic_run(&mut rng).min(5) as usize - 1] += 1);
+        // Exactly k: 1/k! - 1/(k+1)!; the last counts all from 5 on.
+        let exactly = [1.0 / 2.0, 1.0 / 3.0, 1.0 / 8.0, 1.0 / 30.0, 1.0 / 120.0];
+        assert_frequencies(&counts, &exactly);
     }
 
     #[test]

@@ -38,7 +38,7 @@ fn reachable_on_grid(y: f64, answer: f64, g: f64) -> bool {
 #[test]
 fn the_low_bits_betray_the_textbook_sampler() {
     let trials = 1000;
-    let mut betrayed = 0;
+    let mut betrayed = 0u64;
     for trial in 0..trials {
         for (answer, neighbour) in [(0.0, 1.0), (1.0, 0.0)] {
             let (y, scale) = release(answer, NumberLine::Continuous, trial);
@@ -46,7 +46,7 @@ fn the_low_bits_betray_the_textbook_sampler() {
                 reachable_in_floats(y, answer, scale),
                 "the attacker never errs about the truth"
             );
-            betrayed += u32::from(!reachable_in_floats(y, neighbour, scale));
+            betrayed += u64::from(!reachable_in_floats(y, neighbour, scale));
         }
     }
     // Certainty about one release in a hundred would already be no privacy; it is the majority.

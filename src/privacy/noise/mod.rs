@@ -14,35 +14,12 @@
 //! (Canonne, Kamath, Steinke 2020, theorem 4 and section 2.2). A share in (epsilon, delta) pays for
 //! the largest rho that implies it.
 //!
-//! # Noise that withstands floating point
-//!
-//! A float plus noise computed in floating point lands on numbers that betray the float (Mironov
-//! 2012); so does a discrete sampler whose decisions are rounded. Here:
-//!
-//! 1. Each answer a is rounded to the nearest multiple R(a) of a spacing g = 2^e that does not
-//!    depend on the data, and clamped to +-2^62 g.
-//! 2. Exact discrete noise in units of g is added in integers, with the sensitivity D' below.
-//! 3. The integer is converted to a float and multiplied by g.
-//!
-//! *Theorem.* With n answers, D' = D + n g in L1 and D' = D + sqrt(n) g in L2, the result keeps the
-//! guarantee of the mechanism above. *Proof.* |R(a) - a| <= g/2, so two answers that are d apart
-//! are at most d + g apart after rounding, and clamping brings them no further apart. Summed over n
-//! answers that is |d|_1 + n g; in L2, the norm of the vector with entries |d_i| + g is at most
-//! |d|_2 + |(g, ..., g)|_2 = |d|_2 + sqrt(n) g by the triangle inequality. So D' bounds the
-//! sensitivity of step 1, whose outputs are integers in units of g. Step 2 is the mechanism on
-//! that lattice, sampled exactly, with a scale that is rounded up wherever it is rounded. Step 3 is
-//! a function of its output: post-processing. QED.
-//!
-//! Answers that are whole numbers on *every* table ([`NumberLine::Integers`]: counts, and any query
-//! with whole coefficients) are on the lattice g = 1 already, and D' = D.
-//!
-//! What remains the caller's part: D must bound the answers as they are *computed*. Sums of whole
-//! numbers below 2^53 are exact; where rounding comes in,
-//! [`Sensitivity::enlarged`](super::Sensitivity::enlarged) makes room for it.
+//! Both are sampled exactly on a grid ([`NumberLine`]), or in floating point for comparisons.
 
 pub(super) mod bernoulli;
 mod continuous;
 mod discrete;
+mod number_line;
 pub(super) mod scale;
 
 #[cfg(test)]
@@ -50,51 +27,16 @@ mod floating_point_attack;
 #[cfg(test)]
 pub(super) mod frequencies;
 
+pub use number_line::{NumberLine, Spacing};
+
+use number_line::Placed;
+use scale::{Scale, ScaleOutOfRange};
 use thiserror::Error;
 
-use scale::{Scale, ScaleOutOfRange};
-
+use super::draw::{Draw, Mechanism};
 use super::exact_sum::divide_up;
-use super::ledger::{Draw, Mechanism};
-use super::sensitivity::{InvalidSensitivity, L1, L2, Norm, Sensitivity};
+use super::sensitivity::{L1, L2, Norm, Sensitivity, SensitivityError};
 use super::{Guarantee, Neighbours, NoiseSource, ParameterError, Rho, Share};
-
-/// The numbers that noise is added on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum NumberLine {
-    /// The answers are whole numbers, on every table. Exact, and safe to release.
-    Integers,
-    /// Real answers are rounded to a grid first. Exact, and safe to release.
-    Grid(Spacing),
-    /// Floating point, with the textbook scales, to compare with papers. Its guarantee is that of
-    /// real arithmetic, which floats do not have: not for releases.
-    Continuous,
-}
-
-/// The distance between neighbouring points of a grid, a power of two.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spacing(f64);
-
-impl Spacing {
-    /// 2^exponent, for exponents between -900 and 900: 1/g, and a few powers beyond, are floats.
-    pub fn power_of_two(exponent: i32) -> Option<Self> {
-        (-900..=900).contains(&exponent).then(|| Self(2f64.powi(exponent)))
-    }
-
-    /// A grid fine enough that rounding `answers` answers to it enlarges the sensitivity by less
-    /// than a millionth: the largest power of two with answers * g <= 2^-20 * sensitivity.
-    pub fn fine<N: Norm>(sensitivity: Sensitivity<N>, answers: usize) -> Option<Self> {
-        let bound = sensitivity.get() / answers.max(1) as f64;
-        // The exponent of a float is the floor of its logarithm, without rounding.
-        let floor = ((bound.to_bits() >> 52) & 0x7ff) as i32 - 1023;
-        Self::power_of_two(floor - 20)
-    }
-
-    /// The distance g.
-    pub fn get(self) -> f64 {
-        self.0
-    }
-}
 
 /// Answers with noise.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,16 +87,10 @@ pub enum DrawError {
     Scale(#[from] ScaleOutOfRange),
     /// The sensitivity is too large to be enlarged.
     #[error(transparent)]
-    Sensitivity(#[from] InvalidSensitivity),
+    Sensitivity(#[from] SensitivityError),
     /// The share is too small or too large to compute with.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-}
-
-#[derive(Clone, Copy)]
-enum Family {
-    Laplace,
-    Gaussian,
 }
 
 impl Share {
@@ -168,19 +104,11 @@ impl Share {
         line: NumberLine,
         source: &mut NoiseSource,
     ) -> Result<Noisy, DrawError> {
+        self.check(answers, sensitivity)?;
         let epsilon = self.guarantee().pure_epsilon()?.get();
-        let count = answers.len() as f64;
-        let scale = |sensitivity| divide_up(sensitivity, epsilon);
-        self.add_noise(
-            Family::Laplace,
-            label.into(),
-            answers,
-            sensitivity,
-            count,
-            scale,
-            line,
-            source,
-        )
+        let placed = line.place(answers, sensitivity, answers.len() as f64)?;
+        let scale = divide_up(placed.sensitivity, epsilon);
+        self.add_noise(Family::Laplace, label.into(), answers, placed, scale, source)
     }
 
     /// The answers with Gaussian noise of standard deviation sensitivity / sqrt(2 rho). A share in
@@ -193,55 +121,28 @@ impl Share {
         line: NumberLine,
         source: &mut NoiseSource,
     ) -> Result<Noisy, DrawError> {
+        self.check(answers, sensitivity)?;
         let rho = match self.guarantee() {
             Guarantee::Pure { .. } => return Err(DrawError::GaussianIsNotPure),
             Guarantee::Approximate { epsilon, delta } => Rho::implying(epsilon, delta)?,
             Guarantee::Concentrated { rho } => rho,
         };
-        let root = (answers.len() as f64).sqrt().next_up();
-        // Two roundings down are possible, in the root and the quotient.
-        let scale = |sensitivity: f64| divide_up(sensitivity, (2.0 * rho.get()).sqrt()).next_up();
-        self.add_noise(
-            Family::Gaussian,
-            label.into(),
-            answers,
-            sensitivity,
-            root,
-            scale,
-            line,
-            source,
-        )
+        let placed = line.place(answers, sensitivity, (answers.len() as f64).sqrt().next_up())?;
+        // The root may be rounded up, and the quotient is then a unit too small.
+        let sigma = divide_up(placed.sensitivity, (2.0 * rho.get()).sqrt()).next_up();
+        self.add_noise(Family::Gaussian, label.into(), answers, placed, sigma, source)
     }
 
-    /// `rounding` is the norm of the vector of ones: by how many g the grid enlarges a sensitivity.
-    #[allow(clippy::too_many_arguments)]
-    fn add_noise<N: Norm>(
+    fn add_noise(
         self,
         family: Family,
         label: String,
         answers: &[f64],
-        sensitivity: Sensitivity<N>,
-        rounding: f64,
-        scale: impl Fn(f64) -> f64,
-        line: NumberLine,
+        placed: Placed,
+        scale: f64,
         source: &mut NoiseSource,
     ) -> Result<Noisy, DrawError> {
-        self.check(answers, sensitivity)?;
-        let (enlarged, spacing) = match line {
-            NumberLine::Integers => {
-                let whole = |a: f64| a.fract() == 0.0 && a.abs() <= (1u64 << 53) as f64;
-                if let Some(index) = answers.iter().position(|&a| !whole(a)) {
-                    return Err(DrawError::NotWhole { index });
-                }
-                (sensitivity, Some(1.0))
-            }
-            NumberLine::Grid(Spacing(g)) => {
-                (sensitivity.enlarged((rounding * g).next_up())?, Some(g))
-            }
-            NumberLine::Continuous => (sensitivity, None),
-        };
-        let scale = scale(enlarged.get());
-        let (noisy, mechanism) = match spacing {
+        let (noisy, mechanism) = match placed.spacing {
             Some(g) => {
                 let steps = Scale::at_least(scale / g)?;
                 (family.on_grid(answers, g, steps, source), family.discrete())
@@ -254,9 +155,9 @@ impl Share {
         self.settle(Draw {
             label,
             mechanism,
-            sensitivity: enlarged.get(),
+            sensitivity: placed.sensitivity,
             scale: noisy.scale,
-            spacing,
+            spacing: placed.spacing,
             values: answers.len(),
             randomness: source.provenance(),
         });
@@ -283,6 +184,12 @@ impl Share {
             None => Ok(()),
         }
     }
+}
+
+#[derive(Clone, Copy)]
+enum Family {
+    Laplace,
+    Gaussian,
 }
 
 impl Family {
@@ -334,5 +241,118 @@ impl Family {
             }
         };
         Noisy { values, scale, noise_stddev }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::*;
+    use super::*;
+
+    fn source() -> NoiseSource {
+        NoiseSource::seeded(&SeedPath::new("test", "noise"))
+    }
+
+    fn share(total: impl Into<Guarantee>) -> Share {
+        Budget::new(total, Neighbours::Replace).rest().unwrap()
+    }
+
+    fn epsilon(value: f64) -> Epsilon {
+        Epsilon::new(value).unwrap()
+    }
+
+    fn sensitivity<N: Norm>(value: f64) -> Sensitivity<N> {
+        Sensitivity::new(value, Neighbours::Replace).unwrap()
+    }
+
+    #[test]
+    fn scales_are_those_of_the_textbook() {
+        let answers = [3.0, 0.0, 8.0];
+        for line in [NumberLine::Integers, NumberLine::Continuous] {
+            let noisy = share(epsilon(0.5))
+                .laplace("counts", &answers, sensitivity(2.0), line, &mut source())
+                .unwrap();
+            assert_eq!(noisy.scale, 4.0);
+            let noisy = share(Rho::new(0.125).unwrap())
+                .laplace("counts", &answers, sensitivity(2.0), line, &mut source())
+                .unwrap();
+            assert!((noisy.scale - 4.0).abs() < 1e-14 && noisy.scale >= 4.0);
+            let noisy = share(Rho::new(0.125).unwrap())
+                .gaussian("counts", &answers, sensitivity(2.0), line, &mut source())
+                .unwrap();
+            assert!((noisy.scale - 4.0).abs() < 1e-14 && noisy.scale >= 4.0);
+            assert!((noisy.noise_stddev - 4.0).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn an_epsilon_and_a_delta_buy_the_noise_of_the_rho_that_implies_them() {
+        let (e, d) = (epsilon(1.0), Delta::new(1e-6).unwrap());
+        let noisy = share((e, d))
+            .gaussian("x", &[0.0], sensitivity(1.0), NumberLine::Integers, &mut source())
+            .unwrap();
+        let rho = Rho::new(0.5 / noisy.scale.powi(2)).unwrap();
+        assert!(rho.epsilon(d).unwrap() <= e);
+        // Less noise than sqrt(2 ln(1.25/delta)) / epsilon, the classical calibration.
+        assert!(noisy.scale < (2.0 * (1.25e6f64).ln()).sqrt());
+    }
+
+    #[test]
+    fn noise_on_a_grid_is_centred_on_the_answers_and_stays_on_the_grid() {
+        let answers = vec![100.0 / 3.0; 20_000];
+        let g = Spacing::power_of_two(-8).unwrap();
+        for noisy in [
+            share(epsilon(1.0)).laplace(
+                "x",
+                &answers,
+                sensitivity(200.0),
+                NumberLine::Grid(g),
+                &mut source(),
+            ),
+            share(Rho::new(0.5).unwrap()).gaussian(
+                "x",
+                &answers,
+                sensitivity(200.0),
+                NumberLine::Grid(g),
+                &mut source(),
+            ),
+        ] {
+            let noisy = noisy.unwrap();
+            assert!(noisy.values.iter().all(|y| (y / g.get()).fract() == 0.0));
+            let n = answers.len() as f64;
+            let mean = noisy.values.iter().sum::<f64>() / n;
+            let error = noisy.noise_stddev / n.sqrt();
+            assert!((mean - 100.0 / 3.0).abs() < 5.0 * error, "{mean}, {error}");
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_bytes() {
+        let draw = || {
+            share(epsilon(0.1))
+                .laplace("x", &[1.0; 50], sensitivity(2.0), NumberLine::Integers, &mut source())
+                .unwrap()
+        };
+        assert_eq!(draw(), draw());
+    }
+
+    #[test]
+    fn draws_that_would_break_the_guarantee_are_refused() {
+        let laplace = |answers: &[f64], sensitivity, line| {
+            share(epsilon(1.0)).laplace("x", answers, sensitivity, line, &mut source()).unwrap_err()
+        };
+        use NumberLine::{Continuous, Integers};
+        let added = Sensitivity::new(1.0, Neighbours::AddRemove).unwrap();
+        assert!(matches!(laplace(&[1.0], added, Integers), DrawError::WrongNeighbours { .. }));
+        let one = sensitivity(1.0);
+        assert_eq!(laplace(&[1.0, 0.5], one, Integers), DrawError::NotWhole { index: 1 });
+        assert_eq!(laplace(&[2f64.powi(54)], one, Integers), DrawError::NotWhole { index: 0 });
+        assert_eq!(laplace(&[f64::NAN], one, Continuous), DrawError::NotFinite { index: 0 });
+        assert_eq!(laplace(&[], one, Continuous), DrawError::Nothing);
+        let huge = sensitivity(1e300);
+        assert!(matches!(laplace(&[1.0], huge, Integers), DrawError::Scale(_)));
+        let pure =
+            share(epsilon(1.0)).gaussian("x", &[1.0], sensitivity(1.0), Integers, &mut source());
+        assert_eq!(pure.unwrap_err(), DrawError::GaussianIsNotPure);
     }
 }

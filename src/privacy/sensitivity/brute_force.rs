@@ -165,5 +165,6 @@ mod tests {
     fn a_function_that_breaks_down_has_no_sensitivity() {
         let mean = |table: &[u64]| vec![table[0] as f64 / table.iter().sum::<u64>() as f64];
         assert_eq!(worst_case::<L1>(2, Records::UpTo(2), mean).distance, f64::INFINITY);
+        assert_eq!(worst_case::<LInfinity>(2, Records::UpTo(2), mean).distance, f64::INFINITY);
     }
 }

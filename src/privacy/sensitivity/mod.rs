@@ -80,8 +80,13 @@ impl Norm for L2 {
 impl Norm for LInfinity {
     const NAME: &'static str = "L-infinity";
     fn distance(a: &[f64], b: &[f64]) -> f64 {
-        differences(a, b).fold(0.0, f64::max)
+        differences(a, b).fold(0.0, larger)
     }
+}
+
+/// The larger of two, and NaN if there is one: `f64::max` would hide it.
+fn larger(a: f64, b: f64) -> f64 {
+    if b > a || b.is_nan() { b } else { a }
 }
 
 /// The most that the answers can differ, in the norm `N`, between two neighbouring tables.
@@ -92,24 +97,33 @@ pub struct Sensitivity<N> {
     norm: PhantomData<N>,
 }
 
-/// A number that cannot be a sensitivity. Zero is refused too: what no record can change needs no
-/// noise, and a draw for it would only hide a mistake.
+/// Why there is no sensitivity.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
-#[error("a sensitivity in {norm} must be positive and finite, not {value}")]
-pub struct InvalidSensitivity {
-    /// The name of the norm.
-    pub norm: &'static str,
-    /// The number.
-    pub value: f64,
+pub enum SensitivityError {
+    /// Not a positive and finite number. Zero is refused too: what no record can change needs no
+    /// noise, and a draw for it would only hide a mistake.
+    #[error("a sensitivity in {norm} must be positive and finite, not {value}")]
+    Value {
+        /// The name of the norm.
+        norm: &'static str,
+        /// The number.
+        value: f64,
+    },
+    /// Columns of one matrix have one length.
+    #[error("column {column} of the queries has another length than the first")]
+    UnequalColumns {
+        /// Which one.
+        column: usize,
+    },
 }
 
 impl<N: Norm> Sensitivity<N> {
     /// A sensitivity that the caller has proved; [`brute_force`] checks such claims in tests.
-    pub fn new(value: f64, neighbours: Neighbours) -> Result<Self, InvalidSensitivity> {
+    pub fn new(value: f64, neighbours: Neighbours) -> Result<Self, SensitivityError> {
         if value > 0.0 && value.is_finite() {
             Ok(Self { value, neighbours, norm: PhantomData })
         } else {
-            Err(InvalidSensitivity { norm: N::NAME, value })
+            Err(SensitivityError::Value { norm: N::NAME, value })
         }
     }
 
@@ -120,23 +134,27 @@ impl<N: Norm> Sensitivity<N> {
     pub fn of_columns(
         columns: &[Vec<f64>],
         neighbours: Neighbours,
-    ) -> Result<Self, InvalidSensitivity> {
+    ) -> Result<Self, SensitivityError> {
+        let length = columns.first().map_or(0, Vec::len);
+        if let Some(column) = columns.iter().position(|column| column.len() != length) {
+            return Err(SensitivityError::UnequalColumns { column });
+        }
         let value = match neighbours {
             Neighbours::AddRemove => columns
                 .iter()
-                .map(|column| N::distance(column, &vec![0.0; column.len()]))
-                .fold(0.0, f64::max),
+                .map(|column| N::distance(column, &vec![0.0; length]))
+                .fold(0.0, larger),
             Neighbours::Replace => columns
                 .iter()
                 .enumerate()
                 .flat_map(|(i, a)| columns[..i].iter().map(move |b| N::distance(a, b)))
-                .fold(0.0, f64::max),
+                .fold(0.0, larger),
         };
         // Whole numbers of this size are added, squared and compared without rounding; otherwise
         // each operation may have lost half a unit in the last place.
         let whole = |x: f64| x.fract() == 0.0 && x.abs() < (1 << 20) as f64;
         let exact = whole(value) && columns.iter().flatten().all(|&entry| whole(entry));
-        let operations = 4.0 + columns.first().map_or(0, Vec::len) as f64;
+        let operations = 4.0 + length as f64;
         Self::new(if exact { value } else { value * (1.0 + operations * f64::EPSILON) }, neighbours)
     }
 
@@ -152,25 +170,25 @@ impl<N: Norm> Sensitivity<N> {
 
     /// Room for an error of `allowance`, in the norm `N`, in the difference of two answers: for
     /// answers that are computed in floating point and are off by their own rounding.
-    pub fn enlarged(self, allowance: f64) -> Result<Self, InvalidSensitivity> {
+    pub fn enlarged(self, allowance: f64) -> Result<Self, SensitivityError> {
         if allowance >= 0.0 {
             Self::new((self.value + allowance).next_up(), self.neighbours)
         } else {
-            Err(InvalidSensitivity { norm: N::NAME, value: allowance })
+            Err(SensitivityError::Value { norm: N::NAME, value: allowance })
         }
     }
 }
 
 impl Sensitivity<L1> {
     /// Of linear queries whose columns have an L1 norm of at most `s`: s or 2s.
-    pub fn linear(column_norm: f64, neighbours: Neighbours) -> Result<Self, InvalidSensitivity> {
+    pub fn linear(column_norm: f64, neighbours: Neighbours) -> Result<Self, SensitivityError> {
         Self::new(neighbours.columns_moved() * column_norm, neighbours)
     }
 }
 
 impl Sensitivity<L2> {
     /// Of linear queries whose columns have an L2 norm of at most `s`, of any signs: s or 2s.
-    pub fn linear(column_norm: f64, neighbours: Neighbours) -> Result<Self, InvalidSensitivity> {
+    pub fn linear(column_norm: f64, neighbours: Neighbours) -> Result<Self, SensitivityError> {
         Self::new(neighbours.columns_moved() * column_norm, neighbours)
     }
 
@@ -179,7 +197,7 @@ impl Sensitivity<L2> {
     pub fn nonnegative_linear(
         column_norm: f64,
         neighbours: Neighbours,
-    ) -> Result<Self, InvalidSensitivity> {
+    ) -> Result<Self, SensitivityError> {
         match neighbours {
             Neighbours::AddRemove => Self::new(column_norm, neighbours),
             // Rounded up: sqrt(2) itself is no float, nor need the product be.
@@ -241,7 +259,7 @@ mod tests {
         }
     }
 
-    fn or_zero<N: Norm>(sensitivity: Result<Sensitivity<N>, InvalidSensitivity>) -> f64 {
+    fn or_zero<N: Norm>(sensitivity: Result<Sensitivity<N>, SensitivityError>) -> f64 {
         sensitivity.map_or(0.0, Sensitivity::get)
     }
 
@@ -285,5 +303,14 @@ mod tests {
         let one = Sensitivity::<L1>::new(1.0, Neighbours::Replace).unwrap();
         assert!(one.enlarged(-0.5).is_err() && one.enlarged(f64::NAN).is_err());
         assert!(one.enlarged(0.25).unwrap().get() >= 1.25);
+        for neighbours in [Neighbours::Replace, Neighbours::AddRemove] {
+            let of =
+                |columns: &[Vec<f64>]| Sensitivity::<LInfinity>::of_columns(columns, neighbours);
+            assert!(of(&[vec![1.0, f64::NAN], vec![5.0, 0.0]]).is_err());
+            assert_eq!(
+                of(&[vec![1.0, 2.0], vec![1.0]]),
+                Err(SensitivityError::UnequalColumns { column: 1 })
+            );
+        }
     }
 }
