@@ -309,6 +309,25 @@ mod tests {
         assert!(matches!(error, LedgerError::WrongNeighbours { line: 3, .. }));
     }
 
+    #[test]
+    fn more_choices_or_less_noise_than_the_rho_paid_for_are_found() {
+        let total = total(2, 0.5);
+        for (kind, change) in [
+            (6, (|draw| draw.values += 1) as fn(&mut Draw)),
+            (6, |draw| draw.scale *= 0.999),
+            (3, |draw| draw.scale *= 0.999),
+            (0, |draw| draw.scale *= 0.999),
+        ] {
+            let mut budget = Budget::new(total, Neighbours::Replace);
+            draw(budget.rest().unwrap(), kind, &mut source());
+            let mut ledger = budget.ledger();
+            assert!(ledger.verify(total).is_ok());
+            change(&mut ledger.lines[0].entry.draw);
+            let error = ledger.verify(total).unwrap_err();
+            assert!(matches!(error, LedgerError::TooLittleNoise { line: 1, .. }), "{kind}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
