@@ -18,5 +18,6 @@ pub mod domain;
 pub mod estimation;
 pub mod factor;
 pub mod numeric;
+pub mod privacy;
 pub mod problem;
 pub mod workload;

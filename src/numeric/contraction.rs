@@ -131,19 +131,19 @@ impl Contraction {
         }
     }
 
-    /// O = `scale` * sum of A * B, for ordinary numbers.
-    pub fn multiply(&self, a: &[f64], b: &[f64], scale: f64, o: &mut [f64], parallel: bool) {
-        self.run::<Linear>(a, b, scale, o, parallel);
+    /// O = sum of A * B, for ordinary numbers.
+    pub fn multiply(&self, a: &[f64], b: &[f64], o: &mut [f64], parallel: bool) {
+        self.run(a, b, o, parallel, linear_rows);
     }
 
     /// O = ln of sum of exp(A + B): the same for logarithms.
     pub fn log_multiply(&self, a: &[f64], b: &[f64], o: &mut [f64], parallel: bool) {
-        self.run::<Logarithm>(a, b, 0.0, o, parallel);
+        self.run(a, b, o, parallel, logarithm_rows);
     }
 
     /// O = max of A + B.
     pub fn max_multiply(&self, a: &[f64], b: &[f64], o: &mut [f64], parallel: bool) {
-        self.run::<MaxPlus>(a, b, 0.0, o, parallel);
+        self.run(a, b, o, parallel, max_rows);
     }
 
     /// When one factor has every axis and the other all but the inner one, as when a table takes
@@ -153,25 +153,51 @@ impl Contraction {
     }
 
     /// The way back through O = sum of `full` * `other` in one pass, for a contraction that
-    /// [`absorbs`](Self::absorbs). With D the adjoint of O, times `scale`: writes full * other * D
-    /// to `product` and the sum of full * D over the inner axis to `adjoint`, and returns the
-    /// largest other * D, the adjoint of `full`.
+    /// [`absorbs`](Self::absorbs). With D the adjoint of O: writes full * other * D to `product`
+    /// and the sum of full * D over the inner axis to `adjoint`.
     pub fn absorb_back(
         &self,
         full: &[f64],
         other: &[f64],
         d: &[f64],
-        scale: f64,
         product: &mut [f64],
         adjoint: &mut [f64],
-    ) -> f64 {
+    ) {
         assert!(self.absorbs);
         assert_eq!(full.len(), product.len());
         assert_eq!(other.len(), adjoint.len());
-        absorb_rows(self, full, other, d, scale, product, adjoint)
+        absorb_rows(self, full, other, d, product, adjoint);
     }
 
-    fn run<S: Algebra>(&self, a: &[f64], b: &[f64], scale: f64, o: &mut [f64], parallel: bool) {
+    /// Calls `visit` with the positions in A and B of every term of one cell of O.
+    pub fn each_term(&self, cell: usize, mut visit: impl FnMut(usize, usize)) {
+        let width = self.row_length();
+        let (row, column) = (self.rows[cell / width], cell % width);
+        // How far the inner axis moves in each factor, and over how much of it the cell sums.
+        let (a_step, b_step, length) = match self.inner {
+            Inner::RowRow => (1, 1, 1),
+            Inner::RowScalar => (1, 0, 1),
+            Inner::Dot => (1, 1, self.length),
+            Inner::Sum => (1, 0, self.length),
+            Inner::Repeat => (0, 0, 1),
+        };
+        for &term in &self.terms {
+            let (a, b) = factors(row, term);
+            for i in column..column + length {
+                let (a, b) = (a + i * a_step, b + i * b_step);
+                if self.swapped { visit(b, a) } else { visit(a, b) }
+            }
+        }
+    }
+
+    fn run(
+        &self,
+        a: &[f64],
+        b: &[f64],
+        o: &mut [f64],
+        parallel: bool,
+        fill: impl Fn(&Contraction, &[[u32; 2]], &[f64], &[f64], &mut [f64]) + Sync,
+    ) {
         let (a, b) = if self.swapped { (b, a) } else { (a, b) };
         let width = self.row_length();
         assert_eq!(o.len(), self.rows.len() * width);
@@ -179,49 +205,15 @@ impl Contraction {
             let share = self.rows.len().div_ceil(4 * rayon::current_num_threads());
             o.par_chunks_mut(share * width)
                 .zip(self.rows.par_chunks(share))
-                .for_each(|(o, rows)| S::rows(self, rows, a, b, scale, o));
+                .for_each(|(o, rows)| fill(self, rows, a, b, o));
         } else {
-            S::rows(self, &self.rows, a, b, scale, o);
+            fill(self, &self.rows, a, b, o);
         }
     }
 }
 
 fn at(start: u32, further: usize) -> u32 {
     u32::try_from(start as usize + further).expect("tables of fewer than 2^32 cells")
-}
-
-/// An algebra that contractions can run in.
-trait Algebra {
-    fn rows(plan: &Contraction, rows: &[[u32; 2]], a: &[f64], b: &[f64], scale: f64, o: &mut [f64]);
-}
-
-struct Linear;
-struct Logarithm;
-struct MaxPlus;
-
-impl Algebra for Linear {
-    fn rows(
-        plan: &Contraction,
-        rows: &[[u32; 2]],
-        a: &[f64],
-        b: &[f64],
-        scale: f64,
-        o: &mut [f64],
-    ) {
-        linear_rows(plan, rows, a, b, scale, o);
-    }
-}
-
-impl Algebra for Logarithm {
-    fn rows(plan: &Contraction, rows: &[[u32; 2]], a: &[f64], b: &[f64], _: f64, o: &mut [f64]) {
-        logarithm_rows(plan, rows, a, b, o);
-    }
-}
-
-impl Algebra for MaxPlus {
-    fn rows(plan: &Contraction, rows: &[[u32; 2]], a: &[f64], b: &[f64], _: f64, o: &mut [f64]) {
-        max_rows(plan, rows, a, b, o);
-    }
 }
 
 /// Runs `$body` for blocks of 16, 8, 4, 2 and 1 values that cover `0..$n`, with the block's start
@@ -274,14 +266,7 @@ fn factors(row: [u32; 2], term: [u32; 2]) -> (usize, usize) {
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn linear_rows(
-    plan: &Contraction,
-    rows: &[[u32; 2]],
-    a: &[f64],
-    b: &[f64],
-    scale: f64,
-    o: &mut [f64],
-) {
+fn linear_rows(plan: &Contraction, rows: &[[u32; 2]], a: &[f64], b: &[f64], o: &mut [f64]) {
     let (n, terms) = (plan.length, &plan.terms[..]);
     match plan.inner {
         Inner::RowRow => {
@@ -294,7 +279,7 @@ fn linear_rows(
                         let b: &[f64; W] = block(b, b_start + first);
                         (0..W).for_each(|i| sums[i] += a[i] * b[i]);
                     }
-                    store(o, first, sums.map(|sum| scale * sum));
+                    store(o, first, sums);
                 });
             }
         }
@@ -308,7 +293,7 @@ fn linear_rows(
                         let b = b[b_start];
                         (0..W).for_each(|i| sums[i] += a[i] * b);
                     }
-                    store(o, first, sums.map(|sum| scale * sum));
+                    store(o, first, sums);
                 });
             }
         }
@@ -328,7 +313,7 @@ fn linear_rows(
                         (0..8).for_each(|i| lanes[i] += a[i] * b[i]);
                     }
                 }
-                *o = scale * total(lanes);
+                *o = total(lanes);
             }
         }
         Inner::Sum => {
@@ -344,7 +329,7 @@ fn linear_rows(
                         (0..8).for_each(|i| lanes[i] += a[i] * b);
                     }
                 }
-                *o = scale * total(lanes);
+                *o = total(lanes);
             }
         }
         Inner::Repeat => {
@@ -354,7 +339,7 @@ fn linear_rows(
                     let (a_start, b_start) = factors(row, term);
                     sum += a[a_start] * b[b_start];
                 }
-                o.fill(scale * sum);
+                o.fill(sum);
             }
         }
     }
@@ -366,18 +351,14 @@ fn absorb_rows(
     full: &[f64],
     other: &[f64],
     d: &[f64],
-    scale: f64,
     product: &mut [f64],
     adjoint: &mut [f64],
-) -> f64 {
+) {
     let n = plan.length;
-    let mut largest = 0.0;
     for (d, &row) in d.chunks_exact(n).zip(&plan.rows) {
-        let row_largest = d.iter().copied().fold(0.0, larger);
         for &term in &plan.terms {
             let (full_start, other_start) = factors(row, term);
-            let factor = other[other_start] * scale;
-            largest = larger(largest, factor * row_largest);
+            let factor = other[other_start];
             let mut lanes = [0.0; 16];
             in_blocks!(n, |first, W| {
                 let full: &[f64; W] = block(full, full_start + first);
@@ -387,10 +368,9 @@ fn absorb_rows(
                 store(product, full_start + first, both.map(|both| factor * both));
             });
             let eight = std::array::from_fn(|i| lanes[i] + lanes[i + 8]);
-            adjoint[other_start] = scale * total(eight);
+            adjoint[other_start] = total(eight);
         }
     }
-    largest
 }
 
 /// The sum of eight lanes, always in the same order.
@@ -585,8 +565,8 @@ mod tests {
             let mut ours = vec![f64::NAN; n];
             let mut expected = vec![0.0; n];
 
-            plan.multiply(&a, &b, 0.5, &mut ours, true);
-            obvious(&axes, &a, &b, &mut expected, |o, a, b| o + 0.5 * a * b);
+            plan.multiply(&a, &b, &mut ours, true);
+            obvious(&axes, &a, &b, &mut expected, |o, a, b| o + a * b);
             for (x, y) in ours.iter().zip(&expected) {
                 prop_assert!((x - y).abs() <= 1e-10 * (1.0 + y.abs()), "{x} {y}");
             }
@@ -596,6 +576,12 @@ mod tests {
             obvious(&axes, &a, &b, &mut expected, |o, a, b| o + (a + b).exp());
             for (x, y) in ours.iter().zip(&expected) {
                 prop_assert!((x - y.ln()).abs() <= 1e-12 * (1.0 + y.abs()), "{x} {y}");
+            }
+
+            for cell in 0..n {
+                let mut sum = 0.0;
+                plan.each_term(cell, |at_a, at_b| sum += (a[at_a] + b[at_b]).exp());
+                prop_assert!((sum - expected[cell]).abs() <= 1e-12 * (1.0 + sum));
             }
 
             plan.max_multiply(&a, &b, &mut ours, true);
@@ -627,21 +613,18 @@ mod tests {
             let (mut product, mut adjoint) = (vec![0.0; cells], vec![0.0; rows * terms]);
             let other: Vec<f64> = other.iter().map(|x| x.abs()).collect();
             let d: Vec<f64> = d.iter().map(|x| x.abs()).collect();
-            let largest = plan.absorb_back(&full, &other, &d, 2.0, &mut product, &mut adjoint);
-            let mut expected_largest = 0.0f64;
+            plan.absorb_back(&full, &other, &d, &mut product, &mut adjoint);
             for t in 0..terms {
                 for r in 0..rows {
-                    let sum: f64 = (0..n).map(|i| 2.0 * full[(t * rows + r) * n + i] * d[r * n + i]).sum();
+                    let sum: f64 = (0..n).map(|i| full[(t * rows + r) * n + i] * d[r * n + i]).sum();
                     prop_assert!((adjoint[t * rows + r] - sum).abs() < 1e-12 * n as f64);
                     for i in 0..n {
-                        let back = 2.0 * other[t * rows + r] * d[r * n + i];
-                        expected_largest = expected_largest.max(back);
+                        let back = other[t * rows + r] * d[r * n + i];
                         let cell = (t * rows + r) * n + i;
                         prop_assert!((product[cell] - full[cell] * back).abs() < 1e-13);
                     }
                 }
             }
-            prop_assert!((largest - expected_largest).abs() <= 1e-15 * expected_largest);
         }
 
         #[test]
@@ -654,8 +637,8 @@ mod tests {
             let (a, b) = (numbers(rows * length * terms, 1), numbers(terms * length, 2));
             let plan = Contraction::new(&axes);
             let (mut alone, mut shared) = (vec![0.0; rows * length], vec![0.0; rows * length]);
-            plan.multiply(&a, &b, 1.0, &mut alone, false);
-            plan.multiply(&a, &b, 1.0, &mut shared, true);
+            plan.multiply(&a, &b, &mut alone, false);
+            plan.multiply(&a, &b, &mut shared, true);
             prop_assert_eq!(alone, shared);
         }
     }

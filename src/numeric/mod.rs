@@ -6,6 +6,7 @@ pub mod exp;
 pub mod kron;
 pub mod matrix;
 pub mod pointwise;
+pub mod shift;
 pub mod solve;
 pub mod sparse;
 pub mod strided;

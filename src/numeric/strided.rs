@@ -49,6 +49,21 @@ impl Projection {
         Self { starts, run, inner_kept, small_len }
     }
 
+    /// Where the partner of each inner run starts in the small table.
+    pub(super) fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+
+    /// Cells in an inner run.
+    pub(super) fn run(&self) -> usize {
+        self.run
+    }
+
+    /// Whether an inner run has a partner of its own length, rather than a single cell.
+    pub(super) fn inner_kept(&self) -> bool {
+        self.inner_kept
+    }
+
     /// Cells of the small table.
     pub fn small_len(&self) -> usize {
         self.small_len

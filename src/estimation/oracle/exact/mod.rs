@@ -1,14 +1,14 @@
 //! The exact oracle: contracts the tables of potentials along a tree and differentiates ln Z.
 
-mod passes;
 mod program;
+mod run;
 
 use std::sync::Arc;
 
-use passes::{Linear, Logarithm, MaxPlus, Workspace};
 use program::Program;
+use run::{Run, Workspace};
 
-use super::MarginalOracle;
+use super::{MarginalOracle, log_unmentioned};
 use crate::domain::{Clique, Domain};
 use crate::estimation::contraction::ContractionTree;
 use crate::estimation::junction_tree::JunctionTree;
@@ -16,15 +16,14 @@ use crate::factor::{CliqueLayout, Marginals, Potentials};
 
 /// Exact marginals by contraction of the measured tables (see [`crate::estimation::contraction`]).
 ///
-/// A call first runs on ordinary numbers, where nothing but the potentials themselves is
-/// exponentiated, and checks that underflow can have done no harm. When the check fails, it runs
-/// again on logarithms, some five times slower and right for any potentials. Structural zeros are
-/// exact zeros in both.
+/// The cost of a call is three times the multiply-adds of the tree, and an exponential and a
+/// logarithm for each cell that is stored. Potentials may have any size; minus infinity gives exact
+/// zeros.
 pub struct Exact {
     program: Program,
     workspace: Workspace,
+    log_unmentioned: f64,
     parallel: bool,
-    log_runs: usize,
 }
 
 impl Exact {
@@ -35,7 +34,8 @@ impl Exact {
         let tree = ContractionTree::new(domain, cliques, tree);
         let program = Program::new(domain, cliques, &tree);
         let workspace = Workspace::new(&program);
-        Self { program, workspace, parallel: true, log_runs: 0 }
+        let log_unmentioned = log_unmentioned(&program.layout);
+        Self { program, workspace, log_unmentioned, parallel: true }
     }
 
     /// Whether a call may use several threads (it may, by default). The result is the same.
@@ -48,38 +48,6 @@ impl Exact {
     pub fn bytes(&self) -> usize {
         self.workspace.bytes()
     }
-
-    /// How many calls had to be repeated on logarithms.
-    pub fn log_runs(&self) -> usize {
-        self.log_runs
-    }
-
-    fn linear(&mut self, potentials: &Potentials, total: f64, out: &mut Marginals) -> Option<f64> {
-        let Self { program, workspace, parallel, .. } = self;
-        workspace.forward::<Linear>(program, potentials, *parallel);
-        let mut log_z = program.log_free_cells + workspace.log_scales(program);
-        for z in workspace.root_values(program) {
-            log_z += z.ln();
-        }
-        if !log_z.is_finite() {
-            return None;
-        }
-        workspace.backward::<Linear>(program, out, |z| total / z, *parallel).then_some(log_z)
-    }
-
-    fn logarithm(&mut self, potentials: &Potentials, total: f64, out: &mut Marginals) -> f64 {
-        self.log_runs += 1;
-        let Self { program, workspace, parallel, .. } = self;
-        workspace.forward::<Logarithm>(program, potentials, *parallel);
-        let log_z = program.log_free_cells + workspace.root_values(program).sum::<f64>();
-        if log_z == f64::NEG_INFINITY {
-            out.values_mut().fill(0.0);
-            return log_z;
-        }
-        let seed = |log_root: f64| total.ln() - log_root;
-        workspace.backward::<Logarithm>(program, out, seed, *parallel);
-        log_z
-    }
 }
 
 impl MarginalOracle for Exact {
@@ -88,16 +56,19 @@ impl MarginalOracle for Exact {
     }
 
     fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64 {
-        match self.linear(potentials, total, marginals) {
-            Some(log_z) => log_z,
-            None => self.logarithm(potentials, total, marginals),
+        let run = Run { program: &self.program, potentials, parallel: self.parallel };
+        let log_z = self.log_unmentioned + self.workspace.forward(&run);
+        if log_z == f64::NEG_INFINITY {
+            marginals.values_mut().fill(0.0);
+        } else {
+            self.workspace.backward(&run, total, marginals);
         }
+        log_z
     }
 
     fn maximum(&mut self, potentials: &Potentials) -> Option<f64> {
-        let Self { program, workspace, parallel, .. } = self;
-        workspace.forward::<MaxPlus>(program, potentials, *parallel);
-        Some(workspace.root_values(program).sum())
+        let run = Run { program: &self.program, potentials, parallel: self.parallel };
+        Some(self.workspace.maximum(&run))
     }
 
     fn is_exact(&self) -> bool {

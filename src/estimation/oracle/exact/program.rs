@@ -1,4 +1,4 @@
-//! A contraction tree compiled to flat arrays: what to run, where the tables lie, who runs it.
+//! A contraction tree compiled to flat lists: what to run, on which tables, by whom.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,32 +8,33 @@ use crate::domain::{Clique, Domain};
 use crate::estimation::contraction::{ContractionTree, Step};
 use crate::factor::CliqueLayout;
 use crate::numeric::contraction::{Axis, Contraction};
+use crate::numeric::strided::Projection;
 
-/// One node: its place in the arrays, and the contractions that it runs.
+/// One node of the tree.
 pub(super) struct Instruction {
-    /// The node's table in the array of values.
-    pub(super) value: Range<usize>,
-    /// The node's table in the array of adjoints; empty for a leaf, whose adjoint becomes its
-    /// marginal at once.
-    pub(super) adjoint: Range<usize>,
+    /// Cells of the node's table.
+    pub(super) cells: usize,
     pub(super) kind: Kind,
 }
 
 pub(super) enum Kind {
     /// A table with potentials, at this position of the layout.
     Leaf(usize),
-    Sum {
-        child: usize,
-        forward: Arc<Contraction>,
-        to_child: Arc<Contraction>,
-    },
-    Product {
-        left: usize,
-        right: usize,
-        forward: Arc<Contraction>,
-        to_left: Arc<Contraction>,
-        to_right: Arc<Contraction>,
-    },
+    /// The node just before, summed.
+    Sum { forward: Arc<Contraction>, child: Operand },
+    /// The product of two nodes, summed; the right one is just before.
+    Product { forward: Arc<Contraction>, left_node: usize, left: Operand, right: Operand },
+}
+
+/// A child of a node, as the node sees it.
+#[derive(Clone)]
+pub(super) struct Operand {
+    /// From the child's table onto the attributes that the node keeps.
+    pub(super) onto_kept: Arc<Projection>,
+    /// From the node's table onto the same attributes.
+    pub(super) from_node: Arc<Projection>,
+    /// The way back: sibling times the node's adjoint, summed onto the child.
+    pub(super) back: Arc<Contraction>,
 }
 
 /// A run of nodes for one thread. When `split` is given, two subtrees inside the run are tasks of
@@ -41,127 +42,114 @@ pub(super) enum Kind {
 /// follow them.
 pub(super) struct Task {
     pub(super) nodes: Range<usize>,
+    pub(super) leaves: Range<usize>,
     pub(super) split: Option<Box<[Task; 2]>>,
 }
 
 impl Task {
-    /// The nodes of the run that come before and after the split.
-    pub(super) fn own_nodes(&self) -> (Range<usize>, Range<usize>) {
-        match &self.split {
+    /// The nodes of the run that are in no other task.
+    pub(super) fn own_nodes(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
+        let (before, after) = match &self.split {
             None => (self.nodes.clone(), self.nodes.end..self.nodes.end),
             Some(tasks) => {
                 (self.nodes.start..tasks[0].nodes.start, tasks[1].nodes.end..self.nodes.end)
             }
-        }
+        };
+        before.chain(after)
     }
 }
 
 pub(super) struct Program {
     pub(super) layout: Arc<CliqueLayout>,
     pub(super) instructions: Vec<Instruction>,
-    pub(super) roots: Vec<usize>,
-    /// One per component.
+    /// One per component, each with its root as the last node.
     pub(super) tasks: Vec<Task>,
-    pub(super) values: usize,
-    pub(super) adjoints: usize,
-    /// ln of the number of combinations of the attributes that no table has.
-    pub(super) log_free_cells: f64,
 }
 
-/// Multiply-adds worth a thread of its own (some 50 microseconds).
+/// Multiply-adds worth a thread of their own (some 50 microseconds).
 const GRAIN: usize = 1 << 16;
 
 impl Program {
     /// Compiles `tree` over `cliques`. The layout lists the cliques in the order in which the
-    /// tree brings them in, so that a subtree's tables are contiguous everywhere.
+    /// tree brings them in, so that the tables of a subtree's leaves are contiguous.
     pub(super) fn new(domain: &Domain, cliques: &[Clique], tree: &ContractionTree) -> Self {
         let nodes = tree.nodes();
-        let leaf_cliques: Vec<Clique> = nodes
-            .iter()
-            .filter_map(|node| match node.step {
-                Step::Leaf(table) => Some(cliques[table].clone()),
-                _ => None,
-            })
-            .collect();
-        let layout = CliqueLayout::new(domain.clone(), leaf_cliques);
-        let mut cache: HashMap<Vec<Axis>, Arc<Contraction>> = HashMap::new();
-        let mut compile = |a: &Clique, b: &Clique, o: &Clique| {
-            let axes = axes(domain, a, b, o);
-            Arc::clone(
-                cache.entry(axes).or_insert_with_key(|axes| Arc::new(Contraction::new(axes))),
-            )
-        };
-        let (mut values, mut adjoints, mut leaves) = (0, 0, 0);
+        let mut compiler =
+            Compiler { domain, contractions: HashMap::new(), projections: HashMap::new() };
+        let mut leaves = Vec::new();
         let mut instructions = Vec::with_capacity(nodes.len());
         for (position, node) in nodes.iter().enumerate() {
-            let cells = domain.cells(&node.clique).expect("the size was checked before");
             let own = &node.clique;
             let kind = match (node.step, tree.children(position)) {
-                (Step::Product, (Some(left), Some(right))) => {
-                    let (a, b) = (&nodes[left].clique, &nodes[right].clique);
+                (Step::Product, (Some(left_node), Some(right_node))) => {
+                    let (a, b) = (&nodes[left_node].clique, &nodes[right_node].clique);
                     Kind::Product {
-                        left,
-                        right,
-                        forward: compile(a, b, own),
-                        to_left: compile(b, own, a),
-                        to_right: compile(a, own, b),
+                        forward: compiler.contraction(a, b, own),
+                        left_node,
+                        left: compiler.operand(a, b, own),
+                        right: compiler.operand(b, a, own),
                     }
                 }
                 (Step::Sum, (_, Some(child))) => {
                     let (from, nothing) = (&nodes[child].clique, Clique::empty());
                     Kind::Sum {
-                        child,
-                        forward: compile(from, &nothing, own),
-                        to_child: compile(&nothing, own, from),
+                        forward: compiler.contraction(from, &nothing, own),
+                        child: compiler.operand(from, &nothing, own),
                     }
                 }
-                _ => {
-                    leaves += 1;
-                    Kind::Leaf(leaves - 1)
+                (Step::Leaf(table), _) => {
+                    leaves.push(cliques[table].clone());
+                    Kind::Leaf(leaves.len() - 1)
                 }
+                (Step::Product | Step::Sum, _) => unreachable!("inner nodes have children"),
             };
-            let adjoint_cells = if matches!(kind, Kind::Leaf(_)) { 0 } else { cells };
-            instructions.push(Instruction {
-                value: values..values + cells,
-                adjoint: adjoints..adjoints + adjoint_cells,
-                kind,
-            });
-            values += cells;
-            adjoints += adjoint_cells;
+            let cells = domain.cells(own).expect("the size was checked before");
+            instructions.push(Instruction { cells, kind });
         }
         let work = subtree_work(tree, &instructions);
-        let tasks = tree.roots().iter().map(|&root| divide(tree, &work, root)).collect();
-        let covered = Clique::new(layout.cliques().iter().flat_map(Clique::iter));
-        let free = domain.everything().minus(&covered);
-        let log_free_cells = free.iter().map(|id| (domain.size(id) as f64).ln()).sum();
-        let roots = tree.roots().to_vec();
-        Self { layout, instructions, roots, tasks, values, adjoints, log_free_cells }
-    }
-
-    /// The leaves among a run of nodes, as positions of the layout.
-    pub(super) fn leaves(&self, nodes: &Range<usize>) -> Range<usize> {
-        let leaf = |node: &Instruction| match node.kind {
-            Kind::Leaf(leaf) => Some(leaf),
-            _ => None,
-        };
-        let run = &self.instructions[nodes.clone()];
-        let first = run.iter().find_map(leaf).unwrap_or(0);
-        let end = run.iter().rev().find_map(leaf).map_or(first, |last| last + 1);
-        first..end
+        let tasks =
+            tree.roots().iter().map(|&root| divide(tree, &instructions, &work, root)).collect();
+        Self { layout: CliqueLayout::new(domain.clone(), leaves), instructions, tasks }
     }
 }
 
-fn axes(domain: &Domain, a: &Clique, b: &Clique, o: &Clique) -> Vec<Axis> {
-    a.union(b)
-        .union(o)
-        .iter()
-        .map(|id| Axis {
-            size: domain.size(id),
+struct Compiler<'a> {
+    domain: &'a Domain,
+    contractions: HashMap<Vec<Axis>, Arc<Contraction>>,
+    projections: HashMap<Vec<(usize, bool)>, Arc<Projection>>,
+}
+
+impl Compiler<'_> {
+    fn contraction(&mut self, a: &Clique, b: &Clique, o: &Clique) -> Arc<Contraction> {
+        let everything = a.union(b).union(o);
+        let axis = |id| Axis {
+            size: self.domain.size(id),
             in_a: a.contains(id),
             in_b: b.contains(id),
             in_o: o.contains(id),
-        })
-        .collect()
+        };
+        let axes: Vec<Axis> = everything.iter().map(axis).collect();
+        let compiled = self.contractions.entry(axes);
+        Arc::clone(compiled.or_insert_with_key(|axes| Arc::new(Contraction::new(axes))))
+    }
+
+    fn projection(&mut self, from: &Clique, kept: &Clique) -> Arc<Projection> {
+        let axes = from.iter().map(|id| (self.domain.size(id), kept.contains(id))).collect();
+        let compiled = self.projections.entry(axes);
+        Arc::clone(compiled.or_insert_with_key(|axes| {
+            let (shape, kept): (Vec<usize>, Vec<bool>) = axes.iter().copied().unzip();
+            Arc::new(Projection::new(&shape, &kept))
+        }))
+    }
+
+    fn operand(&mut self, child: &Clique, sibling: &Clique, node: &Clique) -> Operand {
+        let kept = child.intersection(node);
+        Operand {
+            onto_kept: self.projection(child, &kept),
+            from_node: self.projection(node, &kept),
+            back: self.contraction(sibling, node, child),
+        }
+    }
 }
 
 /// Multiply-adds of each node's subtree, there and back.
@@ -170,7 +158,7 @@ fn subtree_work(tree: &ContractionTree, instructions: &[Instruction]) -> Vec<usi
     for (position, instruction) in instructions.iter().enumerate() {
         let own = match &instruction.kind {
             // The exponential of a potential costs a few multiply-adds.
-            Kind::Leaf(_) => 4 * instruction.value.len(),
+            Kind::Leaf(_) => 4 * instruction.cells,
             Kind::Sum { forward, .. } => 2 * forward.work(),
             Kind::Product { forward, .. } => 3 * forward.work(),
         };
@@ -182,24 +170,31 @@ fn subtree_work(tree: &ContractionTree, instructions: &[Instruction]) -> Vec<usi
 }
 
 /// Follows the heavy path down from `node` until both children are worth a thread.
-fn divide(tree: &ContractionTree, work: &[usize], node: usize) -> Task {
+fn divide(
+    tree: &ContractionTree,
+    instructions: &[Instruction],
+    work: &[usize],
+    node: usize,
+) -> Task {
     let nodes = node + 1 - tree.nodes()[node].subtree..node + 1;
+    let leaf = |node: &usize| match instructions[*node].kind {
+        Kind::Leaf(leaf) => Some(leaf),
+        _ => None,
+    };
+    let first = nodes.clone().find_map(|node| leaf(&node)).expect("a subtree has a leaf");
+    let last = nodes.clone().rev().find_map(|node| leaf(&node)).expect("a subtree has a leaf");
+    let mut task = Task { nodes, leaves: first..last + 1, split: None };
     let mut top = node;
     loop {
         top = match tree.children(top) {
             (Some(left), Some(right)) if work[left] >= GRAIN && work[right] >= GRAIN => {
-                let tasks = [divide(tree, work, left), divide(tree, work, right)];
-                return Task { nodes, split: Some(Box::new(tasks)) };
+                let branch = |node| divide(tree, instructions, work, node);
+                task.split = Some(Box::new([branch(left), branch(right)]));
+                return task;
             }
-            (Some(left), Some(right)) => {
-                if work[left] > work[right] {
-                    left
-                } else {
-                    right
-                }
-            }
+            (Some(left), Some(right)) if work[left] > work[right] => left,
             (_, Some(child)) => child,
-            _ => return Task { nodes, split: None },
+            _ => return task,
         };
     }
 }

@@ -1,0 +1,263 @@
+//! The exponential mechanism: choosing from a list by private scores.
+
+use rand::Rng;
+
+use super::draw::{Draw, Mechanism};
+use super::exact_sum::{divide_up, equal_part};
+use super::noise::bernoulli::{below, exp_minus_fraction};
+use super::noise::scale::Scale;
+use super::noise::{DrawError, Spacing};
+use super::sensitivity::{LInfinity, Norm, Sensitivity, SensitivityError};
+use super::{Guarantee, Neighbours, NoiseSource, Share};
+
+/// How one record can move the scores of the candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scores {
+    /// Some up, some down.
+    General,
+    /// Adding a record never lowers any score, or never raises any: as with counts. The caller's
+    /// claim. Exists only between neighbours by adding and removing.
+    Monotone,
+}
+
+impl Share {
+    /// One of the candidates `0..scores.len()`, i with a probability proportional to
+    /// exp(score_i / t), where t = 2D/epsilon and D is the sensitivity of every score
+    /// (McSherry and Talwar 2007); t = D/epsilon for monotone scores.
+    ///
+    /// # Privacy
+    ///
+    /// Between neighbours each score moves by c_i in [-D, D], so the log-probability of i changes
+    /// by c_i/t - ln(Z'/Z), where Z'/Z is an average of the exp(c_j/t). All changes therefore lie
+    /// in an interval of length 2D/t = epsilon around 0: the choice is epsilon-private. Monotone
+    /// scores have all c_i in [0, D] or all in [-D, 0], an interval of length D, which allows half
+    /// the temperature. When a record is *replaced* one score may gain and another lose, hence the
+    /// refusal. Since the changes lie in an interval of length epsilon ("bounded range", Durfee and
+    /// Rogers 2019), the choice is also (epsilon^2/8)-zCDP (Cesar and Rogers 2021): a share in rho
+    /// pays for epsilon = sqrt(8 rho).
+    ///
+    /// # Exactness
+    ///
+    /// Scores are rounded down to a grid of spacing g = 2^e, about D/2^20, and clamped to +-2^62 g;
+    /// D is rounded up to a multiple of g. Rounding down commutes with shifts by multiples of g and
+    /// keeps the order, so scores that differ by at most D still do, and monotone ones stay so.
+    /// From there on all is integers: a candidate is proposed uniformly and kept with probability
+    /// exp(-(best - score_i)/t), by an exact coin. No weight over- or underflows, and the
+    /// probabilities are those of the rounded scores to the last digit. Scores of 10^300 are fine;
+    /// beyond 10^12 D or so they count as equal.
+    ///
+    /// As with noise, D must bound the scores as they are computed in floating point.
+    ///
+    /// # Cost
+    ///
+    /// scores / (sum of exp((score_i - best)/t)) proposals on average, at most one per score, each
+    /// some tens of nanoseconds. The time depends on the scores.
+    pub fn select(
+        self,
+        label: impl Into<String>,
+        scores: &[f64],
+        sensitivity: Sensitivity<LInfinity>,
+        kind: Scores,
+        source: &mut NoiseSource,
+    ) -> Result<usize, DrawError> {
+        Ok(self.select_many(label, scores, sensitivity, kind, 1, source)?[0])
+    }
+
+    /// `count` independent choices (with repetition) from the same scores, each with an equal part
+    /// of the share: see [`Share::select`].
+    pub fn select_many(
+        self,
+        label: impl Into<String>,
+        scores: &[f64],
+        sensitivity: Sensitivity<LInfinity>,
+        kind: Scores,
+        count: usize,
+        source: &mut NoiseSource,
+    ) -> Result<Vec<usize>, DrawError> {
+        self.check(scores, sensitivity)?;
+        if count == 0 {
+            return Err(DrawError::Nothing);
+        }
+        if kind == Scores::Monotone && self.neighbours() == Neighbours::Replace {
+            return Err(DrawError::MonotoneUnderReplace);
+        }
+        let epsilon = epsilon_of_each(self.guarantee(), count);
+        let (factor, mechanism) = match kind {
+            Scores::General => (2.0, Mechanism::Exponential),
+            Scores::Monotone => (1.0, Mechanism::MonotoneExponential),
+        };
+        let g = Spacing::fine(sensitivity, 1)
+            .ok_or(SensitivityError::Value { norm: LInfinity::NAME, value: sensitivity.get() })?
+            .get();
+        // At most 2^21 steps: exact.
+        let steps = (sensitivity.get() / g).ceil();
+        let temperature = Scale::at_least(divide_up(factor * steps, epsilon))?;
+        let selection = Selection::new(scores, g, temperature);
+        let chosen = (0..count).map(|_| selection.sample(source.generator())).collect();
+        self.settle(Draw {
+            label: label.into(),
+            mechanism,
+            sensitivity: steps * g,
+            scale: temperature.get() * g,
+            spacing: Some(g),
+            values: count,
+            randomness: source.provenance(),
+        });
+        Ok(chosen)
+    }
+}
+
+/// The epsilon of each of `count` choices that together keep the guarantee, rounded down.
+fn epsilon_of_each(granted: Guarantee, count: usize) -> f64 {
+    match granted {
+        Guarantee::Pure { epsilon } | Guarantee::Approximate { epsilon, .. } => {
+            equal_part(epsilon.get(), count)
+        }
+        Guarantee::Concentrated { rho } => {
+            let root = (8.0 * equal_part(rho.get(), count)).sqrt();
+            // The square of the root may be above its argument by a rounding or two.
+            root * (1.0 - 2.0 * f64::EPSILON)
+        }
+    }
+}
+
+/// The distribution with probabilities proportional to exp(-gap_i / temperature).
+struct Selection {
+    /// How far each score is below the best, in grid steps.
+    gaps: Vec<u64>,
+    temperature: Scale,
+}
+
+impl Selection {
+    fn new(scores: &[f64], g: f64, temperature: Scale) -> Self {
+        let limit = (1u64 << 62) as f64;
+        let rounded = scores.iter().map(|score| (score / g).floor().clamp(-limit, limit) as i64);
+        let best = rounded.clone().max().unwrap_or(0);
+        Self { gaps: rounded.map(|score| best.abs_diff(score)).collect(), temperature }
+    }
+
+    fn sample(&self, rng: &mut impl Rng) -> usize {
+        loop {
+            let candidate = below(rng, self.gaps.len() as u64) as usize;
+            // A gap is at most 2^63 and the shift at most 63.
+            let numerator = u128::from(self.gaps[candidate]) << self.temperature.shift();
+            if exp_minus_fraction(rng, numerator, self.temperature.numerator()) {
+                return candidate;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::noise::frequencies::assert_frequencies;
+    use super::super::sensitivity::brute_force::{Records, worst_case};
+    use super::super::*;
+    use super::*;
+
+    fn choices(
+        total: impl Into<Guarantee>,
+        scores: &[f64],
+        sensitivity: f64,
+        kind: Scores,
+        count: usize,
+    ) -> Vec<usize> {
+        let mut budget = Budget::new(total, Neighbours::AddRemove);
+        let sensitivity = Sensitivity::new(sensitivity, Neighbours::AddRemove).unwrap();
+        let mut source = NoiseSource::seeded(&SeedPath::new("test", scores.len()));
+        let chosen = budget
+            .rest()
+            .unwrap()
+            .select_many("choice", scores, sensitivity, kind, count, &mut source)
+            .unwrap();
+        let ledger = budget.ledger();
+        ledger.verify(budget.total()).unwrap();
+        let listed = ledger.lines()[0].entry.draw.sensitivity;
+        assert!(listed >= sensitivity.get() && listed < sensitivity.get() * (1.0 + 1e-5));
+        chosen
+    }
+
+    fn frequencies(chosen: &[usize], candidates: usize) -> Vec<u64> {
+        let mut counts = vec![0; candidates];
+        chosen.iter().for_each(|&i| counts[i] += 1);
+        counts
+    }
+
+    fn softmax(scores: &[f64], temperature: f64) -> Vec<f64> {
+        let weights: Vec<f64> = scores.iter().map(|s| (s / temperature).exp()).collect();
+        weights.iter().map(|w| w / weights.iter().sum::<f64>()).collect()
+    }
+
+    #[test]
+    fn choices_follow_the_softmax_of_the_scores() {
+        let scores = [3.0, 1.0, -2.5, 3.25, 0.0];
+        let count = 100_000;
+        let epsilon = Epsilon::new(0.8 * count as f64).unwrap();
+        let chosen = choices(epsilon, &scores, 1.0, Scores::General, count);
+        assert_frequencies(&frequencies(&chosen, 5), &softmax(&scores, 2.0 / 0.8));
+        let chosen = choices(epsilon, &scores, 1.0, Scores::Monotone, count);
+        assert_frequencies(&frequencies(&chosen, 5), &softmax(&scores, 1.0 / 0.8));
+        // rho = epsilon^2 / 8 for each choice.
+        let rho = Rho::new(0.8 * 0.8 / 8.0 * count as f64).unwrap();
+        let chosen = choices(rho, &scores, 1.0, Scores::General, count);
+        assert_frequencies(&frequencies(&chosen, 5), &softmax(&scores, 2.0 / 0.8));
+    }
+
+    #[test]
+    fn extreme_scores_are_chosen_from_sensibly() {
+        let one = Epsilon::new(1.0).unwrap();
+        for scores in [[1e300, -1e300, 0.0], [f64::MAX, f64::MIN, 1.0], [1e9, 1e8, -1e9]] {
+            assert_eq!(choices(one, &scores, 1.0, Scores::General, 1), [0]);
+        }
+        // Equal scores however large or small, so each third of the choices.
+        for scores in [[-1e308; 3], [1e-320; 3], [1e17; 3]] {
+            let chosen = choices(one, &scores, 1.0, Scores::General, 3000);
+            assert_frequencies(&frequencies(&chosen, 3), &[1.0 / 3.0; 3]);
+        }
+        let tiny = choices(one, &[0.0, 1e-200, 0.0], 1e-200, Scores::General, 1);
+        assert!(tiny[0] < 3);
+    }
+
+    #[test]
+    fn rounded_scores_of_neighbours_differ_by_no_more_than_the_steps() {
+        // sqrt(2) per record: scores fall between the points of the grid.
+        let score = |table: &[u64]| -> Vec<f64> {
+            table.iter().map(|&c| std::f64::consts::SQRT_2 * c as f64 / 3.0).collect()
+        };
+        let worst = worst_case::<LInfinity>(3, Records::UpTo(4), score).distance;
+        let sensitivity = Sensitivity::<LInfinity>::new(worst, Neighbours::AddRemove).unwrap();
+        let g = Spacing::fine(sensitivity, 1).unwrap().get();
+        let steps = (worst / g).ceil();
+        let rounded = worst_case::<LInfinity>(3, Records::UpTo(4), |table| {
+            score(table).iter().map(|s| (s / g).floor()).collect()
+        });
+        assert!(rounded.distance <= steps && rounded.distance > steps - 1.5);
+        let one = Epsilon::new(1.0).unwrap();
+        assert_eq!(choices(one, &score(&[0, 400, 0]), worst, Scores::General, 1), [1]);
+    }
+
+    #[test]
+    fn what_cannot_be_chosen_privately_is_refused() {
+        let mut source = NoiseSource::seeded(&SeedPath::new("test", 0));
+        let mut select = |scores: &[f64], kind, relation, count| {
+            let sensitivity = Sensitivity::new(1.0, relation).unwrap();
+            Budget::new(Epsilon::new(1.0).unwrap(), Neighbours::Replace)
+                .rest()
+                .unwrap()
+                .select_many("choice", scores, sensitivity, kind, count, &mut source)
+                .unwrap_err()
+        };
+        use Neighbours::{AddRemove, Replace};
+        assert_eq!(select(&[1.0], Scores::Monotone, Replace, 1), DrawError::MonotoneUnderReplace);
+        assert_eq!(
+            select(&[1.0], Scores::General, AddRemove, 1),
+            DrawError::WrongNeighbours { share: Replace, sensitivity: AddRemove }
+        );
+        assert_eq!(select(&[], Scores::General, Replace, 1), DrawError::Nothing);
+        assert_eq!(select(&[1.0], Scores::General, Replace, 0), DrawError::Nothing);
+        assert_eq!(
+            select(&[1.0, f64::NAN], Scores::General, Replace, 1),
+            DrawError::NotFinite { index: 1 }
+        );
+    }
+}

@@ -1,0 +1,358 @@
+//! Laplace and Gaussian noise, paid for with a share of the budget.
+//!
+//! # The mechanisms
+//!
+//! *Laplace.* With an L1 sensitivity D, adding independent noise with weights exp(-|k|/b),
+//! b = D/epsilon, on the lattice of the answers is epsilon-private: the probabilities of an output
+//! y under two neighbours a, a' differ by the factor prod_i exp((|y_i - a'_i| - |y_i - a_i|)/b)
+//! <= exp(|a - a'|_1 / b) <= e^epsilon (Dwork, McSherry, Nissim, Smith 2006; on a lattice: Ghosh,
+//! Roughgarden, Sundararajan 2009).
+//!
+//! *Gaussian.* With an L2 sensitivity D, weights exp(-k^2/(2 sigma^2)), sigma = D / sqrt(2 rho), are
+//! rho-zCDP: a coordinate that differs by m lattice steps has a Renyi divergence of at most
+//! alpha m^2/(2 sigma^2), and the coordinates' divergences add up to alpha D^2/(2 sigma^2)
+//! (Canonne, Kamath, Steinke 2020, theorem 4 and section 2.2). A share in (epsilon, delta) pays for
+//! the largest rho that implies it.
+//!
+//! Both are sampled exactly on a grid ([`NumberLine`]), or in floating point for comparisons.
+
+pub(super) mod bernoulli;
+mod continuous;
+mod discrete;
+mod number_line;
+pub(super) mod scale;
+
+#[cfg(test)]
+mod floating_point_attack;
+#[cfg(test)]
+pub(super) mod frequencies;
+
+pub use number_line::{NumberLine, Spacing};
+
+use number_line::Placed;
+use scale::{Scale, ScaleOutOfRange};
+use thiserror::Error;
+
+use super::draw::{Draw, Mechanism};
+use super::exact_sum::divide_up;
+use super::sensitivity::{L1, L2, Norm, Sensitivity, SensitivityError};
+use super::{Guarantee, Neighbours, NoiseSource, ParameterError, Rho, Share};
+
+/// Answers with noise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Noisy {
+    /// One for each answer.
+    pub values: Vec<f64>,
+    /// b for Laplace, sigma for Gaussian.
+    pub scale: f64,
+    /// The standard deviation of the noise that was added to each answer.
+    pub noise_stddev: f64,
+}
+
+/// Why nothing was drawn. The messages say where, and nothing about the values: an error can be
+/// seen by those who must not see the data.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+pub enum DrawError {
+    /// The sensitivity was proved for another relation than the budget's.
+    #[error("the sensitivity is for {sensitivity:?} neighbours, the share for {share:?}")]
+    WrongNeighbours {
+        /// The share's relation.
+        share: Neighbours,
+        /// The sensitivity's relation.
+        sensitivity: Neighbours,
+    },
+    /// No answers, candidates or selections.
+    #[error("there is nothing to draw")]
+    Nothing,
+    /// An answer or score is NaN or infinite.
+    #[error("value {index} is not a finite number")]
+    NotFinite {
+        /// Its position.
+        index: usize,
+    },
+    /// An answer said to be whole is not, or is past 2^53.
+    #[error("value {index} is not a whole number of at most 2^53")]
+    NotWhole {
+        /// Its position.
+        index: usize,
+    },
+    /// Gaussian noise is never purely private.
+    #[error("Gaussian noise needs a share in (epsilon, delta) or rho, not a pure one")]
+    GaussianIsNotPure,
+    /// A replaced record can move scores both ways.
+    #[error("scores can be monotone when a record is added or removed, not when it is replaced")]
+    MonotoneUnderReplace,
+    /// The noise is too large for the samplers.
+    #[error(transparent)]
+    Scale(#[from] ScaleOutOfRange),
+    /// The sensitivity is too large to be enlarged.
+    #[error(transparent)]
+    Sensitivity(#[from] SensitivityError),
+    /// The share is too small or too large to compute with.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+}
+
+impl Share {
+    /// The answers with Laplace noise of scale sensitivity / epsilon. A share in rho pays for
+    /// epsilon = sqrt(2 rho); of (epsilon, delta) the delta goes unused.
+    pub fn laplace(
+        self,
+        label: impl Into<String>,
+        answers: &[f64],
+        sensitivity: Sensitivity<L1>,
+        line: NumberLine,
+        source: &mut NoiseSource,
+    ) -> Result<Noisy, DrawError> {
+        self.check(answers, sensitivity)?;
+        let epsilon = self.guarantee().pure_epsilon()?.get();
+        let placed = line.place(answers, sensitivity, answers.len() as f64)?;
+        let scale = divide_up(placed.sensitivity, epsilon);
+        self.add_noise(Family::Laplace, label.into(), answers, placed, scale, source)
+    }
+
+    /// The answers with Gaussian noise of standard deviation sensitivity / sqrt(2 rho). A share in
+    /// (epsilon, delta) pays for [`Rho::implying`] it.
+    pub fn gaussian(
+        self,
+        label: impl Into<String>,
+        answers: &[f64],
+        sensitivity: Sensitivity<L2>,
+        line: NumberLine,
+        source: &mut NoiseSource,
+    ) -> Result<Noisy, DrawError> {
+        self.check(answers, sensitivity)?;
+        let rho = match self.guarantee() {
+            Guarantee::Pure { .. } => return Err(DrawError::GaussianIsNotPure),
+            Guarantee::Approximate { epsilon, delta } => Rho::implying(epsilon, delta)?,
+            Guarantee::Concentrated { rho } => rho,
+        };
+        let placed = line.place(answers, sensitivity, (answers.len() as f64).sqrt().next_up())?;
+        // The root may be rounded up, and the quotient is then a unit too small.
+        let sigma = divide_up(placed.sensitivity, (2.0 * rho.get()).sqrt()).next_up();
+        self.add_noise(Family::Gaussian, label.into(), answers, placed, sigma, source)
+    }
+
+    fn add_noise(
+        self,
+        family: Family,
+        label: String,
+        answers: &[f64],
+        placed: Placed,
+        scale: f64,
+        source: &mut NoiseSource,
+    ) -> Result<Noisy, DrawError> {
+        let (noisy, mechanism) = match placed.spacing {
+            Some(g) => {
+                let steps = Scale::at_least(scale / g)?;
+                (family.on_grid(answers, g, steps, source), family.discrete())
+            }
+            None if scale.is_finite() => {
+                (family.in_floats(answers, scale, source), family.continuous())
+            }
+            None => return Err(ScaleOutOfRange(scale).into()),
+        };
+        self.settle(Draw {
+            label,
+            mechanism,
+            sensitivity: placed.sensitivity,
+            scale: noisy.scale,
+            spacing: placed.spacing,
+            values: answers.len(),
+            randomness: source.provenance(),
+        });
+        Ok(noisy)
+    }
+
+    /// What every draw asks of its values and its sensitivity.
+    pub(super) fn check<N: Norm>(
+        &self,
+        values: &[f64],
+        sensitivity: Sensitivity<N>,
+    ) -> Result<(), DrawError> {
+        if sensitivity.neighbours() != self.neighbours() {
+            return Err(DrawError::WrongNeighbours {
+                share: self.neighbours(),
+                sensitivity: sensitivity.neighbours(),
+            });
+        }
+        if values.is_empty() {
+            return Err(DrawError::Nothing);
+        }
+        match values.iter().position(|value| !value.is_finite()) {
+            Some(index) => Err(DrawError::NotFinite { index }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Family {
+    Laplace,
+    Gaussian,
+}
+
+impl Family {
+    fn discrete(self) -> Mechanism {
+        match self {
+            Family::Laplace => Mechanism::DiscreteLaplace,
+            Family::Gaussian => Mechanism::DiscreteGaussian,
+        }
+    }
+
+    fn continuous(self) -> Mechanism {
+        match self {
+            Family::Laplace => Mechanism::ContinuousLaplace,
+            Family::Gaussian => Mechanism::ContinuousGaussian,
+        }
+    }
+
+    fn on_grid(self, answers: &[f64], g: f64, steps: Scale, source: &mut NoiseSource) -> Noisy {
+        let rng = source.generator();
+        let limit = (1u64 << 62) as f64;
+        let values = answers
+            .iter()
+            .map(|answer| {
+                // Division by a power of two is exact; past the range of floats the clamp holds.
+                let rounded = (answer / g).round_ties_even().clamp(-limit, limit) as i128;
+                let noise = match self {
+                    Family::Laplace => discrete::laplace(rng, steps),
+                    Family::Gaussian => discrete::gaussian(rng, steps),
+                };
+                (rounded + noise) as f64 * g
+            })
+            .collect();
+        let stddev = match self {
+            Family::Laplace => discrete::laplace_stddev(steps),
+            Family::Gaussian => discrete::gaussian_stddev(steps),
+        };
+        Noisy { values, scale: steps.get() * g, noise_stddev: stddev * g }
+    }
+
+    fn in_floats(self, answers: &[f64], scale: f64, source: &mut NoiseSource) -> Noisy {
+        let rng = source.generator();
+        let (values, noise_stddev) = match self {
+            Family::Laplace => (
+                answers.iter().map(|a| a + continuous::laplace(rng, scale)).collect(),
+                std::f64::consts::SQRT_2 * scale,
+            ),
+            Family::Gaussian => {
+                (answers.iter().map(|a| a + continuous::gaussian(rng, scale)).collect(), scale)
+            }
+        };
+        Noisy { values, scale, noise_stddev }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::*;
+    use super::*;
+
+    fn source() -> NoiseSource {
+        NoiseSource::seeded(&SeedPath::new("test", "noise"))
+    }
+
+    fn share(total: impl Into<Guarantee>) -> Share {
+        Budget::new(total, Neighbours::Replace).rest().unwrap()
+    }
+
+    fn epsilon(value: f64) -> Epsilon {
+        Epsilon::new(value).unwrap()
+    }
+
+    fn sensitivity<N: Norm>(value: f64) -> Sensitivity<N> {
+        Sensitivity::new(value, Neighbours::Replace).unwrap()
+    }
+
+    #[test]
+    fn scales_are_those_of_the_textbook() {
+        let answers = [3.0, 0.0, 8.0];
+        for line in [NumberLine::Integers, NumberLine::Continuous] {
+            let noisy = share(epsilon(0.5))
+                .laplace("counts", &answers, sensitivity(2.0), line, &mut source())
+                .unwrap();
+            assert_eq!(noisy.scale, 4.0);
+            let noisy = share(Rho::new(0.125).unwrap())
+                .laplace("counts", &answers, sensitivity(2.0), line, &mut source())
+                .unwrap();
+            assert!((noisy.scale - 4.0).abs() < 1e-14 && noisy.scale >= 4.0);
+            let noisy = share(Rho::new(0.125).unwrap())
+                .gaussian("counts", &answers, sensitivity(2.0), line, &mut source())
+                .unwrap();
+            assert!((noisy.scale - 4.0).abs() < 1e-14 && noisy.scale >= 4.0);
+            assert!((noisy.noise_stddev - 4.0).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn an_epsilon_and_a_delta_buy_the_noise_of_the_rho_that_implies_them() {
+        let (e, d) = (epsilon(1.0), Delta::new(1e-6).unwrap());
+        let noisy = share((e, d))
+            .gaussian("x", &[0.0], sensitivity(1.0), NumberLine::Integers, &mut source())
+            .unwrap();
+        let rho = Rho::new(0.5 / noisy.scale.powi(2)).unwrap();
+        assert!(rho.epsilon(d).unwrap() <= e);
+        // Less noise than sqrt(2 ln(1.25/delta)) / epsilon, the classical calibration.
+        assert!(noisy.scale < (2.0 * (1.25e6f64).ln()).sqrt());
+    }
+
+    #[test]
+    fn noise_on_a_grid_is_centred_on_the_answers_and_stays_on_the_grid() {
+        let answers = vec![100.0 / 3.0; 20_000];
+        let g = Spacing::power_of_two(-8).unwrap();
+        for noisy in [
+            share(epsilon(1.0)).laplace(
+                "x",
+                &answers,
+                sensitivity(200.0),
+                NumberLine::Grid(g),
+                &mut source(),
+            ),
+            share(Rho::new(0.5).unwrap()).gaussian(
+                "x",
+                &answers,
+                sensitivity(200.0),
+                NumberLine::Grid(g),
+                &mut source(),
+            ),
+        ] {
+            let noisy = noisy.unwrap();
+            assert!(noisy.values.iter().all(|y| (y / g.get()).fract() == 0.0));
+            let n = answers.len() as f64;
+            let mean = noisy.values.iter().sum::<f64>() / n;
+            let error = noisy.noise_stddev / n.sqrt();
+            assert!((mean - 100.0 / 3.0).abs() < 5.0 * error, "{mean}, {error}");
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_bytes() {
+        let draw = || {
+            share(epsilon(0.1))
+                .laplace("x", &[1.0; 50], sensitivity(2.0), NumberLine::Integers, &mut source())
+                .unwrap()
+        };
+        assert_eq!(draw(), draw());
+    }
+
+    #[test]
+    fn draws_that_would_break_the_guarantee_are_refused() {
+        let laplace = |answers: &[f64], sensitivity, line| {
+            share(epsilon(1.0)).laplace("x", answers, sensitivity, line, &mut source()).unwrap_err()
+        };
+        use NumberLine::{Continuous, Integers};
+        let added = Sensitivity::new(1.0, Neighbours::AddRemove).unwrap();
+        assert!(matches!(laplace(&[1.0], added, Integers), DrawError::WrongNeighbours { .. }));
+        let one = sensitivity(1.0);
+        assert_eq!(laplace(&[1.0, 0.5], one, Integers), DrawError::NotWhole { index: 1 });
+        assert_eq!(laplace(&[2f64.powi(54)], one, Integers), DrawError::NotWhole { index: 0 });
+        assert_eq!(laplace(&[f64::NAN], one, Continuous), DrawError::NotFinite { index: 0 });
+        assert_eq!(laplace(&[], one, Continuous), DrawError::Nothing);
+        let huge = sensitivity(1e300);
+        assert!(matches!(laplace(&[1.0], huge, Integers), DrawError::Scale(_)));
+        let pure =
+            share(epsilon(1.0)).gaussian("x", &[1.0], sensitivity(1.0), Integers, &mut source());
+        assert_eq!(pure.unwrap_err(), DrawError::GaussianIsNotPure);
+    }
+}

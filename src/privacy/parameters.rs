@@ -1,0 +1,122 @@
+//! The numbers a guarantee is made of: epsilon, delta and rho, each checked once.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Why a number is not a privacy parameter.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+pub enum ParameterError {
+    /// Zero would ask for infinite noise; negative, NaN and infinite mean nothing.
+    #[error("epsilon must be positive and finite, not {0}")]
+    Epsilon(f64),
+    /// At 0 the guarantee is pure and has no delta; at 1 it promises nothing.
+    #[error("delta must lie strictly between 0 and 1, not {0}")]
+    Delta(f64),
+    /// The same rule as for epsilon.
+    #[error("rho must be positive and finite, not {0}")]
+    Rho(f64),
+}
+
+macro_rules! parameter {
+    ($(#[$doc:meta])* $name:ident, $valid:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[serde(try_from = "f64", into = "f64")]
+        pub struct $name(f64);
+
+        impl $name {
+            /// The parameter with this value, if it is one.
+            pub fn new(value: f64) -> Result<Self, ParameterError> {
+                let valid: fn(f64) -> bool = $valid;
+                if valid(value) { Ok(Self(value)) } else { Err(ParameterError::$name(value)) }
+            }
+
+            /// The value.
+            pub fn get(self) -> f64 {
+                self.0
+            }
+        }
+
+        impl TryFrom<f64> for $name {
+            type Error = ParameterError;
+            fn try_from(value: f64) -> Result<Self, ParameterError> {
+                Self::new(value)
+            }
+        }
+
+        impl From<$name> for f64 {
+            fn from(parameter: $name) -> f64 {
+                parameter.0
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+parameter!(
+    /// The privacy-loss bound of differential privacy: positive and finite.
+    ///
+    /// M is epsilon-differentially private when P(M(x) in S) <= e^epsilon P(M(x') in S) for all
+    /// neighbours x, x' and all events S (Dwork, McSherry, Nissim, Smith 2006).
+    Epsilon,
+    |value| value > 0.0 && value.is_finite()
+);
+
+parameter!(
+    /// The probability with which the bound epsilon may fail, strictly between 0 and 1.
+    ///
+    /// M is (epsilon, delta)-differentially private when
+    /// P(M(x) in S) <= e^epsilon P(M(x') in S) + delta. Keep it far below 1 / number of records.
+    Delta,
+    |value| value > 0.0 && value < 1.0
+);
+
+parameter!(
+    /// The parameter of zero-concentrated differential privacy: positive and finite.
+    ///
+    /// M is rho-zCDP when the Renyi divergence of order alpha between M(x) and M(x') is at most
+    /// rho alpha for every alpha > 1 (Bun and Steinke 2016, definition 1.1).
+    Rho,
+    |value| value > 0.0 && value.is_finite()
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_a_parameter_is_refused_with_its_value() {
+        for bad in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(
+                Epsilon::new(bad).is_err() && Delta::new(bad).is_err() && Rho::new(bad).is_err()
+            );
+        }
+        assert_eq!(Delta::new(1.0), Err(ParameterError::Delta(1.0)));
+        assert!(Delta::new(1.0f64.next_down()).is_ok());
+        assert_eq!(Epsilon::new(5e-324).map(Epsilon::get), Ok(5e-324));
+        assert_eq!(
+            Epsilon::new(-2.5).unwrap_err().to_string(),
+            "epsilon must be positive and finite, not -2.5"
+        );
+    }
+
+    #[test]
+    fn files_cannot_smuggle_in_a_bad_parameter() {
+        assert!(serde_json::from_str::<Epsilon>("-1").is_err());
+        assert!(serde_json::from_str::<Delta>("1.0").is_err());
+        assert_eq!(serde_json::from_str::<Rho>("0.5").unwrap(), Rho::new(0.5).unwrap());
+    }
+}
