@@ -5,7 +5,7 @@
 
 use multiversion::multiversion;
 
-use super::exp::{exp_one, ln_one};
+use super::exp::{exp_all, ln_block};
 use super::strided::Projection;
 
 #[inline(always)]
@@ -36,22 +36,22 @@ pub fn exp_rows(projection: &Projection, big: &[f64], small: &mut [f64], to: &mu
             small[start] = best.fold(small[start], larger);
         }
     }
-    // Subtracting minus infinity would make a NaN; the lowest number makes exp(0 - 0) = 0 instead.
+    // Subtracting minus infinity would make a NaN.
     let finite = |shift: f64| if shift == f64::NEG_INFINITY { 0.0 } else { shift };
     let runs = big.chunks_exact(n).zip(to.chunks_exact_mut(n));
     for (&start, (run, to)) in projection.starts().iter().zip(runs) {
         let start = start as usize;
         if projection.inner_kept() {
             for ((to, &b), &s) in to.iter_mut().zip(run).zip(&small[start..start + n]) {
-                *to = exp_one(b - finite(s));
+                *to = b - finite(s);
             }
         } else {
             let shift = finite(small[start]);
-            for (to, &b) in to.iter_mut().zip(run) {
-                *to = exp_one(b - shift);
-            }
+            to.iter_mut().zip(run).for_each(|(to, &b)| *to = b - shift);
         }
     }
+    // In one go over all rows: a row alone may be too short to fill the vector units.
+    exp_all(to);
 }
 
 /// Writes ln(x) for every x >= 0, and returns the smallest x; 0 gives some number below -700.
@@ -59,18 +59,17 @@ pub fn exp_rows(projection: &Projection, big: &[f64], small: &mut [f64], to: &mu
 pub fn ln_all(from: &[f64], to: &mut [f64]) -> f64 {
     assert_eq!(from.len(), to.len());
     let smaller = |x: f64, y: f64| if y < x { y } else { x };
-    let mut lanes = [f64::INFINITY; 8];
-    let mut eights = from.chunks_exact(8).zip(to.chunks_exact_mut(8));
-    for (from, to) in &mut eights {
-        for i in 0..8 {
-            lanes[i] = smaller(lanes[i], from[i]);
-            to[i] = ln_one(from[i]);
-        }
+    let mut lanes = [f64::INFINITY; 16];
+    let mut blocks = from.chunks_exact(16).zip(to.chunks_exact_mut(16));
+    for (from, to) in &mut blocks {
+        let from: &[f64; 16] = from.try_into().expect("16 values");
+        (0..16).for_each(|i| lanes[i] = smaller(lanes[i], from[i]));
+        to.copy_from_slice(&ln_block(*from));
     }
-    let done = from.len() / 8 * 8;
+    let done = from.len() / 16 * 16;
     for (to, &from) in to[done..].iter_mut().zip(&from[done..]) {
         lanes[0] = smaller(lanes[0], from);
-        *to = ln_one(from);
+        *to = ln_block([from])[0];
     }
     lanes.iter().copied().fold(f64::INFINITY, smaller)
 }
