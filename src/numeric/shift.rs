@@ -54,24 +54,20 @@ pub fn exp_rows(projection: &Projection, big: &[f64], small: &mut [f64], to: &mu
     exp_all(to);
 }
 
-/// Writes ln(x) for every x >= 0, and returns the smallest x; 0 gives some number below -700.
+/// Writes ln(x) for every x, or ln(`floor`) where that is more; `floor` is a normal number.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-pub fn ln_all(from: &[f64], to: &mut [f64]) -> f64 {
+pub fn ln_all(from: &[f64], floor: f64, to: &mut [f64]) {
     assert_eq!(from.len(), to.len());
-    let smaller = |x: f64, y: f64| if y < x { y } else { x };
-    let mut lanes = [f64::INFINITY; 16];
     let mut blocks = from.chunks_exact(16).zip(to.chunks_exact_mut(16));
     for (from, to) in &mut blocks {
-        let from: &[f64; 16] = from.try_into().expect("16 values");
-        (0..16).for_each(|i| lanes[i] = smaller(lanes[i], from[i]));
-        to.copy_from_slice(&ln_block(*from));
+        let mut x = [0.0; 16];
+        (0..16).for_each(|i| x[i] = larger(floor, from[i]));
+        to.copy_from_slice(&ln_block(x));
     }
     let done = from.len() / 16 * 16;
     for (to, &from) in to[done..].iter_mut().zip(&from[done..]) {
-        lanes[0] = smaller(lanes[0], from);
-        *to = ln_block([from])[0];
+        *to = ln_block([larger(floor, from)])[0];
     }
-    lanes.iter().copied().fold(f64::INFINITY, smaller)
 }
 
 /// big += its partner in small, for every cell.

@@ -56,18 +56,23 @@ impl MarginalOracle for Exact {
     }
 
     fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64 {
-        let run = Run { program: &self.program, potentials, parallel: self.parallel };
-        let log_z = self.log_unmentioned + self.workspace.forward(&run);
-        if log_z == f64::NEG_INFINITY {
-            marginals.values_mut().fill(0.0);
-        } else {
-            self.workspace.backward(&run, total, marginals);
+        let mut run =
+            Run { program: &self.program, potentials, parallel: self.parallel, mend: false };
+        loop {
+            let log_z = self.log_unmentioned + self.workspace.forward(&run);
+            if log_z == f64::NEG_INFINITY {
+                marginals.values_mut().fill(0.0);
+                return log_z;
+            }
+            if self.workspace.backward(&run, total, marginals) {
+                return log_z;
+            }
+            run.mend = true;
         }
-        log_z
     }
 
     fn maximum(&mut self, potentials: &Potentials) -> Option<f64> {
-        let run = Run { program: &self.program, potentials, parallel: self.parallel };
+        let run = Run { program: &self.program, potentials, parallel: self.parallel, mend: false };
         Some(self.workspace.maximum(&run))
     }
 

@@ -9,8 +9,10 @@
 //! so that nothing overflows, and the only exponentials and logarithms are those of table cells,
 //! never of the far more numerous products. On the way back the marginal m_O of a node becomes
 //! those of its children, m_A = A' times the sum of B' m_O / G with A', B' the exponentials above.
-//! Where the maxima of A and B lie at different k, G can be tiny or even underflow; such cells, few
-//! in practice, are done again by summing their terms in the log domain.
+//! Where the maxima of A and B lie at different k, G can be tiny or even underflow. Such cells hardly
+//! ever matter: they are first given the value of the threshold, which is too much, and only when
+//! one of them turns out to have a noticeable marginal all the same, everything is done again with
+//! the terms of all such cells summed in the log domain.
 
 use super::program::{Kind, Operand, Program, Task};
 use crate::factor::{Marginals, Potentials};
@@ -18,9 +20,12 @@ use crate::numeric::contraction::Contraction;
 use crate::numeric::pointwise::{divide_assign, multiply_assign};
 use crate::numeric::shift::{add_rows, exp_rows, ln_all};
 
-/// Sums below this are done again. All that rounding to zero can have taken from a larger sum is
+/// Sums below this are not trusted. All that rounding to zero can have taken from a larger sum is
 /// below 1e-50 of it.
 const TINY: f64 = 1e-250;
+
+/// A share of the total that changes no digit of a marginal.
+const NOTICEABLE: f64 = 1e-25;
 
 /// The numbers of one node.
 struct Table {
@@ -101,9 +106,15 @@ impl Workspace {
     }
 
     /// After [`forward`](Self::forward) with a finite result: the marginals of all leaves, scaled
-    /// to sum to `total`.
-    pub(super) fn backward(&mut self, run: &Run<'_>, total: f64, marginals: &mut Marginals) {
+    /// to sum to `total`. False when tiny sums mattered and the run did not mend them.
+    pub(super) fn backward(
+        &mut self,
+        run: &Run<'_>,
+        total: f64,
+        marginals: &mut Marginals,
+    ) -> bool {
         let layout = &run.program.layout;
+        let mut trusted = true;
         for task in &run.program.tasks {
             let tables = &mut self.tables[task.nodes.clone()];
             let start = layout.range(task.leaves.start).start;
@@ -114,10 +125,11 @@ impl Workspace {
                 [leaf] if leaf.sums.is_empty() => marginals.fill(total),
                 _ => {
                     tables[tables.len() - 1].mass.fill(total);
-                    run.backward(task, tables, marginals);
+                    trusted &= run.backward(task, tables, marginals, NOTICEABLE * total);
                 }
             }
         }
+        trusted
     }
 }
 
@@ -126,6 +138,8 @@ pub(super) struct Run<'a> {
     pub(super) program: &'a Program,
     pub(super) potentials: &'a Potentials,
     pub(super) parallel: bool,
+    /// Whether tiny sums are done again in the log domain.
+    pub(super) mend: bool,
 }
 
 impl Run<'_> {
@@ -138,13 +152,12 @@ impl Run<'_> {
     }
 
     /// Runs two closures, at the same time if that is allowed.
-    fn both(&self, first: impl FnOnce() + Send, second: impl FnOnce() + Send) {
-        if self.parallel {
-            rayon::join(first, second);
-        } else {
-            first();
-            second();
-        }
+    fn both<R: Send>(
+        &self,
+        first: impl FnOnce() -> R + Send,
+        second: impl FnOnce() -> R + Send,
+    ) -> (R, R) {
+        if self.parallel { rayon::join(first, second) } else { (first(), second()) }
     }
 
     /// The tables of the two tasks of a split.
@@ -172,7 +185,7 @@ impl Run<'_> {
                     let table = &mut below[node - 1 - start];
                     self.exponentiate(node - 1, child, table);
                     forward.multiply(&table.value, &[1.0], &mut own.sums, self.parallel);
-                    ln_all(&own.sums, &mut own.log);
+                    ln_all(&own.sums, TINY, &mut own.log);
                     add_rows(&child.from_node, &table.shift, &mut own.log);
                 }
                 Kind::Product { forward, left_node, left, right } => {
@@ -182,10 +195,10 @@ impl Run<'_> {
                     self.exponentiate(*left_node, left, a);
                     self.exponentiate(node - 1, right, b);
                     forward.multiply(&a.value, &b.value, &mut own.sums, self.parallel);
-                    let smallest = ln_all(&own.sums, &mut own.log);
+                    ln_all(&own.sums, TINY, &mut own.log);
                     add_rows(&left.from_node, &a.shift, &mut own.log);
                     add_rows(&right.from_node, &b.shift, &mut own.log);
-                    if smallest < TINY {
+                    if self.mend {
                         let (a, b) = (self.log(*left_node, a), self.log(node - 1, b));
                         mend_logarithms(forward, a, b, own);
                     }
@@ -203,7 +216,14 @@ impl Run<'_> {
         exp_rows(&operand.onto_kept, log, &mut table.shift, &mut table.value);
     }
 
-    fn backward(&self, task: &Task, tables: &mut [Table], marginals: &mut [f64]) {
+    fn backward(
+        &self,
+        task: &Task,
+        tables: &mut [Table],
+        marginals: &mut [f64],
+        noticeable: f64,
+    ) -> bool {
+        let mut trusted = true;
         let start = task.nodes.start;
         for node in task.own_nodes().rev() {
             let (below, own) = tables.split_at_mut(node - start);
@@ -220,6 +240,7 @@ impl Run<'_> {
                 }
                 Kind::Product { forward, left_node, left, right } => {
                     let lost = divide_assign(&mut own.mass, &mut own.sums, TINY);
+                    trusted &= self.mend || lost <= noticeable;
                     let (lefts, rights) = below.split_at_mut(left_node + 1 - start);
                     let a = &mut lefts[left_node - start];
                     let b = rights.last_mut().expect("the right child is just before");
@@ -232,7 +253,7 @@ impl Run<'_> {
                         right.back.multiply(&a.value, &own.mass, out, self.parallel);
                         multiply_assign(out, &b.value);
                     }
-                    if lost {
+                    if self.mend && lost > 0.0 {
                         self.mend_masses(task, forward, nodes, a, b, own, marginals);
                     }
                 }
@@ -248,11 +269,13 @@ impl Run<'_> {
             let (first, second) = (cells(&split[0].leaves), cells(&split[1].leaves));
             let (left_marginals, right_marginals) =
                 marginals[first.start - base..second.end - base].split_at_mut(first.len());
-            self.both(
-                || self.backward(&split[0], left, left_marginals),
-                || self.backward(&split[1], right, right_marginals),
+            let (left, right) = self.both(
+                || self.backward(&split[0], left, left_marginals, noticeable),
+                || self.backward(&split[1], right, right_marginals, noticeable),
             );
+            trusted = trusted && left && right;
         }
+        trusted
     }
 
     /// Where the marginal of a node is written: a leaf's goes to the caller.
@@ -350,8 +373,7 @@ impl Run<'_> {
 
 /// Sums the terms of cells with tiny sums in the log domain.
 fn mend_logarithms(forward: &Contraction, a: &[f64], b: &[f64], own: &mut Table) {
-    for (cell, &sum) in own.sums.iter().enumerate().filter(|&(_, &sum)| sum < TINY) {
-        let _ = sum;
+    for cell in (0..own.sums.len()).filter(|&cell| own.sums[cell] < TINY) {
         let mut best = f64::NEG_INFINITY;
         forward.each_term(cell, |at_a, at_b| best = best.max(a[at_a] + b[at_b]));
         own.log[cell] = best;
