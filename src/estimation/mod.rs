@@ -5,4 +5,5 @@ pub mod contraction;
 pub mod junction_tree;
 pub mod loss;
 pub mod model;
+pub mod optimiser;
 pub mod oracle;

@@ -6,15 +6,19 @@ use super::cover::CliqueIndex;
 use super::{Loss, Measurement, MeasurementError};
 use crate::domain::Clique;
 use crate::factor::{CliqueLayout, CliqueVector, Marginals};
+use crate::numeric::pointwise::dot;
 use crate::numeric::strided::Projection;
 
 /// How residuals are penalised (supplement C.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Norm {
     /// The sum of |r|: the likelihood of Laplace noise.
     L1,
     /// Half the sum of r^2: the likelihood of Gaussian noise.
     L2,
+    /// L1 with its kink rounded off (Huber): r^2 / (2 width) where |r| is below the width, and
+    /// |r| - width / 2 elsewhere. Below L1 by at most half the width a measured answer.
+    Rounded(f64),
 }
 
 /// The loss of noisy linear measurements over the residuals r = (Q mu - y) / stddev, so that
@@ -122,15 +126,30 @@ impl LinearLoss {
     /// Both losses at once, whichever of them this one is: the sum of |r|, half the sum of r^2.
     pub fn l1_l2(&mut self, marginals: &Marginals) -> (f64, f64) {
         self.check_layout(marginals);
-        let (mut l1, mut l2) = (0.0, 0.0);
-        for term in &self.terms {
-            let Scratch { marginal, answers, between, .. } = &mut self.scratch;
-            let answers = term.answers(marginals, marginal, answers, between);
+        let mut l2 = 0.0;
+        let l1 = self.sum_over_answers(marginals, |term, answers| {
             let (absolute, squared) = norms(answers, &term.measurement.y, term.weight());
-            l1 += absolute;
             l2 += 0.5 * squared;
-        }
+            absolute
+        });
         (l1, l2)
+    }
+
+    /// Changes how residuals are penalised.
+    pub fn set_norm(&mut self, norm: Norm) {
+        self.norm = norm;
+    }
+
+    fn sum_over_answers(
+        &mut self,
+        tables: &CliqueVector,
+        mut part: impl FnMut(&Term, &[f64]) -> f64,
+    ) -> f64 {
+        let Scratch { marginal, answers, between, .. } = &mut self.scratch;
+        self.terms
+            .iter()
+            .map(|term| part(term, term.answers(tables, marginal, answers, between)))
+            .sum()
     }
 
     fn check_layout(&self, tables: &CliqueVector) {
@@ -161,11 +180,25 @@ impl Loss for LinearLoss {
         match self.norm {
             Norm::L1 => l1,
             Norm::L2 => l2,
+            Norm::Rounded(width) => self.sum_over_answers(marginals, |term, answers| {
+                let weight = term.weight();
+                let residuals = answers.iter().zip(&term.measurement.y);
+                residuals.map(|(answer, y)| rounded((answer - y) * weight, width).0).sum()
+            }),
         }
     }
 
-    /// The sum over the measurements of the largest squared column norm of Q over stddev^2; `None`
-    /// for the L1 loss, whose gradient jumps.
+    fn curvature(&mut self, direction: &CliqueVector) -> Option<f64> {
+        if self.norm != Norm::L2 {
+            return None;
+        }
+        Some(self.sum_over_answers(direction, |term, answers| {
+            term.weight().powi(2) * dot(answers, answers)
+        }))
+    }
+
+    /// The sum over the measurements of the largest squared column norm of Q over stddev^2; divided
+    /// by the width for the rounded L1 loss; `None` for the L1 loss, whose gradient jumps.
     ///
     /// Proof. The loss is quadratic: what the linear part leaves over is the sum of
     /// 1/2 |Q (mu' - mu)|_2^2 / stddev^2. The marginal mu is M p, where each column of M is a unit
@@ -176,6 +209,7 @@ impl Loss for LinearLoss {
         match self.norm {
             Norm::L1 => None,
             Norm::L2 => Some(self.smoothness),
+            Norm::Rounded(width) => Some(self.smoothness / width),
         }
     }
 }
@@ -188,7 +222,7 @@ impl Term {
     /// Q mu, in the table itself when nothing needs to be computed.
     fn answers<'a>(
         &self,
-        marginals: &'a Marginals,
+        marginals: &'a CliqueVector,
         marginal: &'a mut [f64],
         answers: &'a mut [f64],
         between: &mut [f64],
@@ -285,6 +319,11 @@ fn penalise(
             put(slope, if r == 0.0 { 0.0 } else { weight.copysign(r) });
             r.abs()
         }),
+        Norm::Rounded(width) => in_lanes(answers, y, slopes, |answer, y, slope| {
+            let (value, derivative) = rounded((answer - y) * weight, width);
+            put(slope, derivative * weight);
+            value
+        }),
         Norm::L2 => {
             0.5 * in_lanes(answers, y, slopes, |answer, y, slope| {
                 let r = (answer - y) * weight;
@@ -292,6 +331,15 @@ fn penalise(
                 r * r
             })
         }
+    }
+}
+
+/// The rounded |r| and its derivative.
+fn rounded(r: f64, width: f64) -> (f64, f64) {
+    if r.abs() < width {
+        (r * r / (2.0 * width), r / width)
+    } else {
+        (r.abs() - width / 2.0, 1f64.copysign(r))
     }
 }
 

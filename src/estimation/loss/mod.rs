@@ -31,6 +31,12 @@ pub trait Loss: Send {
     /// L(mu) alone.
     fn value(&mut self, marginals: &Marginals) -> f64;
 
+    /// <d, H d> for a loss with a constant second derivative H: twice what the linear part of L
+    /// leaves over along d. `None` for other losses.
+    fn curvature(&mut self, _direction: &CliqueVector) -> Option<f64> {
+        None
+    }
+
     /// A constant K with L(mu') <= L(mu) + <grad L(mu), mu' - mu> + K/2 |p' - p|_1^2 for all tables
     /// p, p' with marginals mu, mu' (counts). `None` when there is no such constant.
     fn smoothness(&self) -> Option<f64>;

@@ -1,0 +1,104 @@
+//! Minimising a convex loss over the marginals of a graphical model.
+//!
+//! Every method walks through potentials theta = theta_0 - (a combination of gradients), so that
+//! each iterate is a graphical model, and what it converges to is the one of largest entropy among
+//! the minimisers. Every run ends with a [`Reason`] and, where the oracle can bound a maximum, a
+//! certified [gap](Objective::gap).
+
+mod accelerated;
+mod lbfgs;
+mod mirror;
+mod step;
+mod watch;
+
+pub use accelerated::{Accelerated, Constant};
+pub use lbfgs::Lbfgs;
+pub use mirror::{Mirror, StepSize};
+pub use watch::{Progress, Reason, Stopping, Watch};
+
+use std::sync::Arc;
+
+use crate::estimation::loss::Loss;
+use crate::estimation::oracle::MarginalOracle;
+use crate::factor::{CliqueLayout, CliqueVector, Marginals, Potentials};
+use crate::numeric::pointwise::dot;
+
+/// What is minimised, and by whose marginals.
+pub struct Objective<'a> {
+    /// Turns potentials into marginals.
+    pub oracle: &'a mut dyn MarginalOracle,
+    /// The loss.
+    pub loss: &'a mut dyn Loss,
+    /// 0 for what is possible and minus infinity for what is not.
+    pub base: &'a Potentials,
+    /// What marginals sum to.
+    pub total: f64,
+}
+
+/// A graphical model on the way: potentials, and what the oracle says of them.
+#[derive(Clone, Debug)]
+pub struct Iterate {
+    /// theta.
+    pub potentials: Potentials,
+    /// The marginals of theta.
+    pub marginals: Marginals,
+    /// ln Z of theta.
+    pub log_z: f64,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The best model that was seen.
+    pub iterate: Iterate,
+    /// Its loss.
+    pub loss: f64,
+    /// How much larger than the smallest possible its loss is at most.
+    pub gap: Option<f64>,
+    /// Calls of the oracle.
+    pub iterations: usize,
+    /// Why the run ended.
+    pub reason: Reason,
+}
+
+/// A way to minimise.
+pub trait Optimiser {
+    /// Minimises from `start`, until `watch` says that it is enough.
+    fn minimise(
+        &self,
+        objective: &mut Objective<'_>,
+        start: Potentials,
+        watch: &mut Watch<'_>,
+    ) -> Outcome;
+}
+
+impl Objective<'_> {
+    fn layout(&self) -> &Arc<CliqueLayout> {
+        self.oracle.layout()
+    }
+
+    /// Asks the oracle about potentials.
+    pub fn evaluate(&mut self, potentials: Potentials) -> Iterate {
+        let mut marginals = Marginals::zeros(self.layout());
+        let log_z = self.oracle.marginals(&potentials, self.total, &mut marginals);
+        Iterate { potentials, marginals, log_z }
+    }
+
+    /// The certificate: how much larger than the smallest possible the loss at mu can be.
+    ///
+    /// By convexity L(mu') >= L(mu) + <g, mu' - mu> for the gradient g at mu, so that L(mu) - L(mu')
+    /// is at most <g, mu> - <g, mu'>, whatever mu'. The smallest <g, mu'> over all marginals is taken
+    /// at a single record repeated: minus the total times the largest sum over C of -g_C(x_C), one
+    /// run of the oracle. `None` when the oracle cannot bound that maximum. Overwrites `gradient`.
+    pub fn gap(&mut self, marginals: &Marginals, gradient: &mut CliqueVector) -> Option<f64> {
+        self.loss.value_and_gradient(marginals, gradient);
+        let here = dot(gradient.values(), marginals.values());
+        let mut descent = self.base.clone();
+        for (cell, g) in descent.values_mut().iter_mut().zip(gradient.values()) {
+            *cell -= g;
+        }
+        let best = self.oracle.maximum(&descent)?;
+        // Rounding can make a vanishing difference negative.
+        Some((here + self.total * best).max(0.0))
+    }
+}
