@@ -19,4 +19,5 @@ pub mod estimation;
 pub mod factor;
 pub mod numeric;
 pub mod problem;
+pub mod storage;
 pub mod workload;
