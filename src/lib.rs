@@ -20,4 +20,5 @@ pub mod factor;
 pub mod numeric;
 pub mod privacy;
 pub mod problem;
+pub mod storage;
 pub mod workload;

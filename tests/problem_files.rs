@@ -45,3 +45,17 @@ fn the_loss_at_the_known_optimum_is_the_known_loss() {
         assert!((found - expected).abs() <= 1e-6 * expected, "{name}: {found}, not {expected}");
     }
 }
+
+#[test]
+fn the_problems_in_the_documents_can_be_read() {
+    let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let example = Problem::read(documents.join("example.json")).unwrap();
+    assert_eq!((example.measurements.len(), example.total), (4, 1000.0));
+
+    // The first indented block of the page about formats.
+    let page = std::fs::read_to_string(documents.join("formats.md")).unwrap();
+    let is_indented = |line: &&str| line.starts_with("    ");
+    let block = page.lines().skip_while(|line| !is_indented(line)).take_while(is_indented);
+    let problem = Problem::from_json(&block.collect::<Vec<_>>().join("\n")).unwrap();
+    assert_eq!((problem.measurements.len(), problem.zeros.len()), (2, 1));
+}

@@ -45,6 +45,7 @@
 //! ignored; elsewhere they are errors.
 
 mod error;
+mod factored;
 mod place;
 mod query;
 mod raw;
@@ -54,6 +55,7 @@ mod tests;
 mod write;
 
 pub use error::ProblemError;
+pub use factored::FactoredQuery;
 
 use std::fs;
 use std::path::Path;
@@ -102,6 +104,6 @@ impl Problem {
     }
 
     fn from_bytes(text: &[u8]) -> Result<Self, ProblemError> {
-        raw::RawProblem::from_json(text)?.resolve()
+        raw::from_json::<raw::RawProblem>(text)?.resolve()
     }
 }

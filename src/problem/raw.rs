@@ -32,21 +32,20 @@ pub(super) struct RawZeros {
     pub(super) cells: Option<Vec<Vec<usize>>>,
 }
 
-impl RawProblem {
-    pub(super) fn from_json(text: &[u8]) -> Result<Self, ProblemError> {
-        let place = Place::default();
-        let mut json = serde_json::Deserializer::from_slice(text);
-        let read = RawProblem::read(&mut json, &place).and_then(|raw| json.end().map(|()| raw));
-        read.map_err(|error| {
-            let (line, column) = (error.line(), error.column());
-            let mut message = error.to_string();
-            // Serde puts the position at the end of its text; we have it as data.
-            if let Some(end) = message.rfind(" at line ") {
-                message.truncate(end);
-            }
-            ProblemError::Json { field: place.to_string(), message, line, column }
-        })
-    }
+/// Reads a whole text as one value.
+pub(super) fn from_json<T: Read>(text: &[u8]) -> Result<T, ProblemError> {
+    let place = Place::default();
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let read = T::read(&mut json, &place).and_then(|raw| json.end().map(|()| raw));
+    read.map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let mut message = error.to_string();
+        // Serde puts the position at the end of its text; we have it as data.
+        if let Some(end) = message.rfind(" at line ") {
+            message.truncate(end);
+        }
+        ProblemError::Json { field: place.to_string(), message, line, column }
+    })
 }
 
 impl Fields for RawProblem {

@@ -172,7 +172,11 @@ impl RawZeros {
     }
 }
 
-fn attributes(domain: &Domain, names: &[String], field: &str) -> Result<Vec<AttributeId>> {
+pub(super) fn attributes(
+    domain: &Domain,
+    names: &[String],
+    field: &str,
+) -> Result<Vec<AttributeId>> {
     let mut seen = HashSet::new();
     let listed = names.iter().enumerate().map(|(index, name)| {
         let field = || format!("{field}.attrs[{index}]");
@@ -191,6 +195,6 @@ fn attributes(domain: &Domain, names: &[String], field: &str) -> Result<Vec<Attr
     listed.collect()
 }
 
-fn required<T>(value: Option<T>, field: &str, expected: &str) -> Result<T> {
+pub(super) fn required<T>(value: Option<T>, field: &str, expected: &str) -> Result<T> {
     value.ok_or_else(|| ProblemError::field(field, expected, "nothing"))
 }

@@ -1,5 +1,10 @@
 //! The fitted model: a distribution in a few tables, and what can be asked of it.
 
+pub mod file;
+mod origin;
+
+pub use origin::Origin;
+
 use std::sync::Arc;
 
 use crate::domain::Domain;
@@ -12,13 +17,24 @@ use crate::factor::{CliqueLayout, Potentials};
 pub struct Model {
     total: f64,
     potentials: Potentials,
+    origin: Option<Origin>,
 }
 
 impl Model {
     /// The model with these potentials (minus infinity: impossible; never NaN or plus infinity),
     /// whose marginals sum to `total`.
     pub fn new(total: f64, potentials: Potentials) -> Self {
-        Self { total, potentials }
+        Self { total, potentials, origin: None }
+    }
+
+    /// The same model with notes on where it comes from.
+    pub fn with_origin(self, origin: Origin) -> Self {
+        Self { origin: Some(origin), ..self }
+    }
+
+    /// Where the model comes from, when it is known.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
     }
 
     /// The attributes.

@@ -1,0 +1,292 @@
+//! `pgmbench estimate`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use pgmbench::estimation::loss::Norm;
+use pgmbench::estimation::model::Model;
+use pgmbench::problem::Problem;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::byte_size::ByteSize;
+use super::engine::{self, Estimate, Settings};
+use super::failure::{Blame, Failure};
+use super::output::{check_output, print, print_json};
+use super::peak_memory::peak_bytes;
+use super::progress::{Spinner, Trace};
+
+/// Estimate a model from noisy measurements
+///
+/// Reads a problem (the attributes, the noisy answers and how noisy they are), finds the
+/// distribution whose answers are closest to the measured ones, and writes it as a model file for
+/// `query` and `synth`. The gap that is printed is a certificate: no distribution whatsoever has a
+/// loss that is smaller by more than the gap.
+#[derive(Args)]
+#[command(after_help = "Example:\n  \
+    pgmbench estimate problem.json --out model.pgm\n  \
+    pgmbench estimate problem.json --out model.pgm --gap 0.01 --memory-limit 2GiB --json")]
+pub(crate) struct EstimateArgs {
+    /// The problem, a JSON file (docs/formats.md describes it)
+    problem: PathBuf,
+    /// Write the model to this file
+    #[arg(long, value_name = "MODEL")]
+    out: PathBuf,
+    /// How to minimise the loss
+    #[arg(long, value_enum, default_value_t = Algorithm::Auto)]
+    algorithm: Algorithm,
+    /// The distance between the model's answers and the measured ones
+    #[arg(long, value_enum, default_value_t = LossNorm::L2)]
+    loss: LossNorm,
+    /// Stop after N iterations at the latest
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    iterations: Option<u64>,
+    /// Stop once the loss is proven to be at most G above the smallest possible one
+    #[arg(long, value_name = "G", allow_negative_numbers = true, value_parser = not_negative)]
+    gap: Option<f64>,
+    /// How to compute marginals; loopy and convex are approximations for models whose junction
+    /// tree is too large
+    #[arg(long, value_enum, default_value_t = Oracle::Exact)]
+    oracle: Oracle,
+    /// Refuse, before any work, what needs more memory than this for its tables: 500000000, 500MB,
+    /// 2GiB
+    #[arg(long, value_name = "BYTES")]
+    memory_limit: Option<ByteSize>,
+    /// The smoothness constant of the accelerated algorithm: tight, or the spectral norm of the
+    /// measurements as in the paper (smaller steps)
+    #[arg(long, value_enum)]
+    constant: Option<Constant>,
+    /// The step size of mirror descent: constant, decreasing as 1/t, or found by line search
+    #[arg(long, value_enum)]
+    step: Option<Step>,
+    /// Start from the potentials of this model instead of the uniform distribution
+    #[arg(long, value_name = "MODEL")]
+    warm_start: Option<PathBuf>,
+    /// Write iteration, seconds, L1 and L2 loss and gap to this CSV file
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Print a JSON object instead of a summary
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Algorithm {
+    /// Whichever suits the loss
+    Auto,
+    /// Entropic mirror descent, Algorithm 1 of the paper
+    Mirror,
+    /// Nesterov's acceleration, Algorithm 2 of the paper; for the L2 loss
+    Accelerated,
+    /// Quasi-Newton steps on the potentials
+    Lbfgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LossNorm {
+    /// Sum of absolute differences, in standard deviations
+    L1,
+    /// Half the sum of squared differences, in standard deviations
+    L2,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Oracle {
+    /// Belief propagation on a junction tree
+    Exact,
+    /// Loopy belief propagation
+    Loopy,
+    /// Convex belief propagation
+    Convex,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Constant {
+    Tight,
+    Spectral,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Step {
+    Constant,
+    Decreasing,
+    Search,
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|&number: &f64| number >= 0.0 && number.is_finite());
+    number.ok_or_else(|| "expected a number that is not negative".into())
+}
+
+impl EstimateArgs {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        self.check()?;
+        let problem =
+            Problem::read(&self.problem).map_err(|error| Failure::in_file(&self.problem, error))?;
+        let warm_start = match &self.warm_start {
+            Some(path) => Some(Model::read(path).or_input(path.display())?),
+            None => None,
+        };
+        let spinner = Spinner::start();
+        let mut trace = Trace::new();
+        // The real call goes here: crate::estimation::estimate, whose errors are the user's.
+        let estimate =
+            engine::estimate(&problem, &self.settings(), warm_start.as_ref(), |progress| {
+                spinner.show(progress);
+                trace.record(progress);
+            })
+            .or_input(self.problem.display())?;
+        drop(spinner);
+        self.write(&estimate.model, &trace)?;
+        let report = Report::new(&problem, &estimate);
+        match self.json {
+            true => print_json(&report),
+            false => print(|output| report.summarise(&self.out, output)),
+        }
+    }
+
+    /// Writes the model and the trace, or neither.
+    fn write(&self, model: &Model, trace: &Trace) -> Result<(), Failure> {
+        let cannot_write = |path: &Path| format!("cannot write {}", path.display());
+        let trace = match &self.trace {
+            Some(path) => Some((trace.stage(path).or_unexpected(cannot_write(path))?, path)),
+            None => None,
+        };
+        model.write(&self.out).or_unexpected(cannot_write(&self.out))?;
+        match trace {
+            Some((file, path)) => file.commit().or_unexpected(cannot_write(path)),
+            None => Ok(()),
+        }
+    }
+
+    /// What can be known to be wrong before anything is read.
+    fn check(&self) -> Result<(), Failure> {
+        if self.step.is_some() && self.algorithm != Algorithm::Mirror {
+            return Err(Failure::input("--step is for --algorithm mirror"));
+        }
+        if self.constant.is_some() && self.algorithm != Algorithm::Accelerated {
+            return Err(Failure::input("--constant is for --algorithm accelerated"));
+        }
+        check_output(&self.out, &[&self.problem])?;
+        match &self.trace {
+            Some(trace) => check_output(trace, &[&self.problem, &self.out]),
+            None => Ok(()),
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            algorithm: self.algorithm,
+            norm: match self.loss {
+                LossNorm::L1 => Norm::L1,
+                LossNorm::L2 => Norm::L2,
+            },
+            iterations: self.iterations,
+            gap: self.gap,
+            oracle: self.oracle,
+            memory_limit: self.memory_limit.map(|limit| limit.0),
+            constant: self.constant,
+            step: self.step,
+            both_losses: self.trace.is_some(),
+        }
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    loss: f64,
+    gap: Option<f64>,
+    iterations: u64,
+    reason: String,
+    seconds: f64,
+    seconds_per_iteration: f64,
+    junction_tree: TreeReport,
+    peak_bytes: Option<u64>,
+    algorithm: String,
+    oracle: String,
+    oracle_is_exact: bool,
+    norm: String,
+    l1_loss: f64,
+    l2_loss: f64,
+    total: f64,
+    total_is_estimated: bool,
+    attributes: usize,
+    cliques: usize,
+}
+
+#[derive(Serialize)]
+struct TreeReport {
+    cliques: usize,
+    cells: Value,
+    largest: Value,
+}
+
+/// Whole as long as a float holds it exactly.
+fn count(cells: f64) -> Value {
+    if cells < 9e15 { Value::from(cells as u64) } else { Value::from(cells) }
+}
+
+impl Report {
+    fn new(problem: &Problem, estimate: &Estimate) -> Self {
+        let origin = estimate.model.origin().cloned().unwrap_or_default();
+        let tree = estimate.tree;
+        Self {
+            loss: estimate.loss,
+            gap: estimate.gap,
+            iterations: estimate.iterations,
+            reason: estimate.reason.clone(),
+            seconds: estimate.seconds,
+            seconds_per_iteration: estimate.seconds_per_iteration,
+            junction_tree: TreeReport {
+                cliques: tree.cliques,
+                cells: count(tree.cells),
+                largest: count(tree.largest),
+            },
+            peak_bytes: peak_bytes(),
+            algorithm: origin.algorithm,
+            oracle: origin.oracle,
+            oracle_is_exact: origin.oracle_is_exact,
+            norm: origin.norm,
+            l1_loss: estimate.l1_loss,
+            l2_loss: estimate.l2_loss,
+            total: problem.total,
+            total_is_estimated: problem.total_is_estimated,
+            attributes: problem.domain.len(),
+            cliques: estimate.model.layout().cliques().len(),
+        }
+    }
+
+    fn summarise(&self, out: &Path, output: &mut dyn Write) -> io::Result<()> {
+        let gap = match self.gap {
+            Some(gap) => format!("at most {gap:.3e} above the smallest possible one"),
+            None => "not known how far above the smallest possible one".into(),
+        };
+        let total = if self.total_is_estimated { "estimated" } else { "given" };
+        let approximate = if self.oracle_is_exact { "" } else { ", approximate" };
+        writeln!(output, "loss     {} ({}), {gap}", self.loss, self.norm)?;
+        writeln!(
+            output,
+            "stopped  after {} iterations of {} in {:.3} s: {}",
+            self.iterations, self.algorithm, self.seconds, self.reason
+        )?;
+        writeln!(
+            output,
+            "model    {} attributes, {} cliques, total {} ({total})",
+            self.attributes, self.cliques, self.total
+        )?;
+        writeln!(
+            output,
+            "tree     {} cliques, {} cells, {} in the largest ({} oracle{approximate})",
+            self.junction_tree.cliques,
+            self.junction_tree.cells,
+            self.junction_tree.largest,
+            self.oracle
+        )?;
+        if let Some(bytes) = self.peak_bytes {
+            writeln!(output, "memory   {:.1} MB at the peak", bytes as f64 / 1e6)?;
+        }
+        writeln!(output, "written  {}", out.display())
+    }
+}

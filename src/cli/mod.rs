@@ -1,0 +1,89 @@
+//! Arguments, printing, exit codes. What the commands do is the library's business.
+//!
+//! Exit codes: 0 for success, 2 for input or usage that has to change, 1 for everything else.
+
+mod byte_size;
+mod engine;
+mod estimate;
+mod failure;
+mod output;
+mod peak_memory;
+mod progress;
+mod query;
+mod synth;
+mod table;
+
+use std::io::{self, Write};
+use std::panic;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+/// Graphical models from noisy marginals, for differential privacy.
+#[derive(Parser)]
+#[command(
+    version,
+    about = "Graphical models from noisy marginals, for differential privacy",
+    long_about = "Graphical models from noisy marginals, for differential privacy.\n\n\
+        A privacy mechanism publishes noisy answers to counting queries. `estimate` finds the \
+        distribution that explains all of them best, `query` asks it for any other answers, and \
+        `synth` draws records from it. None of them looks at private data, so none of them costs \
+        privacy.",
+    after_help = "Example:\n  \
+        pgmbench estimate problem.json --out model.pgm\n  \
+        pgmbench query model.pgm --marginal age,sex\n  \
+        pgmbench synth model.pgm --records 1000 --seed 1 --out synthetic.csv"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Use this many threads [default: one per core]; results do not depend on it
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Estimate(estimate::EstimateArgs),
+    Query(query::QueryArgs),
+    Synth(synth::SynthArgs),
+}
+
+/// Runs the command that the program's arguments ask for.
+pub(crate) fn main() -> ExitCode {
+    panic::set_hook(Box::new(|panic| {
+        let message = format!("error: a mistake in pgmbench, please report it: {panic}\n");
+        let _ = io::stderr().write_all(message.as_bytes());
+    }));
+    match panic::catch_unwind(|| run(Cli::parse())) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => failure.report(),
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    if let Some(threads) = cli.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
+        pool.build_global().map_err(|error| Failure::Unexpected(error.into()))?;
+    }
+    match cli.command {
+        Command::Estimate(args) => args.run(),
+        Command::Query(args) => args.run(),
+        Command::Synth(args) => args.run(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_do_not_contradict_each_other() {
+        Cli::command().debug_assert();
+    }
+}

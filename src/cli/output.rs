@@ -1,0 +1,51 @@
+//! Where results go: files that are checked before the work starts, and the standard output.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use pgmbench::storage::NewFile;
+
+use super::failure::{Blame, Failure};
+
+/// Whether a file can be written at `path`, which must be none of the `others` that the command
+/// reads or writes. Nothing is left of the attempt.
+pub(crate) fn check_output(path: &Path, others: &[&Path]) -> Result<(), Failure> {
+    if others.iter().any(|other| is_same_file(other, path)) {
+        let message = format!("{}: this file has another part in the command", path.display());
+        return Err(Failure::input(message));
+    }
+    NewFile::create(path).map(drop).or_input(format!("cannot write {}", path.display()))
+}
+
+/// Whether two paths lead to the same file, which need not exist.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let folder = |path: &Path| match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => fs::canonicalize(folder),
+        _ => fs::canonicalize("."),
+    };
+    match (fs::canonicalize(one), fs::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => match (folder(one), folder(other)) {
+            (Ok(a), Ok(b)) => a == b && one.file_name() == other.file_name(),
+            _ => false,
+        },
+    }
+}
+
+/// Prints, without a fuss when nobody listens any more.
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ClosedPipe),
+        written => written.or_unexpected("cannot write to the standard output"),
+    }
+}
+
+/// Prints a value as JSON on several lines.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    print(|output| {
+        serde_json::to_writer_pretty(&mut *output, value)?;
+        writeln!(output)
+    })
+}

@@ -1,0 +1,217 @@
+//! `pgmbench query`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use pgmbench::domain::{AttributeId, Clique, Domain};
+use pgmbench::estimation::model::Model;
+use pgmbench::problem::FactoredQuery;
+use pgmbench::workload::QueryFactor;
+use serde_json::{Map, json};
+
+use super::engine::{self, Calibrated};
+use super::failure::{Blame, Failure};
+use super::output::{print, print_json};
+use super::table::{Table, write_csv};
+
+/// How many attributes a message names.
+const NAMED: usize = 20;
+
+/// Ask a model for marginals and other counts
+///
+/// Prints the expected number of records for each combination of values of the attributes that are
+/// listed, or the answers to the factored queries of a file. Several tables are separated by an
+/// empty line in CSV, and are the elements of one list in JSON. Without a question, prints what the
+/// model is.
+#[derive(Args)]
+#[command(after_help = "Example:\n  \
+    pgmbench query model.pgm --marginal age,sex --marginal income\n  \
+    pgmbench query model.pgm --marginal age --given sex=1 --format json\n  \
+    pgmbench query model.pgm --factored queries.json\n\n\
+    A file of factored queries is a JSON list such as\n  \
+    [{\"attrs\": [\"age\", \"sex\"], \"query\": [\"prefix\", {\"evidence\": 1}]}]\n\
+    with the building blocks of problem files (docs/formats.md).")]
+pub(crate) struct QueryArgs {
+    /// The model, a file that `estimate` wrote
+    model: PathBuf,
+    /// Attributes separated by commas; a name with a comma in it is quoted as in CSV. May be
+    /// repeated
+    #[arg(long, value_name = "ATTRS")]
+    marginal: Vec<String>,
+    /// Count only records with this value, in all marginals. May be repeated
+    #[arg(long, value_name = "ATTR=VALUE", requires = "marginal")]
+    given: Vec<String>,
+    /// A JSON file with a list of factored queries
+    #[arg(long, value_name = "FILE")]
+    factored: Option<PathBuf>,
+    /// How to print the answers
+    #[arg(long, value_enum, default_value_t = Format::Csv)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// A line for each answer: the values of the attributes, then the count
+    Csv,
+    /// A list of objects with attrs and values, row-major in attrs as listed
+    Json,
+}
+
+impl QueryArgs {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let model = Model::read(&self.model).or_input(self.model.display())?;
+        if self.marginal.is_empty() && self.factored.is_none() {
+            return describe(&model, self.format);
+        }
+        let domain = model.domain();
+        // All questions are checked before the first is answered.
+        let given = given(domain, &self.given)?;
+        let asked = self.marginal.iter().map(|text| listed(domain, text, &given));
+        let asked = asked.collect::<Result<Vec<_>, _>>()?;
+        let factored = match &self.factored {
+            Some(path) => FactoredQuery::read_list(path, domain)
+                .map_err(|error| Failure::in_file(path, error))?,
+            None => Vec::new(),
+        };
+        let calibrated = engine::calibrate(&model).or_input(self.model.display())?;
+        let mut tables = marginals(&model, &calibrated, &asked, &given).or_input("--marginal")?;
+        for query in &factored {
+            let values = calibrated.answer(&query.factors).or_input("--factored")?;
+            tables.push(Table {
+                attributes: query.factors.iter().map(|(id, _)| domain.name(*id).into()).collect(),
+                given: Map::new(),
+                shape: query.shape(domain),
+                values,
+            });
+        }
+        match self.format {
+            Format::Csv => print(|output| write_csv(&tables, output)),
+            Format::Json => print_json(&tables),
+        }
+    }
+}
+
+fn marginals(
+    model: &Model,
+    calibrated: &Calibrated,
+    asked: &[Vec<AttributeId>],
+    given: &[(AttributeId, usize)],
+) -> anyhow::Result<Vec<Table>> {
+    let domain = model.domain();
+    let values: Vec<Vec<f64>> = if given.is_empty() {
+        let cliques: Vec<Clique> = asked.iter().map(|ids| ids.iter().copied().collect()).collect();
+        let found = calibrated.marginals(&cliques)?;
+        found.iter().zip(asked).map(|(table, ids)| table.values_as_listed(ids)).collect()
+    } else {
+        let evidence = given.iter().map(|&(id, value)| (id, QueryFactor::Evidence(vec![value])));
+        let questions = asked.iter().map(|ids| {
+            let every = ids.iter().map(|&id| (id, QueryFactor::Identity));
+            calibrated.answer(&every.chain(evidence.clone()).collect::<Vec<_>>())
+        });
+        questions.collect::<anyhow::Result<_>>()?
+    };
+    let name = |id: AttributeId| domain.name(id).to_string();
+    let tables = asked.iter().zip(values).map(|(ids, values)| Table {
+        attributes: ids.iter().map(|&id| name(id)).collect(),
+        given: given.iter().map(|&(id, value)| (name(id), value.into())).collect(),
+        shape: ids.iter().map(|&id| domain.size(id)).collect(),
+        values,
+    });
+    Ok(tables.collect())
+}
+
+/// The attributes in a list such as `age,"a name, with a comma"`.
+fn listed(
+    domain: &Domain,
+    text: &str,
+    given: &[(AttributeId, usize)],
+) -> Result<Vec<AttributeId>, Failure> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    let names = reader.records().next().transpose().or_input("--marginal")?.unwrap_or_default();
+    let mut ids = Vec::with_capacity(names.len());
+    for name in &names {
+        let id = attribute(domain, "--marginal", name)?;
+        if ids.contains(&id) {
+            return Err(Failure::input(format!("--marginal: expected {name:?} once, found twice")));
+        }
+        if given.iter().any(|&(other, _)| other == id) {
+            let message = format!("--marginal: {name:?} is held at one value by --given");
+            return Err(Failure::input(message));
+        }
+        ids.push(id);
+    }
+    Ok(ids)
+}
+
+fn given(domain: &Domain, texts: &[String]) -> Result<Vec<(AttributeId, usize)>, Failure> {
+    let mut given: Vec<(AttributeId, usize)> = Vec::with_capacity(texts.len());
+    for text in texts {
+        let wrong = |message: String| Err(Failure::input(format!("--given: {message}")));
+        let Some((name, value)) = text.rsplit_once('=') else {
+            return wrong(format!(
+                "expected an attribute and its value, as in sex=1, found {text:?}"
+            ));
+        };
+        let id = attribute(domain, "--given", name)?;
+        let size = domain.size(id);
+        let Some(value) = value.parse().ok().filter(|&value: &usize| value < size) else {
+            return wrong(format!("expected a value of {name:?} below {size}, found {value:?}"));
+        };
+        if given.iter().any(|&(other, _)| other == id) {
+            return wrong(format!("expected {name:?} once, found twice"));
+        }
+        given.push((id, value));
+    }
+    Ok(given)
+}
+
+fn attribute(domain: &Domain, flag: &str, name: &str) -> Result<AttributeId, Failure> {
+    domain.id(name).ok_or_else(|| {
+        let names: Vec<&str> = domain.declared().iter().map(|&id| domain.name(id)).collect();
+        let known = names[..names.len().min(NAMED)].join(", ");
+        let more = if names.len() > NAMED { ", ..." } else { "" };
+        Failure::input(format!(
+            "{flag}: expected an attribute of the model, found {name:?} (it has {known}{more})"
+        ))
+    })
+}
+
+/// Prints what the model is and where it comes from.
+fn describe(model: &Model, format: Format) -> Result<(), Failure> {
+    let domain = model.domain();
+    let cliques: Vec<Vec<&str>> =
+        model.layout().cliques().iter().map(|clique| domain.names(clique)).collect();
+    let attributes = || domain.declared().iter().map(|&id| (domain.name(id), domain.size(id)));
+    match format {
+        Format::Json => print_json(&json!({
+            "domain": attributes().collect::<Vec<_>>(),
+            "total": model.total(),
+            "cliques": cliques,
+            "origin": model.origin(),
+        })),
+        Format::Csv => print(|output| {
+            writeln!(output, "total: {}", model.total())?;
+            for (name, size) in attributes() {
+                writeln!(output, "attribute: {name}, {size} values")?;
+            }
+            for clique in &cliques {
+                writeln!(output, "clique: {}", clique.join(", "))?;
+            }
+            describe_origin(model, output)
+        }),
+    }
+}
+
+fn describe_origin(model: &Model, output: &mut dyn Write) -> io::Result<()> {
+    let Some(origin) = model.origin() else {
+        return writeln!(output, "origin: not recorded");
+    };
+    let number = |number: Option<f64>| number.map_or("not known".into(), |x| x.to_string());
+    writeln!(output, "estimated by: pgmbench {}", origin.release)?;
+    writeln!(output, "algorithm: {}, {} iterations", origin.algorithm, origin.iterations)?;
+    let exact = if origin.oracle_is_exact { "exact" } else { "approximate" };
+    writeln!(output, "oracle: {} ({exact})", origin.oracle)?;
+    writeln!(output, "loss: {} ({})", number(origin.loss), origin.norm)?;
+    writeln!(output, "gap: {}", number(origin.gap))
+}

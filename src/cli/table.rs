@@ -1,0 +1,72 @@
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Map;
+
+/// Answers to one question, row-major in its attributes as they were listed.
+#[derive(Serialize)]
+pub(crate) struct Table {
+    #[serde(rename = "attrs")]
+    pub(crate) attributes: Vec<String>,
+    /// The attributes that were held at a value.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub(crate) given: Map<String, serde_json::Value>,
+    #[serde(skip)]
+    pub(crate) shape: Vec<usize>,
+    pub(crate) values: Vec<f64>,
+}
+
+impl Table {
+    /// A line with the attributes and `count`, then one with the indices and the answer for each.
+    fn write_csv(&self, output: &mut dyn Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(output);
+        writer.write_record(self.attributes.iter().map(String::as_str).chain(["count"]))?;
+        let mut indices = vec![0; self.shape.len()];
+        for value in &self.values {
+            let fields = indices.iter().map(ToString::to_string).chain([value.to_string()]);
+            writer.write_record(fields)?;
+            for (index, &size) in indices.iter_mut().zip(&self.shape).rev() {
+                *index += 1;
+                if *index < size {
+                    break;
+                }
+                *index = 0;
+            }
+        }
+        writer.flush()
+    }
+}
+
+/// The tables one after another, with an empty line between them.
+pub(crate) fn write_csv(tables: &[Table], output: &mut dyn Write) -> io::Result<()> {
+    for (index, table) in tables.iter().enumerate() {
+        if index > 0 {
+            writeln!(output)?;
+        }
+        table.write_csv(output)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_separated_by_an_empty_line_and_names_are_quoted() {
+        let table = |attributes: &[&str], shape: &[usize], values: &[f64]| Table {
+            attributes: attributes.iter().map(ToString::to_string).collect(),
+            given: Map::new(),
+            shape: shape.to_vec(),
+            values: values.to_vec(),
+        };
+        let tables =
+            [table(&["a,1", "b"], &[2, 2], &[0.5, 1.0, 2.0, 3e-7]), table(&[], &[], &[6.5])];
+        let mut text = Vec::new();
+        write_csv(&tables, &mut text).unwrap();
+        let expected = "\"a,1\",b,count\n0,0,0.5\n0,1,1\n1,0,2\n1,1,0.0000003\n\ncount\n6.5\n";
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+        let json = serde_json::to_string(&tables[1]).unwrap();
+        assert_eq!(json, r#"{"attrs":[],"values":[6.5]}"#);
+    }
+}

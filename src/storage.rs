@@ -1,0 +1,164 @@
+//! Files that appear under their name when they are complete, and not at all otherwise.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+/// Large enough for the disk and for checksums that work on many blocks at a time.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// A file in the making. It has a temporary name beside its target until [`NewFile::commit`]; when
+/// it is dropped before that, whatever the reason, nothing is left of it and the target is as it
+/// was.
+#[derive(Debug)]
+pub struct NewFile {
+    target: PathBuf,
+    temporary: PathBuf,
+    writer: BufWriter<File>,
+    is_committed: bool,
+}
+
+impl NewFile {
+    /// Starts a file that is to be at `path`, in place of what may be there.
+    ///
+    /// Fails when the folder does not exist or cannot be written to, and when there is something
+    /// other than a regular file at `path`: a folder or a device is not replaced. A symbolic link
+    /// stays; the file that it points to is replaced.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let target = fs::canonicalize(&path).unwrap_or_else(|_| path.as_ref().to_path_buf());
+        let refused = |kind, message: String| Err(io::Error::new(kind, message));
+        if target.is_dir() {
+            return refused(io::ErrorKind::IsADirectory, "is a folder, not a file".into());
+        }
+        if target.exists() && !target.is_file() {
+            return refused(io::ErrorKind::InvalidInput, "is not a regular file".into());
+        }
+        if target.file_name().is_none() {
+            return refused(io::ErrorKind::InvalidInput, "is not the name of a file".into());
+        }
+        let folder = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
+            _ => PathBuf::from("."),
+        };
+        if !folder.is_dir() {
+            let message = format!("there is no folder {}", folder.display());
+            return refused(io::ErrorKind::NotFound, message);
+        }
+        let (temporary, file) = temporary_file(&folder)?;
+        let writer = BufWriter::with_capacity(BUFFER_BYTES, file);
+        Ok(Self { target, temporary, writer, is_committed: false })
+    }
+
+    /// Puts the file, complete and synced to the disk, under its name.
+    pub fn commit(mut self) -> io::Result<()> {
+        self.writer.flush()?;
+        self.writer.get_ref().sync_all()?;
+        fs::rename(&self.temporary, &self.target)?;
+        self.is_committed = true;
+        Ok(())
+    }
+}
+
+/// A file in `folder` that nobody else has.
+fn temporary_file(folder: &Path) -> io::Result<(PathBuf, File)> {
+    let mut attempt = 0u32;
+    loop {
+        let path = folder.join(format!(".pgmbench-{}-{attempt}.tmp", process::id()));
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => return Ok((path, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.is_committed {
+            // Nobody is left to tell when this fails.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_file_is_there_after_its_commit_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let mut file = NewFile::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        assert!(!path.exists());
+        file.commit().unwrap();
+        assert_eq!(names(folder.path()), ["out"]);
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_file_that_is_given_up_leaves_the_old_one_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        fs::write(&path, "old").unwrap();
+        let mut file = NewFile::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        drop(file);
+        assert_eq!(names(folder.path()), ["out"]);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+
+    #[test]
+    fn two_files_in_the_making_do_not_meet() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+        let mut files = [NewFile::create(&one).unwrap(), NewFile::create(&two).unwrap()];
+        files[0].write_all(b"1").unwrap();
+        files[1].write_all(b"2").unwrap();
+        files.into_iter().for_each(|file| file.commit().unwrap());
+        assert_eq!([fs::read(one).unwrap(), fs::read(two).unwrap()], [b"1", b"2"]);
+    }
+
+    #[test]
+    fn folders_and_missing_folders_are_refused_with_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |path: &Path| NewFile::create(path).unwrap_err().to_string();
+        assert_eq!(refused(folder.path()), "is a folder, not a file");
+        let missing = folder.path().join("missing");
+        let message = refused(&missing.join("out"));
+        assert_eq!(message, format!("there is no folder {}", missing.display()));
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_and_what_it_points_to_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("out"), folder.path().join("link"));
+        fs::write(&path, "old").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let mut file = NewFile::create(&link).unwrap();
+        file.write_all(b"new").unwrap();
+        file.commit().unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(NewFile::create("/dev/null").unwrap_err().to_string(), "is not a regular file");
+    }
+}

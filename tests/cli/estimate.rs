@@ -1,0 +1,123 @@
+//! What `estimate` prints and writes.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::{GOOD, Session};
+
+fn session() -> Session {
+    let session = Session::new();
+    session.file("problem.json", GOOD);
+    session
+}
+
+#[test]
+fn the_json_report_has_what_scripts_read() {
+    let session = session();
+    let said = session.run(["estimate", "problem.json", "--out", "model", "--json"]).succeeds();
+    let report: Value = serde_json::from_str(&said).unwrap();
+    for number in ["loss", "iterations", "seconds", "seconds_per_iteration", "l1_loss", "l2_loss"] {
+        assert!(report[number].as_f64().unwrap() >= 0.0, "{number}: {report}");
+    }
+    for text in ["reason", "algorithm", "oracle", "norm"] {
+        assert!(report[text].is_string(), "{text}: {report}");
+    }
+    assert!(report["gap"].is_null() || report["gap"].as_f64().unwrap() >= 0.0);
+    assert_eq!(report["junction_tree"]["cliques"], 2);
+    assert_eq!(report["junction_tree"]["cells"], 10);
+    assert_eq!(report["junction_tree"]["largest"], 6);
+    assert_eq!(report["total"], 60.0);
+    assert_eq!(report["total_is_estimated"], false);
+    if cfg!(target_os = "linux") {
+        assert!(report["peak_bytes"].as_u64().unwrap() > 100_000);
+    }
+    assert_eq!(session.files(), ["model", "problem.json"]);
+}
+
+#[test]
+fn the_summary_is_a_few_lines() {
+    let session = session();
+    let said = session.run(["estimate", "problem.json", "--out", "model"]).succeeds();
+    assert!((3..10).contains(&said.lines().count()), "{said}");
+    assert!(said.starts_with("loss "), "{said}");
+    assert!(said.ends_with("written  model\n"), "{said}");
+}
+
+#[test]
+fn a_total_that_the_file_leaves_out_is_estimated() {
+    let session = Session::new();
+    session.file("problem.json", GOOD.replace("60.0", "null"));
+    let said = session.run(["estimate", "problem.json", "--out", "model", "--json"]).succeeds();
+    let report: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(report["total_is_estimated"], true);
+    assert!((report["total"].as_f64().unwrap() - 60.0).abs() < 1.0);
+}
+
+#[test]
+fn the_trace_is_a_table_with_a_header() {
+    let session = session();
+    session.run(["estimate", "problem.json", "--out", "model", "--trace", "trace.csv"]).succeeds();
+    let trace = fs::read_to_string(session.path("trace.csv")).unwrap();
+    let mut lines = trace.lines();
+    assert_eq!(lines.next(), Some("iteration,seconds,l1_loss,l2_loss,gap"));
+    let first: Vec<&str> = lines.next().unwrap().split(',').collect();
+    assert_eq!(first.len(), 5);
+    assert!(first[1].parse::<f64>().unwrap() >= 0.0);
+}
+
+#[test]
+fn a_tree_beyond_the_memory_limit_is_refused() {
+    let session = session();
+    session
+        .run(["estimate", "problem.json", "--out", "model", "--memory-limit", "40B"])
+        .refuses(&["problem.json: ", "age"]);
+    assert_eq!(session.files(), ["problem.json"]);
+    session
+        .run(["estimate", "problem.json", "--out", "model", "--memory-limit", "1GiB"])
+        .succeeds();
+}
+
+#[test]
+fn a_model_can_be_the_start_of_another_estimate() {
+    let session = Session::with_model();
+    session.run(["estimate", "problem.json", "--out", "again", "--warm-start", "model"]).succeeds();
+    session
+        .run(["estimate", "problem.json", "--out", "again", "--warm-start", "problem.json"])
+        .refuses(&["problem.json: not a model file"]);
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_refused() {
+    let session = session();
+    let run = |extra: &[&str]| {
+        let args = ["estimate", "problem.json", "--out", "model"];
+        let said = session.run(args.iter().chain(extra));
+        assert_eq!(said.code, Some(2), "{extra:?}: {}", said.stdout);
+        assert!(said.stderr.starts_with("error: "), "{extra:?}: {}", said.stderr);
+        assert!(said.stderr.contains(extra[0]), "{extra:?}: {}", said.stderr);
+    };
+    run(&["--algorithm", "newton"]);
+    run(&["--loss", "l3"]);
+    run(&["--iterations", "0"]);
+    run(&["--iterations", "many"]);
+    run(&["--gap", "-1"]);
+    run(&["--gap", "nan"]);
+    run(&["--memory-limit", "much"]);
+    run(&["--threads", "0"]);
+    run(&["--step", "search", "--algorithm", "lbfgs"]);
+    run(&["--constant", "tight"]);
+    assert_eq!(session.files(), ["problem.json"]);
+}
+
+#[test]
+fn every_command_explains_itself_with_an_example() {
+    let session = Session::new();
+    for command in
+        [&["--help"][..], &["estimate", "--help"], &["query", "--help"], &["synth", "--help"]]
+    {
+        let said = session.run(command).succeeds();
+        assert!(said.contains("Example:\n  pgmbench "), "{said}");
+    }
+    assert_eq!(session.run::<&str>([]).code, Some(2));
+}

@@ -1,0 +1,81 @@
+//! Where output goes, and where it does not.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::{GOOD, Session};
+
+#[test]
+fn places_where_no_file_can_be_are_refused_first() {
+    let session = Session::with_model();
+    fs::create_dir(session.path("folder")).unwrap();
+    let before = session.files();
+    let commands: [&[&str]; 2] =
+        [&["estimate", "problem.json"], &["synth", "model", "--records", "5", "--seed", "1"]];
+    for command in commands {
+        let out = |path| session.run(command.iter().chain(&["--out", path]));
+        out("folder").refuses(&["cannot write folder", "is a folder"]);
+        out("nowhere/out").refuses(&["cannot write nowhere/out", "there is no folder nowhere"]);
+        out(command[1]).refuses(&[command[1], "another part"]);
+    }
+    session
+        .run(["estimate", "problem.json", "--out", "new", "--trace", "folder"])
+        .refuses(&["cannot write folder"]);
+    session
+        .run(["estimate", "problem.json", "--out", "new", "--trace", "./new"])
+        .refuses(&["new", "another part"]);
+    assert_eq!(session.files(), before);
+}
+
+#[test]
+fn a_place_is_checked_before_the_problem_is_read() {
+    let session = Session::new();
+    session.file("problem.json", "not even JSON");
+    session
+        .run(["estimate", "problem.json", "--out", "nowhere/model"])
+        .refuses(&["there is no folder nowhere"]);
+}
+
+#[test]
+fn an_existing_file_is_replaced_by_success_and_kept_by_failure() {
+    let session = Session::new();
+    session.file("problem.json", GOOD);
+    session.file("model", "something else");
+    session.file("bad.json", "{}");
+    session.run(["estimate", "bad.json", "--out", "model"]).refuses(&["bad.json"]);
+    assert_eq!(fs::read(session.path("model")).unwrap(), b"something else");
+    session.run(["estimate", "problem.json", "--out", "model"]).succeeds();
+    session.run(["query", "model", "--marginal", "sex"]).succeeds();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let session = Session::with_model();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pgmbench"))
+        .current_dir(session.path(""))
+        .args(["query", "model", "--marginal", "age,sex,hrs"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_of_another_kind() {
+    let session = Session::with_model();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_pgmbench"))
+        .current_dir(session.path(""))
+        .args(["query", "model", "--marginal", "age"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.starts_with("error: cannot write to the standard output: "), "{message}");
+}

@@ -1,0 +1,124 @@
+//! What `query` prints, and what it refuses.
+
+use serde_json::{Value, json};
+
+use crate::{GOOD, Session};
+
+fn tables(said: &str) -> Vec<(Vec<String>, Vec<f64>)> {
+    let tables: Value = serde_json::from_str(said).unwrap();
+    let table = |table: &Value| {
+        let texts = table["attrs"].as_array().unwrap().iter();
+        let numbers = table["values"].as_array().unwrap().iter();
+        (
+            texts.map(|text| text.as_str().unwrap().to_string()).collect(),
+            numbers.map(|number| number.as_f64().unwrap()).collect(),
+        )
+    };
+    tables.as_array().unwrap().iter().map(table).collect()
+}
+
+fn assert_close(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (a, b) in found.iter().zip(expected) {
+        assert!((a - b).abs() < 1e-9, "{found:?}, not {expected:?}");
+    }
+}
+
+#[test]
+fn marginals_are_row_major_in_the_attributes_as_listed() {
+    let session = Session::with_model();
+    let both =
+        ["query", "model", "--marginal", "age,sex", "--marginal", "sex,age", "--format", "json"];
+    let tables = tables(&session.run(both).succeeds());
+    assert_eq!(tables[0].0, ["age", "sex"]);
+    assert_eq!(tables[1].0, ["sex", "age"]);
+    let transposed: Vec<f64> =
+        [0, 2, 4, 1, 3, 5].into_iter().map(|cell| tables[0].1[cell]).collect();
+    assert_close(&tables[1].1, &transposed);
+    assert!((tables[0].1.iter().sum::<f64>() - 60.0).abs() < 1e-9);
+}
+
+#[test]
+fn csv_has_a_block_for_each_marginal() {
+    let session = Session::with_model();
+    let said =
+        session.run(["query", "model", "--marginal", "sex,age", "--marginal", "hrs"]).succeeds();
+    let blocks: Vec<&str> = said.split("\n\n").collect();
+    assert_eq!(blocks.len(), 2);
+    let lines: Vec<&str> = blocks[0].lines().collect();
+    assert_eq!(lines[0], "sex,age,count");
+    let cells: Vec<&str> = lines[1..].iter().map(|line| line.rsplit_once(',').unwrap().0).collect();
+    assert_eq!(cells, ["0,0", "0,1", "0,2", "1,0", "1,1", "1,2"]);
+    assert!(blocks[1].starts_with("hrs,count\n0,"));
+}
+
+#[test]
+fn given_values_select_from_the_joint_marginal() {
+    let session = Session::with_model();
+    let ask = |args: &[&str]| {
+        let said = session.run(["query", "model", "--format", "json"].iter().chain(args));
+        tables(&said.succeeds())[0].1.clone()
+    };
+    let joint = ask(&["--marginal", "sex,age"]);
+    assert_close(&ask(&["--marginal", "age", "--given", "sex=1"]), &joint[3..]);
+    assert_close(&ask(&["--marginal", "", "--given", "sex=1", "--given", "age=2"]), &joint[5..]);
+    assert_close(&ask(&["--marginal", ""]), &[60.0]);
+}
+
+#[test]
+fn factored_queries_are_sums_of_the_marginal() {
+    let session = Session::with_model();
+    session.file(
+        "queries.json",
+        r#"[{"attrs": ["age", "sex"], "query": ["prefix", {"evidence": 1}]},
+            {"attrs": ["hrs"], "query": [{"matrix": [[0, 1, 2, 3]]}]}]"#,
+    );
+    let args = ["query", "model", "--marginal", "age,sex", "--marginal", "hrs"];
+    let args = args.iter().chain(&["--factored", "queries.json", "--format", "json"]);
+    let tables = tables(&session.run(args).succeeds());
+    let joint = &tables[0].1;
+    assert_close(&tables[2].1, &[joint[1], joint[1] + joint[3], joint[1] + joint[3] + joint[5]]);
+    let hrs = &tables[1].1;
+    assert_close(&tables[3].1, &[hrs[1] + 2.0 * hrs[2] + 3.0 * hrs[3]]);
+}
+
+#[test]
+fn names_with_commas_are_quoted() {
+    let session = Session::new();
+    session.file("problem.json", GOOD.replace("\"hrs\"", r#""hours, \"net\"""#));
+    session.run(["estimate", "problem.json", "--out", "model"]).succeeds();
+    let said = session.run(["query", "model", "--marginal", r#"sex,"hours, ""net""""#]).succeeds();
+    assert!(said.starts_with("sex,\"hours, \"\"net\"\"\",count\n0,0,"), "{said}");
+}
+
+#[test]
+fn a_model_without_a_question_describes_itself() {
+    let session = Session::with_model();
+    let said = session.run(["query", "model"]).succeeds();
+    for part in ["total: 60", "attribute: hrs, 4 values", "clique: sex, age", "loss: "] {
+        assert!(said.contains(part), "no {part:?} in {said}");
+    }
+    let said = session.run(["query", "model", "--format", "json"]).succeeds();
+    let model: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(model["domain"], json!([["age", 3], ["sex", 2], ["hrs", 4]]));
+    assert_eq!(model["origin"]["release"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn questions_that_do_not_fit_the_model_are_refused() {
+    let session = Session::with_model();
+    let refused = |args: &[&str], parts: &[&str]| {
+        session.run(["query", "model"].iter().chain(args)).refuses(parts);
+    };
+    refused(&["--marginal", "age,height"], &["--marginal", "\"height\"", "age, sex, hrs"]);
+    refused(&["--marginal", "age,age"], &["--marginal", "\"age\"", "twice"]);
+    refused(&["--marginal", "age", "--given", "sex"], &["--given", "sex=1"]);
+    refused(&["--marginal", "age", "--given", "sex=2"], &["--given", "below 2"]);
+    refused(&["--marginal", "age", "--given", "size=2"], &["--given", "\"size\""]);
+    refused(&["--marginal", "age", "--given", "age=2"], &["--marginal", "--given"]);
+    refused(&["--marginal", "hrs", "--given", "age=2", "--given", "age=1"], &["--given", "twice"]);
+    refused(&["--factored", "nowhere.json"], &["cannot read nowhere.json"]);
+    session.file("queries.json", r#"[{"attrs": ["age"], "query": ["sum"]}]"#);
+    refused(&["--factored", "queries.json"], &["queries.json: [0].query[0]", "\"sum\""]);
+    assert_eq!(session.run(["query", "model", "--given", "sex=1"]).code, Some(2));
+}

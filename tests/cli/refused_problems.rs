@@ -1,0 +1,157 @@
+//! Problems that are refused: exit code 2, the field's name in the message, and no file.
+
+use crate::{GOOD, Session};
+
+#[track_caller]
+fn refused(problem: &str, parts: &[&str]) {
+    let session = Session::new();
+    session.file("problem.json", problem);
+    session.run(["estimate", "problem.json", "--out", "model"]).refuses(parts);
+    assert_eq!(session.files(), ["problem.json"]);
+}
+
+/// The good problem with one change.
+#[track_caller]
+fn changed(from: &str, to: &str, parts: &[&str]) {
+    assert_eq!(GOOD.matches(from).count(), 1, "{from}");
+    refused(&GOOD.replace(from, to), &[&["problem.json: "], parts].concat());
+}
+
+#[test]
+fn an_unknown_attribute() {
+    changed(r#"["hrs"]"#, r#"["hours"]"#, &["measurements[1].attrs[0]", "\"hours\""]);
+}
+
+#[test]
+fn a_duplicated_attribute() {
+    changed(r#"["age", "sex"]"#, r#"["age", "age"]"#, &["measurements[0].attrs[1]", "once"]);
+    changed(r#""hrs": 4"#, r#""age": 4"#, &["domain.age", "once"]);
+}
+
+#[test]
+fn an_attribute_without_values() {
+    changed(r#""hrs": 4"#, r#""hrs": 0"#, &["domain.hrs", "at least one value"]);
+}
+
+#[test]
+fn sizes_that_are_no_numbers_of_values() {
+    for size in ["-4", "3.5", "\"4\"", "null"] {
+        changed(r#""hrs": 4"#, &format!("\"hrs\": {size}"), &["domain.hrs"]);
+    }
+}
+
+#[test]
+fn a_domain_without_attributes() {
+    changed(r#"{"age": 3, "sex": 2, "hrs": 4}"#, "{}", &["domain", "at least one attribute"]);
+}
+
+#[test]
+fn a_wrong_number_of_answers() {
+    changed("31, 44, 61]", "31, 44]", &["measurements[1].y", "expected 4 numbers", "found 3"]);
+    changed("31, 44, 61]", "31, 44, 61, 70]", &["measurements[1].y", "found 5"]);
+    changed("[14, 31, 44, 61]", "[]", &["measurements[1].y", "found 0"]);
+}
+
+#[test]
+fn answers_that_are_no_finite_numbers() {
+    changed("31, 44", "NaN, 44", &["measurements[1].y[1]", "line 7"]);
+    changed("31, 44", "1e999, 44", &["measurements[1].y[1]"]);
+    changed("31, 44", "null, 44", &["measurements[1].y[1]"]);
+    changed("31, 44", "\"31\", 44", &["measurements[1].y[1]"]);
+}
+
+#[test]
+fn noise_without_a_positive_size() {
+    for stddev in ["0", "0.0", "-2.0", "1e-200", "1e200"] {
+        let changed_to = format!("\"stddev\": {stddev}");
+        changed(r#""stddev": 2.0"#, &changed_to, &["measurements[1].stddev"]);
+    }
+    changed(r#", "stddev": 2.0"#, "", &["measurements[1].stddev", "nothing"]);
+}
+
+#[test]
+fn a_total_that_is_not_positive() {
+    for total in ["0", "-60", "1e999", "\"60\""] {
+        changed(r#""total": 60.0"#, &format!("\"total\": {total}"), &["total"]);
+    }
+}
+
+#[test]
+fn a_total_that_nothing_determines() {
+    let problem = r#"{"domain": {"a": 2}, "measurements": [
+        {"attrs": ["a"], "query": [{"evidence": 0}], "y": [3], "stddev": 1}]}"#;
+    refused(problem, &["total", "determine"]);
+}
+
+#[test]
+fn queries_that_do_not_fit() {
+    changed(r#"["prefix"]"#, r#"["prefix", "prefix"]"#, &["measurements[1].query", "found 2"]);
+    changed(r#"["prefix"]"#, r#"["sums"]"#, &["measurements[1].query[0]", "\"sums\""]);
+    changed(r#"["prefix"]"#, r#"[{"evidence": 4}]"#, &["measurements[1].query[0]", "below 4"]);
+    changed(
+        r#"["prefix"]"#,
+        r#"[{"matrix": [[1, 0, 1]]}]"#,
+        &["measurements[1].query[0]", "4 col"],
+    );
+    changed(r#"["prefix"]"#, r#"{"matrix": [[1, 0, 1]]}"#, &["measurements[1].query", "4 columns"]);
+    changed(
+        r#"["prefix"]"#,
+        r#"[{"compress": [0, 1]}]"#,
+        &["measurements[1].query[0]", "4 groups"],
+    );
+}
+
+#[test]
+fn fields_that_are_missing_or_unknown() {
+    changed(r#""query": ["prefix"], "#, "", &["measurements[1].query"]);
+    changed(r#""stddev": 2.0"#, r#""stddev": 2.0, "sigma": 1"#, &["measurements[1].sigma"]);
+    refused(r#"{"domain": {"a": 2}}"#, &["measurements"]);
+    refused(r#"{"measurements": []}"#, &["domain"]);
+}
+
+#[test]
+fn zeros_that_do_not_fit() {
+    let with = |zeros: &str, parts: &[&str]| {
+        changed(r#""total": 60.0,"#, &format!("\"total\": 60.0, \"zeros\": {zeros},"), parts);
+    };
+    with(r#"[{"attrs": ["height"], "cells": [[0]]}]"#, &["zeros[0].attrs[0]", "\"height\""]);
+    with(r#"[{"attrs": [], "cells": []}]"#, &["zeros[0].attrs"]);
+    with(r#"[{"attrs": ["sex"], "cells": [[2]]}]"#, &["zeros[0].cells[0][0]", "below 2"]);
+    with(r#"[{"attrs": ["sex"], "cells": [[0, 1]]}]"#, &["zeros[0].cells[0]", "one per attribute"]);
+    with(r#"[{"attrs": ["sex"]}]"#, &["zeros[0].cells"]);
+    with(r#"[{"attrs": ["sex"], "cells": [[0], [1]]}]"#, &["zeros[0].cells", "left possible"]);
+}
+
+#[test]
+fn zeros_that_exclude_every_record_together() {
+    let problem = r#"{"domain": {"a": 2, "b": 2}, "total": 10,
+        "measurements": [{"attrs": ["a", "b"], "query": ["total", "total"], "y": [9], "stddev": 1}],
+        "zeros": [{"attrs": ["a"], "cells": [[0]]}, {"attrs": ["a", "b"], "cells": [[1, 0], [1, 1]]}]}"#;
+    refused(problem, &["problem.json: ", "zeros"]);
+}
+
+#[test]
+fn a_file_that_is_cut_off() {
+    for length in 0..GOOD.len() - 1 {
+        if GOOD.is_char_boundary(length) && length % 37 == 0 {
+            refused(&GOOD[..length], &["problem.json: ", "line "]);
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_no_problem_at_all() {
+    refused("", &["problem.json: ", "line 1"]);
+    refused("[1, 2]", &["problem.json: ", "domain"]);
+    let session = Session::new();
+    session.file("problem.json", [0xff, 0xfe, 0x00, 0x01]);
+    session.run(["estimate", "problem.json", "--out", "model"]).refuses(&["problem.json: "]);
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let session = Session::new();
+    let said = session.run(["estimate", "nowhere.json", "--out", "model"]);
+    said.refuses(&["cannot read nowhere.json: "]);
+    assert!(session.files().is_empty());
+}
