@@ -2,6 +2,7 @@
 //! optimisers, and the fitted model.
 
 pub mod contraction;
+pub mod estimate;
 pub mod junction_tree;
 pub mod loss;
 pub mod model;

@@ -60,7 +60,8 @@ pub use factored::FactoredQuery;
 use std::fs;
 use std::path::Path;
 
-use crate::domain::{Clique, Domain};
+use crate::domain::Domain;
+use crate::estimation::estimate::Evidence;
 use crate::estimation::loss::Measurement;
 #[cfg(doc)]
 use crate::estimation::loss::estimate_total;
@@ -80,16 +81,19 @@ pub struct Problem {
     pub zeros: Vec<StructuralZeros>,
 }
 
-/// Combinations of values of a clique's attributes that no record has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StructuralZeros {
-    /// The attributes.
-    pub clique: Clique,
-    /// The cells of a table over the clique, as indices in axis order, ascending.
-    pub cells: Vec<usize>,
-}
+pub use crate::estimation::estimate::StructuralZeros;
 
 impl Problem {
+    /// What the problem says, for an estimate.
+    pub fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            domain: &self.domain,
+            total: self.total,
+            measurements: &self.measurements,
+            zeros: &self.zeros,
+        }
+    }
+
     /// Reads a problem file.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ProblemError> {
         let path = path.as_ref();

@@ -92,6 +92,26 @@ impl ContractionTree {
         &self.roots
     }
 
+    /// What the tables of an oracle along this tree take: leaves are stored once, inner nodes four
+    /// times.
+    pub fn bytes(&self, domain: &Domain) -> f64 {
+        let tables = |node: &Node| if matches!(node.step, Step::Leaf(_)) { 1.0 } else { 4.0 };
+        self.nodes.iter().map(|node| 8.0 * tables(node) * domain.cells_f64(&node.clique)).sum()
+    }
+
+    /// Multiply-adds of one run, there and back.
+    pub fn work(&self, domain: &Domain) -> f64 {
+        let cells = |(position, _): (usize, &Node)| match self.children(position) {
+            (Some(left), Some(right)) => {
+                let union = self.nodes[left].clique.union(&self.nodes[right].clique);
+                3.0 * domain.cells_f64(&union)
+            }
+            (_, Some(child)) => 2.0 * domain.cells_f64(&self.nodes[child].clique),
+            _ => 4.0 * domain.cells_f64(&self.nodes[position].clique),
+        };
+        self.nodes.iter().enumerate().map(cells).sum()
+    }
+
     /// The positions of a node's children: none, one (the second), or two.
     pub fn children(&self, node: usize) -> (Option<usize>, Option<usize>) {
         match self.nodes[node].step {

@@ -31,7 +31,7 @@ impl TreeSize {
 /// The tables of a junction tree would not fit into the memory that they may take.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error(
-    "the junction tree needs {} for {} cliques, more than the limit of {}; {}",
+    "the model needs {} for a junction tree of {} cliques, more than the limit of {}; {}",
     Bytes(*needed_bytes), size.cliques, Bytes(*limit_bytes as f64), Worst(worst)
 )]
 pub struct TooLarge {
@@ -72,14 +72,19 @@ impl JunctionTree {
     /// Whether one table of `f64` for every clique fits into `limit_bytes`; the error names the
     /// cliques that take most.
     pub fn check_limit(&self, limit_bytes: u64) -> Result<(), TooLarge> {
-        let size = self.size();
-        if size.bytes() <= limit_bytes as f64 {
+        self.check_bytes(self.size().bytes(), limit_bytes)
+    }
+
+    /// Whether what somebody needs to work on this tree fits into `limit_bytes`; the error names
+    /// the cliques that take most.
+    pub fn check_bytes(&self, needed_bytes: f64, limit_bytes: u64) -> Result<(), TooLarge> {
+        if needed_bytes <= limit_bytes as f64 {
             return Ok(());
         }
         let mut by_cells: Vec<usize> = (0..self.cliques.len()).collect();
         by_cells.sort_by(|&a, &b| self.cells[b].total_cmp(&self.cells[a]));
         let worst = by_cells.into_iter().take(NAMED).map(|index| self.large_clique(index));
-        Err(TooLarge { needed_bytes: size.bytes(), limit_bytes, size, worst: worst.collect() })
+        Err(TooLarge { needed_bytes, limit_bytes, size: self.size(), worst: worst.collect() })
     }
 
     fn large_clique(&self, index: usize) -> LargeClique {

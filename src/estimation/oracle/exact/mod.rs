@@ -31,8 +31,12 @@ impl Exact {
     ///
     /// Its [`layout`](MarginalOracle::layout) has the same cliques in an order of its own.
     pub fn new(domain: &Domain, cliques: &[Clique], tree: &JunctionTree) -> Self {
-        let tree = ContractionTree::new(domain, cliques, tree);
-        let program = Program::new(domain, cliques, &tree);
+        Self::from_plan(domain, cliques, &ContractionTree::new(domain, cliques, tree))
+    }
+
+    /// Compiles an oracle along a contraction tree over these cliques.
+    pub fn from_plan(domain: &Domain, cliques: &[Clique], plan: &ContractionTree) -> Self {
+        let program = Program::new(domain, cliques, plan);
         let workspace = Workspace::new(&program);
         let log_unmentioned = log_unmentioned(&program.layout);
         Self { program, workspace, log_unmentioned, parallel: true }

@@ -1,0 +1,263 @@
+//! From evidence to a fitted model: puts structure, oracle, loss and optimiser together.
+
+mod evidence;
+mod memory;
+mod rounded;
+mod settings;
+
+pub use evidence::{Evidence, StructuralZeros};
+pub use settings::{Algorithm, OracleKind, Settings};
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use thiserror::Error;
+
+use crate::domain::{Clique, Domain};
+use crate::estimation::contraction::ContractionTree;
+use crate::estimation::junction_tree::{JunctionTree, TooLarge, TreeSize};
+use crate::estimation::loss::{LinearLoss, LinearLossError, Norm};
+use crate::estimation::model::{Model, Origin};
+use crate::estimation::optimiser::{
+    Accelerated, Constant, Lbfgs, Mirror, Objective, Optimiser, Outcome, Progress, Stopping, Watch,
+};
+use crate::estimation::oracle::{Exact, Loopy, LoopyError, LoopyOptions, MarginalOracle};
+use crate::factor::{CliqueLayout, Potentials};
+
+/// A fitted model, and how good it is.
+#[derive(Clone, Debug)]
+pub struct Estimate {
+    /// The model.
+    pub model: Model,
+    /// The loss that was minimised.
+    pub loss: f64,
+    /// The sum of |r| over all measured answers, r the residuals in standard deviations.
+    pub l1_loss: f64,
+    /// Half the sum of r^2.
+    pub l2_loss: f64,
+    /// How much larger than the smallest possible the loss is at most, when that is certain.
+    pub gap: Option<f64>,
+    /// Calls of the oracle.
+    pub iterations: usize,
+    /// Why the run ended, in a word.
+    pub reason: &'static str,
+    /// Wall time of everything.
+    pub seconds: f64,
+    /// Wall time of the iterations, divided by their number.
+    pub seconds_per_iteration: f64,
+    /// The junction tree of the cliques.
+    pub tree: TreeSize,
+}
+
+/// What an observer is told after an iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Update {
+    /// Calls of the oracle so far.
+    pub iteration: usize,
+    /// Since the first iteration began.
+    pub seconds: f64,
+    /// Both losses, where the settings ask for them: the sum of |r|, half the sum of r^2.
+    pub l1_l2: Option<(f64, f64)>,
+    /// The certified gap, when it was just computed.
+    pub gap: Option<f64>,
+}
+
+/// Why there is no estimate.
+#[derive(Debug, Error)]
+pub enum EstimateError {
+    /// The model does not fit into memory.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+    /// A measurement is wrong.
+    #[error(transparent)]
+    Measurement(#[from] LinearLossError),
+    /// The approximate oracle cannot work on these cliques.
+    #[error(transparent)]
+    Loopy(#[from] LoopyError),
+    /// Nothing is possible.
+    #[error("zeros: they exclude every record; expected at least one possible combination")]
+    NothingPossible,
+    /// The total is not a positive number.
+    #[error("total: expected a positive number, found {0}")]
+    Total(f64),
+}
+
+/// Fits a graphical model to evidence.
+///
+/// `warm_start` gives potentials to begin with, for the cliques that it shares with the evidence;
+/// the optimum does not depend on it where it is unique.
+pub fn estimate(
+    evidence: &Evidence<'_>,
+    settings: &Settings,
+    warm_start: Option<&Model>,
+    observer: &mut dyn FnMut(&Update),
+) -> Result<Estimate, EstimateError> {
+    let began = Instant::now();
+    if !(evidence.total > 0.0 && evidence.total.is_finite()) {
+        return Err(EstimateError::Total(evidence.total));
+    }
+    let cliques = evidence.cliques();
+    let tree = JunctionTree::new(evidence.domain, &cliques);
+    let (mut oracle, work) = oracle(evidence.domain, &cliques, &tree, settings)?;
+    let layout = Arc::clone(oracle.layout());
+    let linear = |norm| LinearLoss::new(Arc::clone(&layout), evidence.measurements.to_vec(), norm);
+    let mut loss = linear(settings.norm)?;
+    let mut base = Potentials::zeros(&layout);
+    evidence.exclude(&mut base);
+    let mut start = base.clone();
+    if let Some(model) = warm_start {
+        begin_with(model, &mut start);
+    }
+    let mut objective =
+        Objective { oracle: &mut *oracle, loss: &mut loss, base: &base, total: evidence.total };
+    if objective.evaluate(start.clone()).log_z == f64::NEG_INFINITY {
+        return Err(EstimateError::NothingPossible);
+    }
+    let mut monitor = if settings.both_losses { Some(linear(settings.norm)?) } else { None };
+    let mut tell = |progress: &Progress<'_>| {
+        observer(&Update {
+            iteration: progress.iteration,
+            seconds: progress.seconds,
+            l1_l2: monitor.as_mut().map(|monitor| monitor.l1_l2(progress.marginals)),
+            gap: progress.gap,
+        });
+    };
+    let stopping = stopping(settings, work);
+    let running = Instant::now();
+    let outcome = minimise(
+        &mut *oracle,
+        &mut loss,
+        &base,
+        start,
+        evidence.total,
+        settings,
+        stopping,
+        &mut tell,
+    );
+    let per_iteration = running.elapsed().as_secs_f64() / outcome.iterations.max(1) as f64;
+    let (l1_loss, l2_loss) = loss.l1_l2(&outcome.iterate.marginals);
+    let origin = Origin {
+        release: env!("CARGO_PKG_VERSION").into(),
+        algorithm: settings.algorithm.name().into(),
+        oracle: settings.oracle.name().into(),
+        oracle_is_exact: oracle.is_exact(),
+        norm: if settings.norm == Norm::L2 { "l2" } else { "l1" }.into(),
+        loss: Some(outcome.loss),
+        gap: outcome.gap,
+        iterations: outcome.iterations as u64,
+        total_is_estimated: false,
+    };
+    Ok(Estimate {
+        model: Model::new(evidence.total, outcome.iterate.potentials).with_origin(origin),
+        loss: outcome.loss,
+        l1_loss,
+        l2_loss,
+        gap: outcome.gap,
+        iterations: outcome.iterations,
+        reason: outcome.reason.name(),
+        seconds: began.elapsed().as_secs_f64(),
+        seconds_per_iteration: per_iteration,
+        tree: tree.size(),
+    })
+}
+
+/// The oracle, and the work of one call in multiply-adds.
+fn oracle(
+    domain: &Domain,
+    cliques: &[Clique],
+    tree: &JunctionTree,
+    settings: &Settings,
+) -> Result<(Box<dyn MarginalOracle>, f64), EstimateError> {
+    let limit = settings.memory_limit.unwrap_or_else(memory::half_of_the_machine);
+    let measured: f64 = cliques.iter().map(|clique| domain.cells_f64(clique)).sum();
+    // Potentials, marginals, gradients, answers and copies of them.
+    let vectors = 12.0 * 8.0 * measured;
+    if settings.oracle == OracleKind::Exact {
+        let plan = ContractionTree::new(domain, cliques, tree);
+        tree.check_bytes(vectors + plan.bytes(domain), limit)?;
+        let work = plan.work(domain);
+        let oracle = Exact::from_plan(domain, cliques, &plan).with_threads(settings.parallel);
+        return Ok((Box::new(oracle), work));
+    }
+    tree.check_bytes(vectors, limit)?;
+    let layout = CliqueLayout::new(domain.clone(), cliques.to_vec());
+    // Potentials move little between iterations, so that a few sweeps from where the last call
+    // ended are enough.
+    let options = LoopyOptions { warm_start: true, max_sweeps: 20, ..LoopyOptions::default() };
+    let oracle = match settings.oracle {
+        OracleKind::Convex => Loopy::convex(&layout, options)?,
+        _ => Loopy::bethe(&layout, options)?,
+    };
+    Ok((Box::new(oracle), 40.0 * measured))
+}
+
+/// Multiply-adds that a run without further wishes may take: some ten seconds.
+const WORK: f64 = 2e10;
+
+fn stopping(settings: &Settings, work: f64) -> Stopping {
+    let iterations = (WORK / work.max(1.0)).clamp(2_000.0, 400_000.0) as usize;
+    match settings.gap {
+        Some(gap) => Stopping {
+            iterations: settings.iterations.unwrap_or(usize::MAX),
+            gap,
+            relative_gap: 0.0,
+        },
+        // To the last digit that marginals are printed with.
+        None => Stopping {
+            iterations: settings.iterations.unwrap_or(iterations),
+            gap: 1e-12,
+            relative_gap: 1e-11,
+        },
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+fn minimise(
+    oracle: &mut dyn MarginalOracle,
+    loss: &mut LinearLoss,
+    base: &Potentials,
+    start: Potentials,
+    total: f64,
+    settings: &Settings,
+    stopping: Stopping,
+    tell: &mut dyn FnMut(&Progress<'_>),
+) -> Outcome {
+    // Bethe's free energy is not convex, so that its ln Z cannot be used to choose steps.
+    let adaptive = match settings.oracle {
+        OracleKind::Loopy => Constant::Smoothness,
+        _ => Constant::Adaptive,
+    };
+    let accelerated = |constant| Accelerated { constant, restart: true };
+    let optimiser: Box<dyn Optimiser> = match settings.algorithm {
+        Algorithm::Auto => Box::new(accelerated(adaptive)),
+        Algorithm::Accelerated(constant) => Box::new(accelerated(constant)),
+        Algorithm::Mirror(step) => Box::new(Mirror { step }),
+        Algorithm::Lbfgs => Box::new(Lbfgs::default()),
+    };
+    let kinked = settings.norm == Norm::L1 && !matches!(settings.algorithm, Algorithm::Mirror(_));
+    if kinked {
+        return rounded::minimise(&*optimiser, oracle, loss, base, start, total, stopping, tell);
+    }
+    let mut objective = Objective { oracle, loss, base, total };
+    optimiser.minimise(&mut objective, start, &mut Watch::new(stopping, tell))
+}
+
+/// Copies potentials of cliques that both have, where they are finite.
+fn begin_with(model: &Model, start: &mut Potentials) {
+    let layout = Arc::clone(start.layout());
+    for (index, clique) in layout.cliques().iter().enumerate() {
+        let names = layout.domain().names(clique);
+        let known = model.layout().cliques().iter().position(|other| {
+            model.domain().names(other) == names
+                && model.domain().shape(other) == layout.domain().shape(clique)
+        });
+        if let Some(known) = known {
+            let from = model.potentials().table(known);
+            for (cell, &potential) in start.table_mut(index).iter_mut().zip(from) {
+                if potential.is_finite() {
+                    *cell += potential;
+                }
+            }
+        }
+    }
+}
