@@ -93,7 +93,7 @@ enum LossNorm {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Oracle {
-    /// Belief propagation on a junction tree
+    /// Contraction along a junction tree
     Exact,
     /// Loopy belief propagation
     Loopy,
