@@ -1,5 +1,21 @@
 //! The fitted model: a distribution in a few tables, and what can be asked of it.
 
+mod calibration;
+mod clique_pass;
+mod error;
+mod evaluation;
+mod marginals;
+mod plan;
+mod region;
+mod sampling;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use calibration::{Calibrated, DEFAULT_CELL_LIMIT};
+pub use error::InferenceError;
+pub use sampling::Sampling;
+
 use std::sync::Arc;
 
 use crate::domain::Domain;
