@@ -117,18 +117,14 @@ struct Signed {
 
 impl Signed {
     fn new(input: &Input) -> Self {
-        let part = |sign: f64| {
+        let part = |has: fn(f64) -> bool| {
             let cells = input.log.iter().zip(&*input.linear);
-            let own =
-                |(&log, &v): (&f64, &f64)| if v * sign < 0.0 { f64::NEG_INFINITY } else { log };
-            cells.map(own).collect::<Vec<f64>>()
+            cells.map(|(&log, &v)| if has(v) { log } else { f64::NEG_INFINITY }).collect()
         };
-        let negative = input.linear.iter().any(|&v| v < 0.0);
-        let minus = negative.then(|| {
-            let cells = input.log.iter().zip(&*input.linear);
-            cells.map(|(&log, &v)| if v < 0.0 { log } else { f64::NEG_INFINITY }).collect()
-        });
-        Self { plus: part(1.0), minus }
+        let negative: fn(f64) -> bool = |v| v < 0.0;
+        // A number so small that it became 0 counts as positive, which it is in tables of a model.
+        let minus = input.linear.iter().any(|&v| negative(v)).then(|| part(negative));
+        Self { plus: part(|v| v >= 0.0), minus }
     }
 
     /// Takes the smaller part out of both.

@@ -1,12 +1,15 @@
 //! The fitted model: a distribution in a few tables, and what can be asked of it.
 
+mod answers;
 mod calibration;
 mod clique_pass;
+mod conditional;
 mod error;
 mod evaluation;
 mod marginals;
 mod plan;
 mod region;
+mod route;
 mod sampling;
 mod table;
 #[cfg(test)]

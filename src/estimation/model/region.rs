@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::InferenceError;
 use super::calibration::Calibrated;
-use super::plan::{Plan, Planner, Slot};
 use super::table::Table;
 use crate::domain::{AttributeId, Clique, Domain};
 
@@ -33,10 +31,10 @@ impl From<Table> for Input<'_> {
 
 /// A clique of a region.
 #[derive(Clone, Debug)]
-struct Node<'a> {
-    clique: Clique,
-    parent: Option<usize>,
-    inputs: Vec<Input<'a>>,
+pub(super) struct Node<'a> {
+    pub(super) clique: Clique,
+    pub(super) parent: Option<usize>,
+    pub(super) inputs: Vec<Input<'a>>,
 }
 
 /// A subtree of the junction tree with the tables in it and the messages that enter it, or an
@@ -44,7 +42,7 @@ struct Node<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Region<'a> {
     /// Each clique before its parent.
-    nodes: Vec<Node<'a>>,
+    pub(super) nodes: Vec<Node<'a>>,
     /// ln of the sum over all cells of the product of all tables that calibration put here.
     pub(super) log_mass: f64,
 }
@@ -124,92 +122,5 @@ impl<'a> Region<'a> {
                 input.clique = input.clique.iter().map(&name).collect();
             }
         }
-    }
-
-    /// A plan for the sum of the product of all tables onto `wanted`, attributes of the region,
-    /// and its inputs. Messages run along the region to the clique where they meet at least cost,
-    /// and keep what is wanted.
-    pub(super) fn plan(
-        &self,
-        planner: &mut Planner,
-        wanted: &Clique,
-    ) -> Result<(Plan, Vec<&Input<'a>>), InferenceError> {
-        let mut plan = Plan::default();
-        let mut inputs = Vec::new();
-        let mut received: Vec<Vec<Slot>> = vec![Vec::new(); self.nodes.len()];
-        for (node, next) in self.towards_meeting_point(planner.domain(), wanted) {
-            let mut parts = std::mem::take(&mut received[node]);
-            for input in &self.nodes[node].inputs {
-                parts.push(plan.input(input.clique.clone()));
-                inputs.push(input);
-            }
-            match next {
-                Some(next) => {
-                    let available = Clique::new(parts.iter().flat_map(|&p| plan.clique(p).iter()));
-                    let onwards = &self.nodes[next].clique;
-                    let output =
-                        available.iter().filter(|&id| wanted.contains(id) || onwards.contains(id));
-                    let output = output.collect();
-                    received[next].push(planner.combine(&mut plan, &parts, &output)?);
-                }
-                None => {
-                    planner.combine(&mut plan, &parts, wanted)?;
-                }
-            }
-        }
-        Ok((plan, inputs))
-    }
-
-    /// The cliques, each with the next one on the way to the best place to meet, and after those
-    /// that lead to it.
-    fn towards_meeting_point(
-        &self,
-        domain: &Domain,
-        wanted: &Clique,
-    ) -> Vec<(usize, Option<usize>)> {
-        let count = self.nodes.len();
-        let mut below: Vec<Clique> =
-            self.nodes.iter().map(|node| node.clique.intersection(wanted)).collect();
-        for (child, node) in self.nodes.iter().enumerate() {
-            if let Some(parent) = node.parent {
-                below[parent] = below[parent].union(&below[child]);
-            }
-        }
-        // The cells that a clique visits when it keeps what is wanted of one side; bounded, so that
-        // sums and differences stay finite.
-        let bound = f64::MAX / (4 * count) as f64;
-        let visits = |node: usize, side: &Clique| {
-            domain.cells_f64(&self.nodes[node].clique.union(side)).min(bound)
-        };
-        let upwards = |child: usize| visits(child, &below[child]);
-        let downwards = |child: usize, parent: usize| visits(parent, &wanted.minus(&below[child]));
-        // What the messages to each clique cost, compared with those to the top.
-        let mut extra = vec![0.0; count];
-        let mut best = (f64::INFINITY, 0);
-        for node in (0..count).rev() {
-            if let Some(parent) = self.nodes[node].parent {
-                extra[node] = extra[parent] - upwards(node) + downwards(node, parent);
-            }
-            let cost = extra[node] + visits(node, wanted);
-            if cost < best.0 {
-                best = (cost, node);
-            }
-        }
-        let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); count];
-        for (child, node) in self.nodes.iter().enumerate() {
-            if let Some(parent) = node.parent {
-                neighbours[parent].push(child);
-                neighbours[child].push(parent);
-            }
-        }
-        let mut order = vec![(best.1, None)];
-        let mut visited = 0;
-        while let Some(&(node, next)) = order.get(visited) {
-            let others = neighbours[node].iter().filter(|&&other| Some(other) != next);
-            order.extend(others.map(|&other| (other, Some(node))));
-            visited += 1;
-        }
-        order.reverse();
-        order
     }
 }

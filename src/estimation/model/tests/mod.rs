@@ -1,3 +1,4 @@
+mod answers;
 mod marginals;
 mod sampling;
 
