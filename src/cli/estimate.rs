@@ -4,14 +4,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use pgmbench::estimation::estimate::{self, Estimate, OracleKind, Settings, Update, estimate};
 use pgmbench::estimation::loss::Norm;
 use pgmbench::estimation::model::Model;
+use pgmbench::estimation::optimiser::{self, StepSize};
 use pgmbench::problem::Problem;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::byte_size::ByteSize;
-use super::engine::{self, Estimate, Settings};
 use super::failure::{Blame, Failure};
 use super::output::{check_output, print, print_json};
 use super::peak_memory::peak_bytes;
@@ -130,12 +131,14 @@ impl EstimateArgs {
         };
         let spinner = Spinner::start();
         let mut trace = Trace::new();
-        // The real call goes here: crate::estimation::estimate, whose errors are the user's.
-        let estimate =
-            engine::estimate(&problem, &self.settings(), warm_start.as_ref(), |progress| {
-                spinner.show(progress);
-                trace.record(progress);
-            })
+        let mut watch = |update: &Update| {
+            spinner.show(update);
+            if self.trace.is_some() {
+                trace.record(update);
+            }
+        };
+        let settings = self.settings();
+        let estimate = estimate(&problem.evidence(), &settings, warm_start.as_ref(), &mut watch)
             .or_input(self.problem.display())?;
         drop(spinner);
         self.write(&estimate.model, &trace)?;
@@ -176,18 +179,35 @@ impl EstimateArgs {
     }
 
     fn settings(&self) -> Settings {
+        let step = match self.step {
+            Some(Step::Constant) => StepSize::Constant(None),
+            Some(Step::Decreasing) => StepSize::Decreasing(None),
+            // The line search rests on a gradient that does not jump.
+            None if matches!(self.loss, LossNorm::L1) => StepSize::Decreasing(None),
+            Some(Step::Search) | None => StepSize::Search,
+        };
         Settings {
-            algorithm: self.algorithm,
+            algorithm: match self.algorithm {
+                Algorithm::Auto => estimate::Algorithm::Auto,
+                Algorithm::Mirror => estimate::Algorithm::Mirror(step),
+                Algorithm::Accelerated => {
+                    estimate::Algorithm::Accelerated(optimiser::Constant::Smoothness)
+                }
+                Algorithm::Lbfgs => estimate::Algorithm::Lbfgs,
+            },
             norm: match self.loss {
                 LossNorm::L1 => Norm::L1,
                 LossNorm::L2 => Norm::L2,
             },
-            iterations: self.iterations,
+            oracle: match self.oracle {
+                Oracle::Exact => OracleKind::Exact,
+                Oracle::Loopy => OracleKind::Loopy,
+                Oracle::Convex => OracleKind::Convex,
+            },
+            iterations: self.iterations.map(|iterations| iterations as usize),
             gap: self.gap,
-            oracle: self.oracle,
             memory_limit: self.memory_limit.map(|limit| limit.0),
-            constant: self.constant,
-            step: self.step,
+            parallel: true,
             both_losses: self.trace.is_some(),
         }
     }
@@ -198,8 +218,8 @@ impl EstimateArgs {
 struct Report {
     loss: f64,
     gap: Option<f64>,
-    iterations: u64,
-    reason: String,
+    iterations: usize,
+    reason: &'static str,
     seconds: f64,
     seconds_per_iteration: f64,
     junction_tree: TreeReport,
@@ -236,7 +256,7 @@ impl Report {
             loss: estimate.loss,
             gap: estimate.gap,
             iterations: estimate.iterations,
-            reason: estimate.reason.clone(),
+            reason: estimate.reason,
             seconds: estimate.seconds,
             seconds_per_iteration: estimate.seconds_per_iteration,
             junction_tree: TreeReport {

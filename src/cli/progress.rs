@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use pgmbench::storage::NewFile;
 
-use super::engine::Progress;
+use pgmbench::estimation::estimate::Update;
 
 /// How often the spinner turns.
 const TURN: Duration = Duration::from_millis(120);
@@ -22,11 +22,11 @@ impl Spinner {
         Self(bar)
     }
 
-    pub(crate) fn show(&self, progress: &Progress) {
+    pub(crate) fn show(&self, update: &Update) {
         if !self.0.is_hidden() {
-            let Progress { iteration, loss, gap, .. } = progress;
-            let gap = gap.map_or(String::new(), |gap| format!(", gap {gap:.3e}"));
-            self.0.set_message(format!("iteration {iteration}, loss {loss:.6e}{gap}"));
+            if let Some(gap) = update.gap {
+                self.0.set_message(format!("iteration {}, gap {gap:.3e}", update.iteration));
+            }
         }
     }
 }
@@ -47,10 +47,11 @@ impl Trace {
         Self("iteration,seconds,l1_loss,l2_loss,gap\n".into())
     }
 
-    pub(crate) fn record(&mut self, progress: &Progress) {
-        let Progress { iteration, seconds, l1_loss, l2_loss, gap, .. } = progress;
-        let number = |number: &Option<f64>| number.map_or(String::new(), |x| x.to_string());
-        let (l1, l2, gap) = (number(l1_loss), number(l2_loss), number(gap));
+    pub(crate) fn record(&mut self, update: &Update) {
+        let Update { iteration, seconds, l1_l2, gap } = update;
+        let number = |number: Option<f64>| number.map_or(String::new(), |x| x.to_string());
+        let (l1, l2) = (number(l1_l2.map(|both| both.0)), number(l1_l2.map(|both| both.1)));
+        let gap = number(*gap);
         self.0.push_str(&format!("{iteration},{seconds},{l1},{l2},{gap}\n"));
     }
 
@@ -69,14 +70,7 @@ mod tests {
     #[test]
     fn numbers_that_were_not_computed_are_empty_fields() {
         let mut trace = Trace::new();
-        trace.record(&Progress {
-            iteration: 3,
-            seconds: 0.5,
-            loss: 2.0,
-            l1_loss: None,
-            l2_loss: Some(2.0),
-            gap: None,
-        });
-        assert_eq!(trace.0, "iteration,seconds,l1_loss,l2_loss,gap\n3,0.5,,2,\n");
+        trace.record(&Update { iteration: 3, seconds: 0.5, l1_l2: Some((3.0, 2.0)), gap: None });
+        assert_eq!(trace.0, "iteration,seconds,l1_loss,l2_loss,gap\n3,0.5,3,2,\n");
     }
 }

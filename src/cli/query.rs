@@ -5,12 +5,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pgmbench::domain::{AttributeId, Clique, Domain};
-use pgmbench::estimation::model::Model;
+use pgmbench::estimation::model::{Calibrated, InferenceError, Model};
 use pgmbench::problem::FactoredQuery;
 use pgmbench::workload::QueryFactor;
 use serde_json::{Map, json};
 
-use super::engine::{self, Calibrated};
 use super::failure::{Blame, Failure};
 use super::output::{print, print_json};
 use super::table::{Table, write_csv};
@@ -74,7 +73,7 @@ impl QueryArgs {
                 .map_err(|error| Failure::in_file(path, error))?,
             None => Vec::new(),
         };
-        let calibrated = engine::calibrate(&model).or_input(self.model.display())?;
+        let calibrated = model.calibrate().or_input(self.model.display())?;
         let mut tables = marginals(&model, &calibrated, &asked, &given).or_input("--marginal")?;
         for query in &factored {
             let values = calibrated.answer(&query.factors).or_input("--factored")?;
@@ -97,7 +96,7 @@ fn marginals(
     calibrated: &Calibrated,
     asked: &[Vec<AttributeId>],
     given: &[(AttributeId, usize)],
-) -> anyhow::Result<Vec<Table>> {
+) -> Result<Vec<Table>, InferenceError> {
     let domain = model.domain();
     let values: Vec<Vec<f64>> = if given.is_empty() {
         let cliques: Vec<Clique> = asked.iter().map(|ids| ids.iter().copied().collect()).collect();
@@ -109,7 +108,7 @@ fn marginals(
             let every = ids.iter().map(|&id| (id, QueryFactor::Identity));
             calibrated.answer(&every.chain(evidence.clone()).collect::<Vec<_>>())
         });
-        questions.collect::<anyhow::Result<_>>()?
+        questions.collect::<Result<_, _>>()?
     };
     let name = |id: AttributeId| domain.name(id).to_string();
     let tables = asked.iter().zip(values).map(|(ids, values)| Table {

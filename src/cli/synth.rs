@@ -4,13 +4,12 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use pgmbench::estimation::model::Model;
+use pgmbench::estimation::model::{Model, Sampling};
 use pgmbench::storage::NewFile;
 use rand::rngs::SysRng;
 use rand::{SeedableRng, TryRng};
 use rand_chacha::ChaCha20Rng;
 
-use super::engine::{self, Sampling};
 use super::failure::{Blame, Failure};
 use super::output::{check_output, print};
 
@@ -34,7 +33,7 @@ pub(crate) struct SynthArgs {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// How to draw
-    #[arg(long, value_enum, default_value_t = Method::Rounded)]
+    #[arg(long, value_enum, default_value_t = Method::Independent)]
     method: Method,
 }
 
@@ -60,7 +59,8 @@ impl SynthArgs {
             Method::Independent => Sampling::Independent,
             Method::Rounded => Sampling::Rounded,
         };
-        let columns = engine::calibrate(&model)
+        let columns = model
+            .calibrate()
             .and_then(|calibrated| calibrated.synthesize(records, sampling, &mut rng))
             .or_input(self.model.display())?;
         self.write(&model, &columns, records)

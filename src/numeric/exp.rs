@@ -78,6 +78,13 @@ pub fn exp_all(x: &mut [f64]) {
     }
 }
 
+/// Writes exp(x - shift) for every x of `from`; minus infinity gives 0.
+pub fn exp_shifted(from: &[f64], shift: f64, to: &mut [f64]) {
+    assert_eq!(from.len(), to.len());
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = from - shift);
+    exp_all(to);
+}
+
 /// Coefficients of (ln((1 + s) / (1 - s)) - 2 s) / s^3 in powers of s^2, by the Remez exchange; the
 /// error on |s| <= 0.1716 is 2.1e-18.
 const ATANH_TAIL: [f64; 8] = [

@@ -3,6 +3,8 @@
 use multiversion::multiversion;
 use rayon::prelude::*;
 
+use super::exp::exp_all;
+
 /// x *= y for each pair.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 pub fn multiply_assign(x: &mut [f64], y: &[f64]) {
@@ -10,6 +12,13 @@ pub fn multiply_assign(x: &mut [f64], y: &[f64]) {
     for (x, y) in x.iter_mut().zip(y) {
         *x *= y;
     }
+}
+
+/// x = exp(x + y) for each pair, 0 where either is minus infinity.
+pub fn add_exp(x: &mut [f64], y: &[f64]) {
+    assert_eq!(x.len(), y.len());
+    x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
+    exp_all(x);
 }
 
 /// x /= y for each pair with y >= `tiny`. Where y is less, x becomes 0 and y becomes minus what x

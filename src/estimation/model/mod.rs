@@ -1,9 +1,26 @@
 //! The fitted model: a distribution in a few tables, and what can be asked of it.
 
+mod answers;
+mod calibration;
+mod clique_pass;
+mod conditional;
+mod error;
+mod evaluation;
 pub mod file;
+mod marginals;
 mod origin;
+mod plan;
+mod region;
+mod route;
+mod sampling;
+mod table;
+#[cfg(test)]
+mod tests;
 
+pub use calibration::{Calibrated, DEFAULT_CELL_LIMIT};
+pub use error::InferenceError;
 pub use origin::Origin;
+pub use sampling::Sampling;
 
 use std::sync::Arc;
 

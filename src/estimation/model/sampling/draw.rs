@@ -1,0 +1,104 @@
+use rand::seq::SliceRandom;
+use rand::{Rng, RngExt};
+
+/// Draws a cell for each record of a group on its own, in proportion to the weights with these
+/// running sums. Cells of weight zero are never drawn.
+pub(super) fn independent<R: Rng + ?Sized>(
+    cumulative: &[f64],
+    group: &[usize],
+    rng: &mut R,
+    mut assign: impl FnMut(usize, usize),
+) {
+    let last = last_possible(cumulative);
+    let total = cumulative[last];
+    for &record in group {
+        let point = rng.random::<f64>() * total;
+        let cell = cumulative.partition_point(|&sum| sum <= point);
+        // The product may have been rounded up to the total.
+        assign(record, cell.min(last));
+    }
+}
+
+/// Gives each cell n times its share of the weights, rounded up or down, for a group of n records
+/// in random order.
+///
+/// Systematic sampling: n points at distances of 1/n, the first at `phase`/n, fall into the
+/// intervals that the running sums cut. For a uniform phase, a cell's expected count is n times its
+/// share, and no count is 1 or more away from that; nor is the count of any run of cells.
+pub(super) fn systematic<R: Rng + ?Sized>(
+    cumulative: &[f64],
+    phase: f64,
+    group: &mut [usize],
+    rng: &mut R,
+    mut assign: impl FnMut(usize, usize),
+) {
+    group.shuffle(rng);
+    let last = last_possible(cumulative);
+    let distance = cumulative[last] / group.len() as f64;
+    let mut cell = 0;
+    for (position, &record) in group.iter().enumerate() {
+        let point = (position as f64 + phase) * distance;
+        while cell < last && cumulative[cell] <= point {
+            cell += 1;
+        }
+        assign(record, cell);
+    }
+}
+
+/// The last cell whose weight is not zero.
+fn last_possible(cumulative: &[f64]) -> usize {
+    let total = cumulative[cumulative.len() - 1];
+    cumulative.partition_point(|&sum| sum < total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    fn running_sums(weights: &[f64]) -> Vec<f64> {
+        let sums = weights.iter().scan(0.0, |sum, w| {
+            *sum += w;
+            Some(*sum)
+        });
+        sums.collect()
+    }
+
+    proptest! {
+        #[test]
+        fn systematic_counts_are_within_one_of_their_share(
+            weights in prop::collection::vec(prop::sample::select(vec![0.0, 1e-9, 0.3, 1.0, 7.0]), 1..30),
+            records in 1usize..200,
+            phase in 0.0..1.0,
+        ) {
+            let total: f64 = weights.iter().sum();
+            prop_assume!(total > 0.0);
+            let mut group: Vec<usize> = (0..records).collect();
+            let mut cell_of = vec![usize::MAX; records];
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            systematic(&running_sums(&weights), phase, &mut group, &mut rng, |record, cell| cell_of[record] = cell);
+            for (cell, weight) in weights.iter().enumerate() {
+                let count = cell_of.iter().filter(|&&own| own == cell).count();
+                let share = records as f64 * weight / total;
+                prop_assert!((count as f64 - share).abs() < 1.0 + 1e-9, "{count} for {share}");
+                prop_assert!(*weight > 0.0 || count == 0);
+            }
+            prop_assert!(cell_of.iter().all(|&cell| cell < weights.len()));
+        }
+
+        #[test]
+        fn points_at_the_very_end_stay_in_the_last_possible_cell(weights in prop::collection::vec(0.0f64..1.0, 1..20), zeros in 0usize..4) {
+            prop_assume!(weights.iter().sum::<f64>() > 0.0);
+            let mut weights = weights;
+            weights.push(0.5);
+            let last = weights.len() - 1;
+            weights.extend(vec![0.0; zeros]);
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            let mut found = None;
+            systematic(&running_sums(&weights), 1.0 - f64::EPSILON / 2.0, &mut [0], &mut rng, |_, cell| found = Some(cell));
+            prop_assert_eq!(found, Some(last));
+        }
+    }
+}
