@@ -119,19 +119,16 @@ fn every_problem_is_solved_by(algorithm: &str) {
 }
 
 #[test]
-#[ignore = "until the binary calls the optimisers"]
 fn the_chosen_algorithm_finds_every_known_optimum() {
     every_problem_is_solved_by("auto");
 }
 
 #[test]
-#[ignore = "until the binary calls the optimisers"]
 fn mirror_descent_finds_every_known_optimum() {
     every_problem_is_solved_by("mirror");
 }
 
 #[test]
-#[ignore = "until the binary calls the optimisers"]
 fn the_accelerated_algorithm_finds_every_known_optimum() {
     every_problem_is_solved_by("accelerated");
 }

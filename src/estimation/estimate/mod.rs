@@ -195,7 +195,7 @@ fn oracle(
 const WORK: f64 = 2e10;
 
 fn stopping(settings: &Settings, work: f64) -> Stopping {
-    let iterations = (WORK / work.max(1.0)).clamp(2_000.0, 400_000.0) as usize;
+    let iterations = (WORK / work.max(1.0)).clamp(2_000.0, 2_000_000.0) as usize;
     match settings.gap {
         Some(gap) => Stopping {
             iterations: settings.iterations.unwrap_or(usize::MAX),

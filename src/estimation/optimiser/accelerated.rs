@@ -1,4 +1,4 @@
-use super::step::Step;
+use super::step::{Step, Verdict};
 use super::{Objective, Optimiser, Outcome, Reason, Watch};
 use crate::estimation::loss::Loss;
 use crate::factor::{CliqueVector, Marginals, Potentials};
@@ -110,7 +110,8 @@ impl Optimiser for Accelerated {
                 objective.oracle.marginals(&next.potentials, objective.total, &mut next.marginals);
             if adaptive {
                 let step = Step { a, sum, value, gradient: &gradient };
-                if step.is_too_long(objective, &now, &next, &mean, &mut omega) {
+                let verdict = step.judge(objective, &now, &next, &mean, &mut omega);
+                if verdict == Verdict::TooLong {
                     constant *= if lower == LOWER_FAST { 2.0 } else { RAISE };
                     if leg.steps > 0 {
                         lower = LOWER;
@@ -120,15 +121,18 @@ impl Optimiser for Accelerated {
                     }
                     continue;
                 }
-                constant *= lower;
+                if verdict == Verdict::Good {
+                    constant *= lower;
+                }
             }
             let average = mean.values_mut();
             average.iter_mut().for_each(|m| *m *= old);
             add_scaled(new, next.marginals.values(), average);
             std::mem::swap(&mut now, &mut next);
+            objective.oracle.relieve(&mut now.potentials);
             leg.weight = sum;
             leg.steps += 1;
-            if let Some(reason) = watch.arrived(objective, &now) {
+            if let Some(reason) = watch.arrived(objective, &now, &mean) {
                 return watch.finish(objective, now, reason);
             }
             if self.restart && leg.steps == leg.length {

@@ -1,4 +1,4 @@
-use super::step::Step;
+use super::step::{Step, Verdict};
 use super::{Objective, Optimiser, Outcome, Reason, Watch};
 use crate::factor::{CliqueVector, Marginals, Potentials};
 use crate::numeric::pointwise::add_scaled;
@@ -63,10 +63,13 @@ impl Optimiser for Mirror {
                 objective.oracle.marginals(&next.potentials, objective.total, &mut next.marginals);
             if self.step == StepSize::Search {
                 let step = Step { a: eta, sum: eta, value, gradient: &gradient };
-                let too_long =
-                    step.is_too_long(objective, &now, &next, &now.marginals, &mut scratch);
-                found *= if too_long { SHORTEN } else { LENGTHEN };
-                if too_long {
+                let verdict = step.judge(objective, &now, &next, &now.marginals, &mut scratch);
+                match verdict {
+                    Verdict::TooLong => found *= SHORTEN,
+                    Verdict::Good => found *= LENGTHEN,
+                    Verdict::Unclear => {}
+                }
+                if verdict == Verdict::TooLong {
                     if watch.wasted() {
                         return watch.finish(objective, now, Reason::Iterations);
                     }
@@ -77,7 +80,8 @@ impl Optimiser for Mirror {
                 }
             }
             std::mem::swap(&mut now, &mut next);
-            if let Some(reason) = watch.arrived(objective, &now) {
+            objective.oracle.relieve(&mut now.potentials);
+            if let Some(reason) = watch.arrived(objective, &now, &now.marginals) {
                 return watch.finish(objective, now, reason);
             }
             value = objective.loss.value_and_gradient(&now.marginals, &mut gradient);

@@ -3,7 +3,7 @@
 //! Every method walks through potentials theta = theta_0 - (a combination of gradients), so that
 //! each iterate is a graphical model, and what it converges to is the one of largest entropy among
 //! the minimisers. Every run ends with a [`Reason`] and, where the oracle can bound a maximum, a
-//! certified [gap](Objective::gap).
+//! certified [gap](Objective::certificate).
 
 mod accelerated;
 mod lbfgs;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use crate::estimation::loss::Loss;
 use crate::estimation::oracle::MarginalOracle;
 use crate::factor::{CliqueLayout, CliqueVector, Marginals, Potentials};
-use crate::numeric::pointwise::dot;
+use crate::numeric::pointwise::{add_scaled, dot};
 
 /// What is minimised, and by whose marginals.
 pub struct Objective<'a> {
@@ -84,21 +84,23 @@ impl Objective<'_> {
         Iterate { potentials, marginals, log_z }
     }
 
-    /// The certificate: how much larger than the smallest possible the loss at mu can be.
+    /// The loss at mu, and the certificate: how much larger than the smallest possible it can be.
     ///
     /// By convexity L(mu') >= L(mu) + <g, mu' - mu> for the gradient g at mu, so that L(mu) - L(mu')
     /// is at most <g, mu> - <g, mu'>, whatever mu'. The smallest <g, mu'> over all marginals is taken
     /// at a single record repeated: minus the total times the largest sum over C of -g_C(x_C), one
     /// run of the oracle. `None` when the oracle cannot bound that maximum. Overwrites `gradient`.
-    pub fn gap(&mut self, marginals: &Marginals, gradient: &mut CliqueVector) -> Option<f64> {
-        self.loss.value_and_gradient(marginals, gradient);
+    pub fn certificate(
+        &mut self,
+        marginals: &Marginals,
+        gradient: &mut CliqueVector,
+    ) -> Option<(f64, f64)> {
+        let value = self.loss.value_and_gradient(marginals, gradient);
         let here = dot(gradient.values(), marginals.values());
         let mut descent = self.base.clone();
-        for (cell, g) in descent.values_mut().iter_mut().zip(gradient.values()) {
-            *cell -= g;
-        }
+        add_scaled(-1.0, gradient.values(), descent.values_mut());
         let best = self.oracle.maximum(&descent)?;
         // Rounding can make a vanishing difference negative.
-        Some((here + self.total * best).max(0.0))
+        Some((value, (here + self.total * best).max(0.0)))
     }
 }

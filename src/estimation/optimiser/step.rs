@@ -2,6 +2,17 @@ use super::{Iterate, Objective};
 use crate::factor::{CliqueVector, Marginals};
 use crate::numeric::pointwise::{combine, dot};
 
+/// What there is to say of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The loss is within the bound.
+    Good,
+    /// It is not.
+    TooLong,
+    /// The step is so short that rounding decides.
+    Unclear,
+}
+
 /// A step from theta to theta' = theta - a grad L(omega) that is being judged.
 ///
 /// Mirror descent has omega = mu and A' = a, and goes to mu' = nu'; the accelerated method goes to
@@ -18,36 +29,44 @@ pub(super) struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Whether L(mu') exceeds L(omega) + <grad L(omega), mu' - omega> + D(nu', nu) / A', which is
+    /// Whether L(mu') is at most L(omega) + <grad L(omega), mu' - omega> + D(nu', nu) / A', which is
     /// what the convergence of the method rests on. Overwrites `scratch`.
-    pub(super) fn is_too_long(
+    pub(super) fn judge(
         &self,
         objective: &mut Objective<'_>,
         now: &Iterate,
         next: &Iterate,
         mean: &Marginals,
         scratch: &mut Marginals,
-    ) -> bool {
+    ) -> Verdict {
         let Self { a, sum, value, gradient } = *self;
         let total = objective.total;
         let there = dot(gradient.values(), next.marginals.values());
-        let here = dot(gradient.values(), now.marginals.values());
-        let divergence = total * (now.log_z - next.log_z) - a * there;
-        let sizes = total * (now.log_z.abs() + next.log_z.abs()) + (a * there).abs();
-        let rounding = 1e-15 * sizes;
-        let new = a / sum;
         combine(1.0, next.marginals.values(), -1.0, now.marginals.values(), scratch.values_mut());
+        let slope = dot(gradient.values(), scratch.values());
+        let mut divergence = total * (now.log_z - next.log_z) - a * there;
+        let sizes = total * (now.log_z.abs() + next.log_z.abs()) + (a * there).abs();
+        if divergence.abs() < 1e-10 * sizes {
+            // Too much has cancelled. D(nu', nu) + D(nu, nu') = a <g, nu - nu'> has no large terms,
+            // and for so short a step both divergences are the same.
+            divergence = -0.5 * a * slope;
+            if divergence <= 0.0 {
+                return Verdict::Unclear;
+            }
+        }
+        let new = a / sum;
         let excess = match objective.loss.curvature(scratch) {
             Some(curvature) => 0.5 * new * new * curvature,
             None => {
                 let (old, marginals) = (1.0 - new, next.marginals.values());
                 combine(old, mean.values(), new, marginals, scratch.values_mut());
-                let slope = new * (there - here);
-                objective.loss.value(scratch) - value - slope - 1e-14 * value.abs()
+                objective.loss.value(scratch) - value - new * slope - 1e-14 * value.abs()
             }
         };
-        let bound = (divergence + rounding) / sum;
         // A step into NaN is too long.
-        excess > bound || excess.is_nan() || bound.is_nan()
+        match excess <= divergence / sum {
+            true => Verdict::Good,
+            false => Verdict::TooLong,
+        }
     }
 }

@@ -63,16 +63,16 @@ pub struct Watch<'a> {
     iterations: usize,
     next_look: usize,
     best: Option<Best>,
-    gap: Option<f64>,
-    best_gap: f64,
-    looks_since_best_gap: usize,
+    /// The smallest loss is at least this: the largest L(mu) - gap(mu) that was seen.
+    lower_bound: f64,
+    smallest_gap: f64,
+    looks_since_smallest_gap: usize,
     scratch: Option<CliqueVector>,
 }
 
 struct Best {
     iterate: Iterate,
     loss: f64,
-    gap: Option<f64>,
 }
 
 impl<'a> Watch<'a> {
@@ -85,9 +85,9 @@ impl<'a> Watch<'a> {
             iterations: 0,
             next_look: 1,
             best: None,
-            gap: None,
-            best_gap: f64::INFINITY,
-            looks_since_best_gap: 0,
+            lower_bound: f64::NEG_INFINITY,
+            smallest_gap: f64::INFINITY,
+            looks_since_smallest_gap: 0,
             scratch: None,
         }
     }
@@ -103,53 +103,71 @@ impl<'a> Watch<'a> {
         self.iterations >= self.stopping.iterations
     }
 
-    /// An iteration that led to `iterate`. Says when to stop, and why.
+    /// An iteration that led to `iterate`; `mean` is the best point to certify, which may be an
+    /// average of iterates. Says when to stop, and why.
     pub(super) fn arrived(
         &mut self,
         objective: &mut Objective<'_>,
         iterate: &Iterate,
+        mean: &Marginals,
     ) -> Option<Reason> {
         self.iterations += 1;
         let last = self.iterations >= self.stopping.iterations;
         let look = last || self.iterations >= self.next_look;
-        let reason = if look { self.look(objective, iterate) } else { None };
+        let reason = if look { self.look(objective, iterate, mean) } else { None };
+        let gap = if look { self.gap() } else { None };
         (self.observer)(&Progress {
             iteration: self.iterations,
             seconds: self.began.elapsed().as_secs_f64(),
             marginals: &iterate.marginals,
-            gap: if look { self.gap } else { None },
+            gap,
         });
         reason.or(last.then_some(Reason::Iterations))
     }
 
+    /// How much larger than the smallest possible the best loss is at most.
+    fn gap(&self) -> Option<f64> {
+        let best = self.best.as_ref()?;
+        self.lower_bound.is_finite().then_some((best.loss - self.lower_bound).max(0.0))
+    }
+
     /// Measures `iterate` and keeps it if it is the best so far.
-    fn look(&mut self, objective: &mut Objective<'_>, iterate: &Iterate) -> Option<Reason> {
+    fn look(
+        &mut self,
+        objective: &mut Objective<'_>,
+        iterate: &Iterate,
+        mean: &Marginals,
+    ) -> Option<Reason> {
         self.next_look = self.iterations + LOOK_EVERY;
         let loss = objective.loss.value(&iterate.marginals);
-        let scratch =
-            self.scratch.get_or_insert_with(|| CliqueVector::zeros(iterate.marginals.layout()));
-        self.gap = objective.gap(&iterate.marginals, scratch);
-        if self.best.as_ref().is_none_or(|best| loss <= best.loss) {
-            let gap = self.gap;
-            match &mut self.best {
-                Some(best) => {
-                    best.iterate.clone_from_iterate(iterate);
-                    (best.loss, best.gap) = (loss, gap);
-                }
-                None => self.best = Some(Best { iterate: iterate.clone(), loss, gap }),
+        match &mut self.best {
+            Some(best) if loss <= best.loss => {
+                best.iterate.copy_from(iterate);
+                best.loss = loss;
             }
+            Some(_) => {}
+            None => self.best = Some(Best { iterate: iterate.clone(), loss }),
         }
-        let gap = self.gap?;
-        if gap <= self.stopping.gap.max(self.stopping.relative_gap * loss) {
+        self.raise_lower_bound(objective, mean);
+        let gap = self.gap()?;
+        let best = self.best.as_ref().map_or(loss, |best| best.loss);
+        if gap <= self.stopping.gap.max(self.stopping.relative_gap * best) {
             return Some(Reason::Gap);
         }
-        self.looks_since_best_gap += 1;
-        if gap < 0.9 * self.best_gap {
-            self.best_gap = gap;
-            self.looks_since_best_gap = 0;
+        self.looks_since_smallest_gap += 1;
+        if gap < 0.9 * self.smallest_gap {
+            self.smallest_gap = gap;
+            self.looks_since_smallest_gap = 0;
         }
         let patience = PATIENCE.max(self.iterations / LOOK_EVERY / 2);
-        (self.looks_since_best_gap > patience).then_some(Reason::Stalled)
+        (self.looks_since_smallest_gap > patience).then_some(Reason::Stalled)
+    }
+
+    fn raise_lower_bound(&mut self, objective: &mut Objective<'_>, at: &Marginals) {
+        let scratch = self.scratch.get_or_insert_with(|| CliqueVector::zeros(at.layout()));
+        if let Some((value, gap)) = objective.certificate(at, scratch) {
+            self.lower_bound = self.lower_bound.max(value - gap);
+        }
     }
 
     /// Ends a run at `last`, or at the best model if that was better.
@@ -159,27 +177,19 @@ impl<'a> Watch<'a> {
         last: Iterate,
         reason: Reason,
     ) -> Outcome {
-        let iterations = self.iterations;
         let loss = objective.loss.value(&last.marginals);
-        match self.best.take() {
-            Some(best) if best.loss <= loss => Outcome {
-                iterate: best.iterate,
-                loss: best.loss,
-                gap: best.gap,
-                iterations,
-                reason,
-            },
-            _ => {
-                let mut scratch = CliqueVector::zeros(last.marginals.layout());
-                let gap = objective.gap(&last.marginals, &mut scratch);
-                Outcome { iterate: last, loss, gap, iterations, reason }
-            }
+        if self.best.as_ref().is_none_or(|best| loss < best.loss) {
+            self.raise_lower_bound(objective, &last.marginals);
+            self.best = Some(Best { iterate: last, loss });
         }
+        let gap = self.gap();
+        let best = self.best.take().expect("just set, if it was not before");
+        Outcome { iterate: best.iterate, loss: best.loss, gap, iterations: self.iterations, reason }
     }
 }
 
 impl Iterate {
-    fn clone_from_iterate(&mut self, other: &Iterate) {
+    fn copy_from(&mut self, other: &Iterate) {
         self.potentials.values_mut().copy_from_slice(other.potentials.values());
         self.marginals.values_mut().copy_from_slice(other.marginals.values());
         self.log_z = other.log_z;

@@ -27,6 +27,11 @@ pub trait MarginalOracle: Send {
     /// zeros.
     fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64;
 
+    /// Gives the oracle the chance to replace potentials by equivalent ones that it can handle
+    /// faster: the sum over C of theta_C(x_C) stays what it was for every record x. An optimiser
+    /// offers this between iterations.
+    fn relieve(&mut self, _potentials: &mut Potentials) {}
+
     /// The largest value over all records x of sum over C of theta_C(x_C), or `None` when this
     /// oracle cannot bound it. Minus infinity when the potentials exclude every record.
     fn maximum(&mut self, potentials: &Potentials) -> Option<f64>;
