@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::AttributeId;
+use crate::domain::{AttributeId, Clique};
 use crate::factor::Factor;
 
 const GOOD: &str = r#"{

@@ -2,6 +2,7 @@
 
 use super::InferenceError;
 use super::calibration::Calibrated;
+use super::log_product::log_product;
 use super::plan::{Plan, Planner, Slot};
 use crate::domain::Clique;
 
@@ -50,7 +51,7 @@ impl CliquePass {
         for step in &pass.plan.steps {
             let right = step.right.map_or(&ONE[..], |right| pass.value(calibrated, right));
             let mut value = vec![0.0; step.cells];
-            step.forward.log_multiply(pass.value(calibrated, step.left), right, &mut value, true);
+            log_product(&step.forward, pass.value(calibrated, step.left), right, &mut value);
             pass.values.push(value);
         }
         Ok(pass)
@@ -101,7 +102,7 @@ impl CliquePass {
                 let to = self.plan.clique(target);
                 let mut adjoint = vec![0.0; self.value(calibrated, target).len()];
                 let contraction = planner.compile(&step.clique, other, to);
-                contraction.log_multiply(&own, value, &mut adjoint, true);
+                log_product(&contraction, &own, value, &mut adjoint);
                 send(&mut adjoints, target, adjoint);
             }
         }

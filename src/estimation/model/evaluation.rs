@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::InferenceError;
+use super::log_product::log_product;
 use super::plan::{Plan, Planner, Step};
 use super::region::{Input, Region};
 use crate::domain::Clique;
@@ -90,7 +91,7 @@ fn linear(plan: &Plan, inputs: &[&Input]) -> Scaled {
 fn log_run(plan: &Plan, inputs: &[&Input]) -> Vec<f64> {
     let contract = |step: &Step, a: &Cow<[f64]>, b: Option<&Cow<[f64]>>| {
         let mut value = vec![0.0; step.cells];
-        step.forward.log_multiply(a, b.map_or(&[0.0], |b| b), &mut value, true);
+        log_product(&step.forward, a, b.map_or(&[0.0], |b| b), &mut value);
         Cow::Owned(value)
     };
     plan.run(|input| Cow::Borrowed(&inputs[input].log[..]), contract).into_owned()
@@ -148,7 +149,7 @@ fn signed_logarithm(plan: &Plan, inputs: &[&Input]) -> Scaled {
         let product = |a: Option<&Vec<f64>>, b: Option<&Vec<f64>>| {
             let (a, b) = (a?, b?);
             let mut value = vec![0.0; step.cells];
-            step.forward.log_multiply(a, b, &mut value, true);
+            log_product(&step.forward, a, b, &mut value);
             Some(value)
         };
         let (a_plus, b_plus) = (Some(&a.plus), Some(&b.plus));

@@ -1,4 +1,33 @@
 //! The fitted model: a distribution in a few tables, and what can be asked of it.
+//!
+//! [`Model::calibrate`] sends all messages of the junction tree once. What it returns answers any
+//! number of questions: marginals, conditional distributions, factored queries, synthetic records.
+//!
+//! ```
+//! use pgmbench::domain::{Clique, Domain};
+//! use pgmbench::estimation::model::{Model, Sampling};
+//! use pgmbench::factor::{CliqueLayout, Potentials};
+//! use pgmbench::workload::QueryFactor;
+//! use rand::SeedableRng;
+//!
+//! let domain = Domain::new([("age", 3), ("sex", 2), ("income", 2)])?;
+//! let [age, sex, income] = ["age", "sex", "income"].map(|name| domain.id(name).unwrap());
+//! let cliques = vec![Clique::new([age, sex]), Clique::new([age, income])];
+//! let mut potentials = Potentials::zeros(&CliqueLayout::new(domain, cliques));
+//! potentials.table_mut(0)[0] = 1.0;
+//! let model = Model::new(1000.0, potentials).calibrate()?;
+//!
+//! let unmeasured = model.marginal(&Clique::new([sex, income]))?;
+//! assert!((unmeasured.total() - 1000.0).abs() < 1e-9);
+//! let of_the_rich = model.conditional(&Clique::new([age]), &[(income, 1)])?;
+//! assert!((of_the_rich.total() - 1.0).abs() < 1e-12);
+//! let by_age = model.answer(&[(age, QueryFactor::Prefix), (sex, QueryFactor::Evidence(vec![1]))])?;
+//! assert_eq!(by_age.len(), 3);
+//! let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(7);
+//! let columns = model.synthesize(500, Sampling::Rounded, &mut rng)?;
+//! assert_eq!((columns.len(), columns[0].len()), (3, 500));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod answers;
 mod calibration;
@@ -7,6 +36,7 @@ mod conditional;
 mod error;
 mod evaluation;
 pub mod file;
+mod log_product;
 mod marginals;
 mod origin;
 mod plan;

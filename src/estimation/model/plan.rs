@@ -89,6 +89,11 @@ impl<'a> Planner<'a> {
         self.domain
     }
 
+    /// The largest number of cells of a table.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// The contraction of tables over `a` and `b` onto `o`.
     pub(super) fn compile(&mut self, a: &Clique, b: &Clique, o: &Clique) -> Arc<Contraction> {
         let axes: Vec<Axis> = a

@@ -40,7 +40,7 @@ impl Route<'_, '_, '_, '_> {
     /// The product of the tables of connected cliques, in ascending order, summed onto `wanted`.
     fn contract(&mut self, members: &[usize], wanted: &Clique) -> Result<Slot, InferenceError> {
         let tree = Subtree::new(self.region, self.planner.domain(), members, wanted);
-        let Some(child) = tree.best_cut() else {
+        let Some(child) = tree.best_cut(self.planner.limit()) else {
             let order = tree.towards_meeting_point();
             return self.along(&order, wanted);
         };
@@ -129,11 +129,11 @@ impl<'r, 'a> Subtree<'r, 'a> {
 
     /// The member above which to cut, if there is a branch that is better multiplied in at the end:
     /// the separator has fewer cells than what is wanted of the branch alone, and the table over
-    /// both is no larger than the cliques are.
-    fn best_cut(&self) -> Option<usize> {
+    /// both is no larger than the largest clique, nor than the limit.
+    fn best_cut(&self, limit: usize) -> Option<usize> {
         let cells = |clique: &Clique| self.domain.cells_f64(clique);
         let largest = (0..self.members.len()).map(|place| cells(self.clique(place)));
-        let largest = largest.fold(0.0, f64::max);
+        let largest = largest.fold(0.0, f64::max).min(limit as f64);
         let mut best = (1.0, None);
         for place in 0..self.members.len() {
             let Some(separator) = self.separator(place) else { continue };

@@ -117,3 +117,21 @@ fn an_answer_past_the_limit_is_refused_with_its_size() {
     let expected = InferenceError::NoSuchAttribute { id: AttributeId(12), attributes: 12 };
     assert_eq!(unknown, expected);
 }
+
+#[test]
+fn wide_attributes_behind_narrow_separators_are_multiplied_in_last() {
+    // Hubs of two values in a row, and a leaf of twelve at every second of them.
+    let hubs = (0..7).map(|i| (format!("hub{i}"), 2));
+    let leaves = (0..3).map(|i| (format!("leaf{i}"), 12));
+    let domain = Domain::new(hubs.chain(leaves)).unwrap();
+    let row = (0..6).map(|i| clique(&[i, i + 1]));
+    let cliques = row.chain([clique(&[0, 7]), clique(&[3, 8]), clique(&[6, 9])]).collect();
+    let model = random_model(domain, cliques, 4.0, true, 11);
+    let joint = joint(&model).unwrap();
+    let calibrated = model.calibrate().unwrap();
+    for asked in [clique(&[7, 8, 9]), clique(&[7, 9]), clique(&[1, 7, 9]), clique(&[0, 6, 8])] {
+        let expected = joint.sum_onto(&asked);
+        let expected: Vec<f64> = expected.values().iter().map(|p| 100.0 * p).collect();
+        assert_close(calibrated.marginal(&asked).unwrap().values(), &expected, 1e-10);
+    }
+}

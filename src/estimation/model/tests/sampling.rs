@@ -10,12 +10,13 @@ fn counts(model: &Model, columns: &[Vec<u32>], clique: &Clique) -> Vec<f64> {
     let domain = model.domain();
     let mut counts = vec![0.0; domain.cells(clique).unwrap()];
     let declared = |id: AttributeId| domain.declared().iter().position(|&other| other == id);
-    for record in 0..columns[0].len() {
-        let cell = clique.iter().fold(0, |cell, id| {
-            cell * domain.size(id) + columns[declared(id).unwrap()][record] as usize
-        });
-        counts[cell] += 1.0;
+    let mut cells = vec![0; columns[0].len()];
+    for id in clique.iter() {
+        for (cell, &value) in cells.iter_mut().zip(&columns[declared(id).unwrap()]) {
+            *cell = *cell * domain.size(id) + value as usize;
+        }
     }
+    cells.into_iter().for_each(|cell| counts[cell] += 1.0);
     counts
 }
 
