@@ -6,12 +6,18 @@ use rayon::prelude::*;
 use super::exp::exp_all;
 
 /// x *= y for each pair.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-pub fn multiply_assign(x: &mut [f64], y: &[f64]) {
-    assert_eq!(x.len(), y.len());
-    for (x, y) in x.iter_mut().zip(y) {
-        *x *= y;
+pub fn multiply_assign(x: &mut [f64], y: &[f64], parallel: bool) {
+    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+    fn block(x: &mut [f64], y: &[f64]) {
+        for (x, y) in x.iter_mut().zip(y) {
+            *x *= y;
+        }
     }
+    assert_eq!(x.len(), y.len());
+    if !parallel || x.len() < PARALLEL {
+        return block(x, y);
+    }
+    x.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(x, y)| block(x, y));
 }
 
 /// x = exp(x + y) for each pair, 0 where either is minus infinity.
@@ -23,18 +29,37 @@ pub fn add_exp(x: &mut [f64], y: &[f64]) {
 
 /// x /= y for each pair with y >= `tiny`. Where y is less, x becomes 0 and y becomes minus what x
 /// was. Returns the sum of all such x, which are not negative.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-pub fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64) -> f64 {
-    assert_eq!(x.len(), y.len());
-    let mut lost = 0.0;
-    for (x, y) in x.iter_mut().zip(y) {
-        let safe = *y >= tiny;
-        let ratio = *x / if safe { *y } else { 1.0 };
-        lost += if safe { 0.0 } else { *x };
-        *y = if safe { *y } else { -*x };
-        *x = if safe { ratio } else { 0.0 };
+pub fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: bool) -> f64 {
+    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+    fn block(x: &mut [f64], y: &mut [f64], tiny: f64) -> f64 {
+        // In lanes: one sum would wait for each addition.
+        let mut lost = [0.0; 8];
+        let mut divide = |lane: usize, x: &mut f64, y: &mut f64| {
+            let safe = *y >= tiny;
+            let ratio = *x / if safe { *y } else { 1.0 };
+            lost[lane] += if safe { 0.0 } else { *x };
+            *y = if safe { *y } else { -*x };
+            *x = if safe { ratio } else { 0.0 };
+        };
+        let mut xs = x.chunks_exact_mut(8);
+        let mut ys = y.chunks_exact_mut(8);
+        for (x, y) in (&mut xs).zip(&mut ys) {
+            for lane in 0..8 {
+                divide(lane, &mut x[lane], &mut y[lane]);
+            }
+        }
+        for (x, y) in xs.into_remainder().iter_mut().zip(ys.into_remainder()) {
+            divide(0, x, y);
+        }
+        lost.iter().sum()
     }
-    lost
+    assert_eq!(x.len(), y.len());
+    if !parallel || x.len() < PARALLEL {
+        let blocks = x.chunks_mut(BLOCK).zip(y.chunks_mut(BLOCK));
+        return blocks.map(|(x, y)| block(x, y, tiny)).sum();
+    }
+    let blocks = x.par_chunks_mut(BLOCK).zip(y.par_chunks_mut(BLOCK));
+    blocks.map(|(x, y)| block(x, y, tiny)).collect::<Vec<f64>>().iter().sum()
 }
 
 /// Cells that one thread handles at a time. Sums are formed block by block whether or not there
@@ -42,7 +67,7 @@ pub fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64) -> f64 {
 const BLOCK: usize = 1 << 13;
 
 /// Vectors shorter than this are not shared among threads.
-const PARALLEL: usize = 1 << 16;
+const PARALLEL: usize = 1 << 15;
 
 /// out = a * x + b * y.
 pub fn combine(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64]) {
@@ -73,6 +98,93 @@ pub fn add_scaled(a: f64, y: &[f64], x: &mut [f64]) {
         return block(a, y, x);
     }
     x.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(x, y)| block(a, y, x));
+}
+
+/// theta -= step * (old * mean + new * nu - y): a gradient step on a distance, from a point between
+/// two others.
+pub fn distance_step(
+    [old, new]: [f64; 2],
+    [mean, nu]: [&[f64]; 2],
+    y: &[f64],
+    step: f64,
+    theta: &mut [f64],
+) {
+    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+    fn block([old, new]: [f64; 2], [mean, nu, y]: [&[f64]; 3], step: f64, theta: &mut [f64]) {
+        for (theta, ((mean, nu), y)) in theta.iter_mut().zip(mean.iter().zip(nu).zip(y)) {
+            *theta -= step * (old * mean + new * nu - y);
+        }
+    }
+    let n = theta.len();
+    assert!(mean.len() == n && nu.len() == n && y.len() == n);
+    if n < PARALLEL {
+        return block([old, new], [mean, nu, y], step, theta);
+    }
+    theta.par_chunks_mut(BLOCK).enumerate().for_each(|(index, theta)| {
+        let cells = index * BLOCK..index * BLOCK + theta.len();
+        block([old, new], [mean, nu, y].map(|all| &all[cells.clone()]), step, theta);
+    });
+}
+
+/// For g = old * mean + new * nu - y and d = next - nu: the inner products <g, next>, <g, d> and
+/// <d, d>, in one pass.
+pub fn distance_products(
+    [old, new]: [f64; 2],
+    [mean, nu]: [&[f64]; 2],
+    y: &[f64],
+    next: &[f64],
+) -> [f64; 3] {
+    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+    fn block([old, new]: [f64; 2], [mean, nu]: [&[f64]; 2], [y, next]: [&[f64]; 2]) -> [f64; 3] {
+        let (mut g_next, mut g_d, mut d_d) = ([0.0; 8], [0.0; 8], [0.0; 8]);
+        let chunks = mean.chunks_exact(8).zip(nu.chunks_exact(8));
+        let chunks = chunks.zip(y.chunks_exact(8)).zip(next.chunks_exact(8));
+        for (((mean, nu), y), next) in chunks {
+            for i in 0..8 {
+                let g = old * mean[i] + new * nu[i] - y[i];
+                let d = next[i] - nu[i];
+                g_next[i] += g * next[i];
+                g_d[i] += g * d;
+                d_d[i] += d * d;
+            }
+        }
+        for i in y.len() / 8 * 8..y.len() {
+            let g = old * mean[i] + new * nu[i] - y[i];
+            let d = next[i] - nu[i];
+            g_next[0] += g * next[i];
+            g_d[0] += g * d;
+            d_d[0] += d * d;
+        }
+        [g_next, g_d, d_d].map(|lanes| lanes.iter().sum())
+    }
+    let n = y.len();
+    assert!(mean.len() == n && nu.len() == n && next.len() == n);
+    let part = |index: usize| {
+        let cells = index * BLOCK..n.min((index + 1) * BLOCK);
+        let [mean, nu, y, next] = [mean, nu, y, next].map(|all| &all[cells.clone()]);
+        block([old, new], [mean, nu], [y, next])
+    };
+    let blocks = n.div_ceil(BLOCK);
+    let parts: Vec<[f64; 3]> = match n < PARALLEL {
+        true => (0..blocks).map(part).collect(),
+        false => (0..blocks).into_par_iter().map(part).collect(),
+    };
+    parts.iter().fold([0.0; 3], |sum, part| std::array::from_fn(|i| sum[i] + part[i]))
+}
+
+/// x = a * x + b * y.
+pub fn blend(a: f64, x: &mut [f64], b: f64, y: &[f64]) {
+    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+    fn block(a: f64, x: &mut [f64], b: f64, y: &[f64]) {
+        for (x, y) in x.iter_mut().zip(y) {
+            *x = a * *x + b * y;
+        }
+    }
+    assert_eq!(x.len(), y.len());
+    if x.len() < PARALLEL {
+        return block(a, x, b, y);
+    }
+    x.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(x, y)| block(a, x, b, y));
 }
 
 /// The inner product.
@@ -115,15 +227,26 @@ mod tests {
             assert!((0..n).all(|i| out[i] == 2.0 * x[i]));
             let expected: f64 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
             assert_eq!(dot(&x, &y), expected, "sums of small integers are exact");
+            blend(2.0, &mut out, 3.0, &y);
+            assert!((0..n).all(|i| out[i] == 4.0 * x[i] + 3.0 * y[i]));
+
+            let next: Vec<f64> = (0..n).map(|i| (i % 5) as f64).collect();
+            let g: Vec<f64> = (0..n).map(|i| 0.5 * x[i] + 0.25 * y[i] - next[i]).collect();
+            out.copy_from_slice(&x);
+            distance_step([0.5, 0.25], [&x, &y], &next, 2.0, &mut out);
+            assert!((0..n).all(|i| out[i] == x[i] - 2.0 * g[i]));
+            let d: Vec<f64> = (0..n).map(|i| x[i] - y[i]).collect();
+            let products = distance_products([0.5, 0.25], [&x, &y], &next, &x);
+            assert_eq!(products, [dot(&g, &x), dot(&g, &d), dot(&d, &d)]);
         }
     }
 
     #[test]
     fn ratios_and_what_cannot_be_divided() {
         let (mut x, mut y) = ([6.0, 5.0, 0.0, 8.0], [3.0, 1e-300, 0.0, 2.0]);
-        assert_eq!(divide_assign(&mut x, &mut y, 1e-250), 5.0);
+        assert_eq!(divide_assign(&mut x, &mut y, 1e-250, true), 5.0);
         assert_eq!(x, [2.0, 0.0, 0.0, 4.0]);
         assert_eq!(y, [3.0, -5.0, 0.0, 2.0]);
-        assert_eq!(divide_assign(&mut [1.0, 0.0], &mut [1.0, 0.0], 1e-250), 0.0);
+        assert_eq!(divide_assign(&mut [1.0, 0.0], &mut [1.0, 0.0], 1e-250, true), 0.0);
     }
 }

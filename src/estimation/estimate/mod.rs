@@ -90,7 +90,18 @@ pub fn estimate(
     evidence: &Evidence<'_>,
     settings: &Settings,
     warm_start: Option<&Model>,
-    observer: &mut dyn FnMut(&Update),
+    observer: &mut (dyn FnMut(&Update) + Send),
+) -> Result<Estimate, EstimateError> {
+    // On a thread of the pool: from outside, each of the thousands of forks would be handed over
+    // to it, which takes longer than a small problem's whole iteration.
+    rayon::scope(|_| estimate_here(evidence, settings, warm_start, observer))
+}
+
+fn estimate_here(
+    evidence: &Evidence<'_>,
+    settings: &Settings,
+    warm_start: Option<&Model>,
+    observer: &mut (dyn FnMut(&Update) + Send),
 ) -> Result<Estimate, EstimateError> {
     let began = Instant::now();
     if !(evidence.total > 0.0 && evidence.total.is_finite()) {

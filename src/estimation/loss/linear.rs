@@ -3,7 +3,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::cover::CliqueIndex;
-use super::{Loss, Measurement, MeasurementError};
+use super::{Distance, Loss, Measurement, MeasurementError};
 use crate::domain::Clique;
 use crate::factor::{CliqueLayout, CliqueVector, Marginals};
 use crate::numeric::pointwise::dot;
@@ -34,6 +34,8 @@ pub struct LinearLoss {
     /// The tables whose gradient is a sum of several terms, or of none.
     summed_tables: Vec<usize>,
     smoothness: f64,
+    /// All answers in the order of the layout, and their weight, where the L2 loss is a distance.
+    distance: Option<(Vec<f64>, f64)>,
     scratch: Scratch,
 }
 
@@ -110,7 +112,8 @@ impl LinearLoss {
         let mut summed = vec![true; terms_of_table.len()];
         terms.iter().filter(|term| term.alone).for_each(|term| summed[term.table] = false);
         let summed_tables = (0..summed.len()).filter(|&table| summed[table]).collect();
-        Ok(Self { layout, norm, terms, summed_tables, smoothness, scratch })
+        let distance = distance(&layout, &terms);
+        Ok(Self { layout, norm, terms, summed_tables, smoothness, distance, scratch })
     }
 
     /// The measurements, in their order.
@@ -186,6 +189,11 @@ impl Loss for LinearLoss {
                 residuals.map(|(answer, y)| rounded((answer - y) * weight, width).0).sum()
             }),
         }
+    }
+
+    fn as_distance(&self) -> Option<Distance<'_>> {
+        let (y, weight) = self.distance.as_ref().filter(|_| self.norm == Norm::L2)?;
+        Some(Distance { y, weight: *weight })
     }
 
     fn curvature(&mut self, direction: &CliqueVector) -> Option<f64> {
@@ -294,6 +302,23 @@ impl Scratch {
         grow(&mut self.slopes, query.rows());
         grow(&mut self.between, query.scratch_len());
     }
+}
+
+/// The answers of all tables one after another, and 1 / stddev^2, when each table is measured once,
+/// as a whole, with the same noise.
+fn distance(layout: &CliqueLayout, terms: &[Term]) -> Option<(Vec<f64>, f64)> {
+    let first = terms.first()?.measurement.stddev;
+    let alike = |term: &Term| {
+        term.alone && term.measurement.query.is_identity() && term.measurement.stddev == first
+    };
+    if terms.len() != layout.cliques().len() || !terms.iter().all(alike) {
+        return None;
+    }
+    let mut y = vec![0.0; layout.len()];
+    for term in terms {
+        y[layout.range(term.table)].copy_from_slice(&term.measurement.y);
+    }
+    Some((y, first.powi(-2)))
 }
 
 /// From a table to the marginal on `clique`, unless that is the whole table.

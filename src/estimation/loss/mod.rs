@@ -17,6 +17,16 @@ use std::sync::Arc;
 
 use crate::factor::{CliqueLayout, CliqueVector, Marginals};
 
+/// The loss weight / 2 |mu - y|^2 over all cells: every clique measured once, as a whole, with the
+/// same noise.
+#[derive(Clone, Copy, Debug)]
+pub struct Distance<'a> {
+    /// The measured cells, in the order of the layout.
+    pub y: &'a [f64],
+    /// 1 / stddev^2.
+    pub weight: f64,
+}
+
 /// A convex loss L(mu) over the marginals of a collection of cliques.
 ///
 /// Methods take `&mut self` so that an implementation can keep scratch space between calls; what
@@ -34,6 +44,11 @@ pub trait Loss: Send {
     /// <d, H d> for a loss with a constant second derivative H: twice what the linear part of L
     /// leaves over along d. `None` for other losses.
     fn curvature(&mut self, _direction: &CliqueVector) -> Option<f64> {
+        None
+    }
+
+    /// The same loss as a weighted distance, if it is one. Optimisers have a faster way for it.
+    fn as_distance(&self) -> Option<Distance<'_>> {
         None
     }
 

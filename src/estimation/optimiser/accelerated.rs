@@ -1,8 +1,8 @@
-use super::step::{Step, Verdict};
-use super::{Objective, Optimiser, Outcome, Reason, Watch};
+use super::step::{Step, Stepper, Verdict};
+use super::{Iterate, Objective, Optimiser, Outcome, Reason, Watch};
 use crate::estimation::loss::Loss;
-use crate::factor::{CliqueVector, Marginals, Potentials};
-use crate::numeric::pointwise::{add_scaled, combine};
+use crate::factor::Potentials;
+use crate::numeric::pointwise::blend;
 
 /// How long the steps of [`Accelerated`] are.
 ///
@@ -46,9 +46,12 @@ const FIRST_LEG: usize = 32;
 /// Factor on the adaptive constant after a step that was too long,
 const RAISE: f64 = 1.25;
 /// after one that was not,
-const LOWER: f64 = 0.97;
+const LOWER: f64 = 0.93;
 /// and after one that was not when none has been too long yet.
 const LOWER_FAST: f64 = 0.5;
+/// Once the constant has been found, only every fourth step is judged: the constant changes slowly,
+/// and judging costs a pass over all marginals.
+const JUDGE_EVERY: usize = 4;
 
 impl Accelerated {
     /// The fastest way that needs no tuning.
@@ -84,13 +87,12 @@ impl Optimiser for Accelerated {
         watch: &mut Watch<'_>,
     ) -> Outcome {
         let mut now = objective.evaluate(start);
-        let mut next = now.clone();
+        let mut spare = now.marginals.clone();
         let mut mean = now.marginals.clone();
-        let mut omega = Marginals::zeros(objective.layout());
-        let mut gradient = CliqueVector::zeros(objective.layout());
+        let mut stepper = Stepper::default();
         let mut constant = self.first_constant(objective.loss, objective.total);
         let adaptive = self.constant == Constant::Adaptive;
-        let mut lower = LOWER_FAST;
+        let (mut lower, mut unjudged) = (LOWER_FAST, 0);
         let mut leg = Leg { weight: 0.0, steps: 0, length: FIRST_LEG };
         loop {
             let a = if adaptive {
@@ -101,17 +103,14 @@ impl Optimiser for Accelerated {
                 (leg.steps + 1) as f64 / (2.0 * constant)
             };
             let sum = leg.weight + a;
-            let (old, new) = (leg.weight / sum, a / sum);
-            combine(old, mean.values(), new, now.marginals.values(), omega.values_mut());
-            let value = objective.loss.value_and_gradient(&omega, &mut gradient);
-            next.potentials.values_mut().copy_from_slice(now.potentials.values());
-            add_scaled(-a, gradient.values(), next.potentials.values_mut());
-            next.log_z =
-                objective.oracle.marginals(&next.potentials, objective.total, &mut next.marginals);
-            if adaptive {
-                let step = Step { a, sum, value, gradient: &gradient };
-                let verdict = step.judge(objective, &now, &next, &mean, &mut omega);
+            let step = Step { a, sum, mean: &mean, nu: &now.marginals };
+            stepper.take(objective, &step, &mut now.potentials);
+            if adaptive && (lower == LOWER_FAST || unjudged + 1 >= JUDGE_EVERY) {
+                let log_z =
+                    objective.oracle.marginals(&now.potentials, objective.total, &mut spare);
+                let verdict = stepper.judge(objective, &step, [now.log_z, log_z], &spare);
                 if verdict == Verdict::TooLong {
+                    stepper.take_back(objective, &step, &mut now.potentials);
                     constant *= if lower == LOWER_FAST { 2.0 } else { RAISE };
                     if leg.steps > 0 {
                         lower = LOWER;
@@ -124,11 +123,15 @@ impl Optimiser for Accelerated {
                 if verdict == Verdict::Good {
                     constant *= lower;
                 }
+                std::mem::swap(&mut now.marginals, &mut spare);
+                now.log_z = log_z;
+                unjudged = 0;
+            } else {
+                let Iterate { potentials, marginals, log_z } = &mut now;
+                *log_z = objective.oracle.marginals(potentials, objective.total, marginals);
+                unjudged += 1;
             }
-            let average = mean.values_mut();
-            average.iter_mut().for_each(|m| *m *= old);
-            add_scaled(new, next.marginals.values(), average);
-            std::mem::swap(&mut now, &mut next);
+            blend(leg.weight / sum, mean.values_mut(), a / sum, now.marginals.values());
             objective.oracle.relieve(&mut now.potentials);
             leg.weight = sum;
             leg.steps += 1;

@@ -1,7 +1,6 @@
-use super::step::{Step, Verdict};
+use super::step::{Step, Stepper, Verdict};
 use super::{Objective, Optimiser, Outcome, Reason, Watch};
-use crate::factor::{CliqueVector, Marginals, Potentials};
-use crate::numeric::pointwise::add_scaled;
+use crate::factor::Potentials;
 
 /// The step sizes eta_t of [`Mirror`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,30 +45,27 @@ impl Optimiser for Mirror {
             _ => 1.0 / objective.total,
         };
         let mut now = objective.evaluate(start);
-        let mut next = now.clone();
-        let mut gradient = CliqueVector::zeros(objective.layout());
-        let mut scratch = Marginals::zeros(objective.layout());
+        let mut spare = now.marginals.clone();
+        let mut stepper = Stepper::default();
         let mut found = safe;
-        let mut value = objective.loss.value_and_gradient(&now.marginals, &mut gradient);
         for t in 1.. {
             let eta = match self.step {
                 StepSize::Constant(step) => step.unwrap_or(safe),
                 StepSize::Decreasing(first) => first.unwrap_or(safe) / t as f64,
                 StepSize::Search => found,
             };
-            next.potentials.values_mut().copy_from_slice(now.potentials.values());
-            add_scaled(-eta, gradient.values(), next.potentials.values_mut());
-            next.log_z =
-                objective.oracle.marginals(&next.potentials, objective.total, &mut next.marginals);
+            let step = Step { a: eta, sum: eta, mean: &now.marginals, nu: &now.marginals };
+            stepper.take(objective, &step, &mut now.potentials);
+            let log_z = objective.oracle.marginals(&now.potentials, objective.total, &mut spare);
             if self.step == StepSize::Search {
-                let step = Step { a: eta, sum: eta, value, gradient: &gradient };
-                let verdict = step.judge(objective, &now, &next, &now.marginals, &mut scratch);
+                let verdict = stepper.judge(objective, &step, [now.log_z, log_z], &spare);
                 match verdict {
                     Verdict::TooLong => found *= SHORTEN,
                     Verdict::Good => found *= LENGTHEN,
                     Verdict::Unclear => {}
                 }
                 if verdict == Verdict::TooLong {
+                    stepper.take_back(objective, &step, &mut now.potentials);
                     if watch.wasted() {
                         return watch.finish(objective, now, Reason::Iterations);
                     }
@@ -79,12 +75,12 @@ impl Optimiser for Mirror {
                     continue;
                 }
             }
-            std::mem::swap(&mut now, &mut next);
+            std::mem::swap(&mut now.marginals, &mut spare);
+            now.log_z = log_z;
             objective.oracle.relieve(&mut now.potentials);
             if let Some(reason) = watch.arrived(objective, &now, &now.marginals) {
                 return watch.finish(objective, now, reason);
             }
-            value = objective.loss.value_and_gradient(&now.marginals, &mut gradient);
         }
         unreachable!("the watch ends every run")
     }

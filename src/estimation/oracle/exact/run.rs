@@ -18,7 +18,8 @@ use super::program::{Kind, Operand, Program, Task};
 use crate::factor::{Marginals, Potentials};
 use crate::numeric::contraction::Contraction;
 use crate::numeric::pointwise::{divide_assign, multiply_assign};
-use crate::numeric::shift::{add_rows, exp_rows, ln_all};
+use crate::numeric::shift::{exp_rows, ln_plus_rows};
+use crate::numeric::strided::Projection;
 
 /// Sums below this are not trusted. All that rounding to zero can have taken from a larger sum is
 /// below 1e-50 of it.
@@ -185,8 +186,8 @@ impl Run<'_> {
                     let table = &mut below[node - 1 - start];
                     self.exponentiate(node - 1, child, table);
                     forward.multiply(&table.value, &[1.0], &mut own.sums, self.parallel);
-                    ln_all(&own.sums, TINY, &mut own.log);
-                    add_rows(&child.from_node, &table.shift, &mut own.log);
+                    let rows: [(&Projection, &[f64]); 1] = [(&child.from_node, &table.shift)];
+                    ln_plus_rows(&own.sums, TINY, &rows, &mut own.log, self.parallel);
                 }
                 Kind::Product { forward, left_node, left, right } => {
                     let (lefts, rights) = below.split_at_mut(left_node + 1 - start);
@@ -195,9 +196,9 @@ impl Run<'_> {
                     self.exponentiate(*left_node, left, a);
                     self.exponentiate(node - 1, right, b);
                     forward.multiply(&a.value, &b.value, &mut own.sums, self.parallel);
-                    ln_all(&own.sums, TINY, &mut own.log);
-                    add_rows(&left.from_node, &a.shift, &mut own.log);
-                    add_rows(&right.from_node, &b.shift, &mut own.log);
+                    let rows: [(&Projection, &[f64]); 2] =
+                        [(&left.from_node, &a.shift), (&right.from_node, &b.shift)];
+                    ln_plus_rows(&own.sums, TINY, &rows, &mut own.log, self.parallel);
                     if self.mend {
                         let (a, b) = (self.log(*left_node, a), self.log(node - 1, b));
                         mend_logarithms(forward, a, b, own);
@@ -209,11 +210,12 @@ impl Run<'_> {
 
     /// Takes a table's row maxima out and leaves the exponentials of the rest.
     fn exponentiate(&self, node: usize, operand: &Operand, table: &mut Table) {
+        let Table { log, shift, value, .. } = table;
         let log = match self.program.instructions[node].kind {
             Kind::Leaf(leaf) => self.potentials.table(leaf),
-            _ => &table.log,
+            _ => log,
         };
-        exp_rows(&operand.onto_kept, log, &mut table.shift, &mut table.value);
+        exp_rows(&operand.onto_kept, log, shift, value, self.parallel);
     }
 
     fn backward(
@@ -231,15 +233,15 @@ impl Run<'_> {
             match &self.program.instructions[node].kind {
                 Kind::Leaf(_) => {}
                 Kind::Sum { child, .. } => {
-                    divide_assign(&mut own.mass, &mut own.sums, TINY);
+                    divide_assign(&mut own.mass, &mut own.sums, TINY, self.parallel);
                     let table = &mut below[node - 1 - start];
                     let Table { value, mass, .. } = table;
                     let out = self.target(task, node - 1, mass, marginals);
                     child.back.multiply(&[1.0], &own.mass, out, self.parallel);
-                    multiply_assign(out, value);
+                    multiply_assign(out, value, self.parallel);
                 }
                 Kind::Product { forward, left_node, left, right } => {
-                    let lost = divide_assign(&mut own.mass, &mut own.sums, TINY);
+                    let lost = divide_assign(&mut own.mass, &mut own.sums, TINY, self.parallel);
                     trusted &= self.mend || lost <= noticeable;
                     let (lefts, rights) = below.split_at_mut(left_node + 1 - start);
                     let a = &mut lefts[left_node - start];
@@ -248,10 +250,10 @@ impl Run<'_> {
                     if !self.absorb(task, forward, nodes, a, b, &own.mass, marginals) {
                         let out = self.target(task, nodes.0, &mut a.mass, marginals);
                         left.back.multiply(&b.value, &own.mass, out, self.parallel);
-                        multiply_assign(out, &a.value);
+                        multiply_assign(out, &a.value, self.parallel);
                         let out = self.target(task, nodes.1, &mut b.mass, marginals);
                         right.back.multiply(&a.value, &own.mass, out, self.parallel);
-                        multiply_assign(out, &b.value);
+                        multiply_assign(out, &b.value, self.parallel);
                     }
                     if self.mend && lost > 0.0 {
                         self.mend_masses(task, forward, nodes, a, b, own, marginals);
@@ -320,7 +322,7 @@ impl Run<'_> {
         }
         let out = self.target(task, leaf_node, &mut [], marginals);
         forward.absorb_back(&leaf.value, &message.value, ratio, out, &mut message.mass);
-        multiply_assign(&mut message.mass, &message.value);
+        multiply_assign(&mut message.mass, &message.value, self.parallel);
         true
     }
 
