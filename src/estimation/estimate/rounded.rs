@@ -14,8 +14,9 @@ const STAGES: u32 = 14;
 
 /// Minimises the L1 loss, whose gradient jumps, by way of smooth losses that come ever closer.
 ///
-/// With L_w <= L the loss with kinks rounded to the width w, and g the certified gap of L_w at mu:
-/// L(mu) - L(mu*) <= L(mu) - L_w(mu*) <= (L(mu) - L_w(mu)) + g, which is the gap that is returned.
+/// With L_w <= L the loss with kinks rounded to the width w, and g the certified gap of L_w at mu,
+/// the smallest L is at least the smallest L_w, which is at least L_w(mu) - g: a lower bound that
+/// certifies L too.
 #[allow(clippy::too_many_arguments)]
 pub(super) fn minimise(
     optimiser: &dyn Optimiser,
@@ -31,6 +32,8 @@ pub(super) fn minimise(
     let mut potentials = start;
     let mut iterations = 0;
     let mut best: Option<Outcome> = None;
+    // The smallest loss is at least this, whichever rounding shows it.
+    let mut lower_bound = f64::NEG_INFINITY;
     for stage in 0..STAGES {
         let width = FIRST_WIDTH * NARROWING.powi(stage as i32);
         loss.set_norm(Norm::Rounded(width));
@@ -48,20 +51,23 @@ pub(super) fn minimise(
         let mut outcome = optimiser.minimise(&mut objective, potentials, &mut watch);
         iterations += outcome.iterations;
         let (l1, _) = loss.l1_l2(&outcome.iterate.marginals);
-        outcome.gap = outcome.gap.map(|gap| gap + (l1 - outcome.loss).max(0.0));
+        if let Some(gap) = outcome.gap {
+            lower_bound = lower_bound.max(outcome.loss - gap);
+        }
         outcome.loss = l1;
         potentials = outcome.iterate.potentials.clone();
-        let wanted = stopping.gap.max(stopping.relative_gap * l1);
-        let enough = outcome.gap.is_some_and(|gap| gap <= wanted);
         if best.as_ref().is_none_or(|best| l1 <= best.loss) {
             best = Some(outcome);
         }
-        if enough || iterations >= stopping.iterations {
+        let smallest = best.as_ref().map_or(l1, |best| best.loss);
+        let wanted = stopping.gap.max(stopping.relative_gap * smallest);
+        if smallest - lower_bound <= wanted || iterations >= stopping.iterations {
             break;
         }
     }
     loss.set_norm(Norm::L1);
     let mut best = best.expect("there is at least one stage");
+    best.gap = lower_bound.is_finite().then_some((best.loss - lower_bound).max(0.0));
     let wanted = stopping.gap.max(stopping.relative_gap * best.loss);
     best.reason = match best.gap {
         Some(gap) if gap <= wanted => Reason::Gap,

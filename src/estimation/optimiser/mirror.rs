@@ -1,6 +1,6 @@
 use super::step::{Step, Stepper, Verdict};
-use super::{Objective, Optimiser, Outcome, Reason, Watch};
-use crate::factor::Potentials;
+use super::{Iterate, Objective, Optimiser, Outcome, Reason, Watch};
+use crate::factor::{CliqueVector, Potentials};
 
 /// The step sizes eta_t of [`Mirror`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +30,10 @@ pub struct Mirror {
 const SHORTEN: f64 = 0.5;
 /// and after one that was not.
 const LENGTHEN: f64 = 1.1;
+/// How far the first step moves a potential when the loss has kinks. Steps that fall as 1/t add up
+/// to about ten times the first, and counts that differ by some orders of magnitude must be within
+/// reach.
+const KINKED_MOVE: f64 = 4.0;
 /// A search that gets here has lost the slope in rounding.
 const SHORTEST: f64 = 1e-300;
 
@@ -40,11 +44,8 @@ impl Optimiser for Mirror {
         start: Potentials,
         watch: &mut Watch<'_>,
     ) -> Outcome {
-        let safe = match objective.loss.smoothness() {
-            Some(smoothness) if smoothness > 0.0 => 1.0 / (smoothness * objective.total),
-            _ => 1.0 / objective.total,
-        };
         let mut now = objective.evaluate(start);
+        let safe = first_step(objective, &now);
         let mut spare = now.marginals.clone();
         let mut stepper = Stepper::default();
         let mut found = safe;
@@ -84,4 +85,17 @@ impl Optimiser for Mirror {
         }
         unreachable!("the watch ends every run")
     }
+}
+
+/// The longest step that is safe; for a loss with kinks, one that moves potentials noticeably.
+fn first_step(objective: &mut Objective<'_>, start: &Iterate) -> f64 {
+    let scale = match objective.loss.smoothness() {
+        Some(smoothness) => smoothness * objective.total,
+        None => {
+            let mut gradient = CliqueVector::zeros(objective.layout());
+            objective.loss.value_and_gradient(&start.marginals, &mut gradient);
+            gradient.values().iter().fold(0.0f64, |largest, g| largest.max(g.abs())) / KINKED_MOVE
+        }
+    };
+    if scale > 0.0 { 1.0 / scale } else { 1.0 }
 }

@@ -1,0 +1,136 @@
+//! Estimation through the library: what the golden problems do not show.
+
+use pgmbench::domain::Clique;
+use pgmbench::estimation::estimate::{
+    Algorithm, Estimate, EstimateError, OracleKind, Settings, estimate,
+};
+use pgmbench::estimation::loss::Norm;
+use pgmbench::estimation::optimiser::StepSize;
+use pgmbench::problem::Problem;
+
+fn golden(name: &str) -> (Problem, serde_json::Value) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+    let text = std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap();
+    (Problem::from_json(&text).unwrap(), serde_json::from_str(&text).unwrap())
+}
+
+fn fit(problem: &Problem, settings: &Settings) -> Estimate {
+    estimate(&problem.evidence(), settings, None, &mut |_| {}).unwrap()
+}
+
+/// A chain of pairs with noise that is anything but consistent, too small to need random numbers.
+fn noisy_chain(attributes: usize, size: usize) -> Problem {
+    let names: Vec<String> = (0..attributes).map(|i| format!("x{i}")).collect();
+    let domain = names.iter().map(|name| format!("\"{name}\": {size}")).collect::<Vec<_>>();
+    let measurements = (1..attributes).map(|i| {
+        let cells = (0..size * size).map(|cell| ((cell * 37 + i * 101) % 83) as f64 - 9.0);
+        let y = cells.map(|y| y.to_string()).collect::<Vec<_>>().join(",");
+        format!(
+            "{{\"attrs\": [\"x{}\", \"x{i}\"], \"query\": [\"identity\", \"identity\"], \
+             \"y\": [{y}], \"stddev\": 10}}",
+            i - 1
+        )
+    });
+    let measurements = measurements.collect::<Vec<_>>().join(",");
+    let text = format!(
+        "{{\"domain\": {{{}}}, \"total\": 1000, \"measurements\": [{measurements}]}}",
+        domain.join(",")
+    );
+    Problem::from_json(&text).unwrap()
+}
+
+#[test]
+fn the_l1_optimum_agrees_with_linear_programming() {
+    for name in ["single_marginal", "chain", "negative_answers", "total_queries"] {
+        let (problem, file) = golden(name);
+        let optimum = file["optimum"]["l1_loss"].as_f64().unwrap();
+        let found = fit(&problem, &Settings { norm: Norm::L1, ..Settings::default() });
+        assert!((found.loss - optimum).abs() <= 1e-6 * optimum, "{name}: {}", found.loss);
+        let gap = found.gap.unwrap();
+        assert!(found.loss - gap <= optimum * (1.0 + 1e-9), "{name}: the gap {gap} is too small");
+    }
+}
+
+#[test]
+fn the_certificate_holds_at_every_look() {
+    let (problem, file) = golden("negative_answers");
+    let optimum = file["optimum"]["l2_loss"].as_f64().unwrap();
+    for algorithm in [Algorithm::Auto, Algorithm::Mirror(StepSize::Search), Algorithm::Lbfgs] {
+        for iterations in [1, 10, 100] {
+            let settings =
+                Settings { algorithm, iterations: Some(iterations), ..Settings::default() };
+            let found = fit(&problem, &settings);
+            assert!(found.loss >= optimum * (1.0 - 1e-8));
+            assert!(found.loss - found.gap.unwrap() <= optimum * (1.0 + 1e-8), "{algorithm:?}");
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let problem = noisy_chain(40, 30);
+    let run = |parallel| {
+        fit(&problem, &Settings { parallel, iterations: Some(60), ..Settings::default() })
+    };
+    let (one, many) = (run(false), run(true));
+    assert_eq!(one.loss.to_bits(), many.loss.to_bits());
+    assert_eq!(one.model.potentials(), many.model.potentials());
+}
+
+#[test]
+fn a_warm_start_ends_at_the_same_optimum_sooner() {
+    let problem = noisy_chain(8, 4);
+    let cold = fit(&problem, &Settings::default());
+    let settings = Settings { gap: Some(1e-6), ..Settings::default() };
+    let again = estimate(&problem.evidence(), &settings, None, &mut |_| {}).unwrap();
+    let warm = estimate(&problem.evidence(), &settings, Some(&cold.model), &mut |_| {}).unwrap();
+    assert!((warm.loss - cold.loss).abs() <= 2e-6);
+    assert!(warm.iterations < again.iterations, "{} {}", warm.iterations, again.iterations);
+}
+
+#[test]
+fn without_measurements_the_model_is_uniform() {
+    let text = r#"{"domain": {"a": 2, "b": 5}, "total": 100, "measurements": []}"#;
+    let found = fit(&Problem::from_json(text).unwrap(), &Settings::default());
+    assert_eq!((found.loss, found.gap), (0.0, Some(0.0)));
+    let model = found.model.calibrate().unwrap();
+    let all = model.marginal(&model.domain().everything()).unwrap();
+    assert!(all.values().iter().all(|&count| (count - 10.0).abs() < 1e-12));
+}
+
+#[test]
+fn approximate_oracles_are_named_and_agree_on_a_chain() {
+    let problem = noisy_chain(5, 3);
+    let exact = fit(&problem, &Settings::default());
+    for oracle in [OracleKind::Loopy, OracleKind::Convex] {
+        let settings = Settings { oracle, iterations: Some(3000), ..Settings::default() };
+        let found = fit(&problem, &settings);
+        assert!(!found.model.origin().unwrap().oracle_is_exact);
+        assert!((found.loss - exact.loss).abs() <= 1e-3 * exact.loss, "{oracle:?} {}", found.loss);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_cliques_that_cause_it() {
+    let problem = noisy_chain(10, 20);
+    let settings = Settings { memory_limit: Some(1000), ..Settings::default() };
+    match estimate(&problem.evidence(), &settings, None, &mut |_| {}) {
+        Err(EstimateError::TooLarge(error)) => {
+            assert!(error.needed_bytes > 1000.0);
+            assert_eq!(error.worst[0].names.len(), 2);
+        }
+        other => panic!("expected a refusal, found {other:?}"),
+    }
+}
+
+#[test]
+fn ten_thousand_attributes_work() {
+    let problem = noisy_chain(10_000, 3);
+    let found = fit(&problem, &Settings { iterations: Some(20), ..Settings::default() });
+    assert!(found.loss.is_finite() && found.gap.unwrap() >= 0.0);
+    let model = found.model.calibrate().unwrap();
+    let ends: Clique =
+        ["x0", "x9999"].iter().map(|name| problem.domain.id(name).unwrap()).collect();
+    let total = model.marginal(&ends).unwrap().total();
+    assert!((total - 1000.0).abs() < 1e-6, "{total}");
+}
