@@ -77,6 +77,23 @@ fn threads_do_not_change_a_bit() {
     assert_eq!(one.model.potentials(), many.model.potentials());
 }
 
+/// Measuring everything twice, with noise larger by the root of 2, is the same loss; but it is not
+/// recognised as a distance, so that it takes the general way.
+#[test]
+fn the_short_way_for_distances_leads_where_the_general_way_leads() {
+    let problem = noisy_chain(6, 5);
+    let mut twice = problem.clone();
+    twice.measurements.extend(problem.measurements.iter().cloned());
+    for measurement in &mut twice.measurements {
+        measurement.stddev *= 2f64.sqrt();
+    }
+    for algorithm in [Algorithm::Auto, Algorithm::Mirror(StepSize::Search)] {
+        let settings = Settings { algorithm, iterations: Some(40), ..Settings::default() };
+        let (short, general) = (fit(&problem, &settings), fit(&twice, &settings));
+        assert!((short.loss - general.loss).abs() <= 1e-9 * short.loss, "{algorithm:?}");
+    }
+}
+
 #[test]
 fn a_warm_start_ends_at_the_same_optimum_sooner() {
     let problem = noisy_chain(8, 4);

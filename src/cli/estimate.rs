@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use pgmbench::estimation::estimate::{self, Estimate, OracleKind, Settings, Update, estimate};
 use pgmbench::estimation::loss::Norm;
-use pgmbench::estimation::model::Model;
+use pgmbench::estimation::model::{Model, Origin};
 use pgmbench::estimation::optimiser::{self, StepSize};
 use pgmbench::problem::Problem;
 use serde::Serialize;
@@ -54,10 +54,6 @@ pub(crate) struct EstimateArgs {
     /// 2GiB
     #[arg(long, value_name = "BYTES")]
     memory_limit: Option<ByteSize>,
-    /// The smoothness constant of the accelerated algorithm: tight, or the spectral norm of the
-    /// measurements as in the paper (smaller steps)
-    #[arg(long, value_enum)]
-    constant: Option<Constant>,
     /// The step size of mirror descent: constant, decreasing as 1/t, or found by line search
     #[arg(long, value_enum)]
     step: Option<Step>,
@@ -74,7 +70,7 @@ pub(crate) struct EstimateArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Algorithm {
-    /// Whichever suits the loss
+    /// The fastest that needs no tuning: accelerated, with steps that adapt
     Auto,
     /// Entropic mirror descent, Algorithm 1 of the paper
     Mirror,
@@ -100,12 +96,6 @@ pub(crate) enum Oracle {
     Loopy,
     /// Convex belief propagation
     Convex,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Constant {
-    Tight,
-    Spectral,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -138,8 +128,13 @@ impl EstimateArgs {
             }
         };
         let settings = self.settings();
-        let estimate = estimate(&problem.evidence(), &settings, warm_start.as_ref(), &mut watch)
-            .or_input(self.problem.display())?;
+        let mut estimate =
+            estimate(&problem.evidence(), &settings, warm_start.as_ref(), &mut watch)
+                .or_input(self.problem.display())?;
+        if let Some(origin) = estimate.model.origin().cloned() {
+            let origin = Origin { total_is_estimated: problem.total_is_estimated, ..origin };
+            estimate.model = estimate.model.with_origin(origin);
+        }
         drop(spinner);
         self.write(&estimate.model, &trace)?;
         let report = Report::new(&problem, &estimate);
@@ -167,9 +162,6 @@ impl EstimateArgs {
     fn check(&self) -> Result<(), Failure> {
         if self.step.is_some() && self.algorithm != Algorithm::Mirror {
             return Err(Failure::input("--step is for --algorithm mirror"));
-        }
-        if self.constant.is_some() && self.algorithm != Algorithm::Accelerated {
-            return Err(Failure::input("--constant is for --algorithm accelerated"));
         }
         check_output(&self.out, &[&self.problem])?;
         match &self.trace {
@@ -285,7 +277,8 @@ impl Report {
         };
         let total = if self.total_is_estimated { "estimated" } else { "given" };
         let approximate = if self.oracle_is_exact { "" } else { ", approximate" };
-        writeln!(output, "loss     {} ({}), {gap}", self.loss, self.norm)?;
+        let whose = if self.oracle_is_exact { "" } else { " of approximate marginals" };
+        writeln!(output, "loss     {} ({}){whose}, {gap}", self.loss, self.norm)?;
         writeln!(
             output,
             "stopped  after {} iterations of {} in {:.3} s: {}",

@@ -23,10 +23,8 @@ impl Spinner {
     }
 
     pub(crate) fn show(&self, update: &Update) {
-        if !self.0.is_hidden() {
-            if let Some(gap) = update.gap {
-                self.0.set_message(format!("iteration {}, gap {gap:.3e}", update.iteration));
-            }
+        if let Some(gap) = update.gap.filter(|_| !self.0.is_hidden()) {
+            self.0.set_message(format!("iteration {}, gap {gap:.3e}", update.iteration));
         }
     }
 }

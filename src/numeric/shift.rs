@@ -19,8 +19,13 @@ const PARALLEL: usize = 1 << 15;
 /// Cells that one thread handles at a time.
 const BLOCK: usize = 1 << 12;
 
-/// Writes each row's maximum to `small` and exp(cell - maximum) to `to`. A row without finite
-/// cells has the maximum minus infinity and zeros.
+/// The range of a table within which all rows can share a shift: products of two tables, each at
+/// least exp(-range), stay far from underflow.
+const NARROW: f64 = 200.0;
+
+/// Writes a shift for each row to `small` and exp(cell - shift) to `to`. The shift is the row's
+/// maximum, or that of the whole table if no cell is far below it; a row without finite cells has
+/// the shift minus infinity and zeros.
 pub fn exp_rows(
     projection: &Projection,
     big: &[f64],
@@ -30,7 +35,13 @@ pub fn exp_rows(
 ) {
     let n = projection.run();
     assert!(big.len() == to.len() && small.len() == projection.small_len());
-    max_rows(projection, big, small);
+    let [smallest, largest] = extremes(big);
+    if largest - smallest < NARROW {
+        // One shift for all rows does as well, and short rows have no maxima to wait for.
+        small.fill(largest);
+    } else {
+        max_rows(projection, big, small);
+    }
     if !parallel || big.len() < PARALLEL {
         return exp_runs(projection, projection.starts(), big, small, to);
     }
@@ -38,6 +49,23 @@ pub fn exp_rows(
     let parts = projection.starts().par_chunks(runs).zip(big.par_chunks(runs * n));
     let parts = parts.zip(to.par_chunks_mut(runs * n));
     parts.for_each(|((starts, big), to)| exp_runs(projection, starts, big, small, to));
+}
+
+/// The smallest and the largest value.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn extremes(values: &[f64]) -> [f64; 2] {
+    let (mut low, mut high) = ([f64::INFINITY; 16], [f64::NEG_INFINITY; 16]);
+    let mut blocks = values.chunks_exact(16);
+    for block in &mut blocks {
+        for i in 0..16 {
+            low[i] = if block[i] < low[i] { block[i] } else { low[i] };
+            high[i] = larger(high[i], block[i]);
+        }
+    }
+    let rest = blocks.remainder().iter().copied();
+    let low = low.iter().copied().chain(rest.clone()).fold(f64::INFINITY, f64::min);
+    let high = high.iter().copied().chain(rest).fold(f64::NEG_INFINITY, f64::max);
+    [low, high]
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]

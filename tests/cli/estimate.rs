@@ -106,7 +106,6 @@ fn arguments_that_make_no_sense_are_refused() {
     run(&["--memory-limit", "much"]);
     run(&["--threads", "0"]);
     run(&["--step", "search", "--algorithm", "lbfgs"]);
-    run(&["--constant", "tight"]);
     assert_eq!(session.files(), ["problem.json"]);
 }
 

@@ -9,7 +9,7 @@ use crate::factor::Potentials;
 const FIRST_WIDTH: f64 = 1.0;
 /// Each rounding is this much narrower than the one before.
 const NARROWING: f64 = 0.3;
-/// The number of roundings; the last one is 3e-7 wide.
+/// The number of roundings; the last one is 2e-7 wide.
 const STAGES: u32 = 14;
 
 /// Minimises the L1 loss, whose gradient jumps, by way of smooth losses that come ever closer.

@@ -6,7 +6,7 @@
 //!
 //! > G = sum over k of exp(ln A - M_A) exp(ln B - M_B), ln O = ln G + M_A + M_B,
 //!
-//! so that nothing overflows, and the only exponentials and logarithms are those of table cells,
+//! (or a maximum over the whole table where its cells are close together), so that nothing overflows, and the only exponentials and logarithms are those of table cells,
 //! never of the far more numerous products. On the way back the marginal m_O of a node becomes
 //! those of its children, m_A = A' times the sum of B' m_O / G with A', B' the exponentials above.
 //! Where the maxima of A and B lie at different k, G can be tiny or even underflow. Such cells hardly
