@@ -29,6 +29,13 @@ impl From<Table> for Input<'_> {
     }
 }
 
+impl Input<'_> {
+    /// The number 1.
+    fn one() -> Self {
+        Self { clique: Clique::empty(), log: vec![0.0].into(), linear: vec![1.0].into() }
+    }
+}
+
 /// A clique of a region.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'a> {
@@ -72,6 +79,11 @@ impl Calibrated {
                     let message = if other < clique { &self.up[other] } else { &self.down[clique] };
                     inputs.extend(message.as_ref().map(Input::from));
                 }
+            }
+            if inputs.is_empty() {
+                // All that this clique ties together lives elsewhere in the region; it may still be
+                // cut off from the rest, and a product needs a factor.
+                inputs.push(Input::one());
             }
             // The mass of the top, which counts everything below it by way of messages, from
             // which the shifts were taken out.

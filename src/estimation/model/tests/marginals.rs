@@ -47,6 +47,25 @@ proptest! {
     }
 }
 
+#[test]
+fn a_clique_without_tables_between_two_others_only_passes_on() {
+    let domain = Domain::new([("a", 2), ("b", 2), ("c", 2), ("d", 3)]).unwrap();
+    let cliques = vec![clique(&[1, 3]), clique(&[0, 2])];
+    let mut potentials = Potentials::zeros(&CliqueLayout::new(domain, cliques.clone()));
+    for (cell, theta) in potentials.values_mut().iter_mut().enumerate() {
+        *theta = (cell * cell % 7) as f64 / 3.0;
+    }
+    let model = Model::new(100.0, potentials);
+    let bridged: Vec<Clique> = cliques.into_iter().chain([clique(&[1, 2])]).collect();
+    let tree = JunctionTree::new(model.domain(), &bridged);
+    let ends = clique(&[0, 3]);
+    let found = Calibrated::new(&model, tree, 1 << 20).unwrap().marginal(&ends).unwrap();
+    let expected = joint(&model).unwrap().sum_onto(&ends);
+    for (found, expected) in found.values().iter().zip(expected.values()) {
+        assert!((found - 100.0 * expected).abs() < 1e-9, "{found} {expected}");
+    }
+}
+
 /// x0 - x1 - x2 ... with +-1000 on opposite sides of every edge: each table on its own says the
 /// contrary of what all together say.
 #[test]
