@@ -73,5 +73,6 @@ pub mod factor;
 pub mod numeric;
 pub mod privacy;
 pub mod problem;
+pub mod results;
 pub mod storage;
 pub mod workload;

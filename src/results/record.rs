@@ -1,0 +1,117 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What became of one arm of one trial: a row of `trials.csv`.
+///
+/// Fields that do not apply are empty. Rows are told apart by their `key`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Hash of all that the numbers depend on: data, workload, mechanism and its parameters, arm,
+    /// settings, budget, seed. Rows with another key than the configuration asks for are stale.
+    pub key: String,
+    /// The name of the experiment.
+    pub experiment: String,
+    /// The name of the data.
+    pub dataset: String,
+    /// Whether made-up records stand in for data that does not ship.
+    pub standin: bool,
+    /// The number of attributes of the data.
+    pub attributes: usize,
+    /// The mechanism.
+    pub mechanism: String,
+    /// The estimator: `own` for the one that the mechanism's paper came with.
+    pub arm: String,
+    /// The budget.
+    pub epsilon: f64,
+    /// The budget's delta, 0 for a pure one.
+    pub delta: f64,
+    /// The trial, counted from 0.
+    pub trial: usize,
+    /// The seed, as hexadecimal digits.
+    pub seed: String,
+    /// How it ended.
+    pub status: Status,
+    /// Where it failed: `load`, `select`, `estimate`, `evaluate`.
+    pub phase: String,
+    /// Mean over the sub-workloads W of |W mu - W mu^|_1 / (2 |W mu|_1).
+    pub workload_error: Option<f64>,
+    /// The same over the queries that were measured.
+    pub measurement_error: Option<f64>,
+    /// The sum of |r| over the measured answers, r the residuals in standard deviations.
+    pub l1_loss: Option<f64>,
+    /// Half the sum of r^2.
+    pub l2_loss: Option<f64>,
+    /// How far above the smallest possible the loss is at most.
+    pub gap: Option<f64>,
+    /// Iterations of the estimator.
+    pub iterations: Option<usize>,
+    /// Seconds to select what to measure, shared by all arms of the trial.
+    pub select_seconds: Option<f64>,
+    /// Seconds to measure it, shared by all arms.
+    pub measure_seconds: Option<f64>,
+    /// Seconds to estimate.
+    pub estimate_seconds: Option<f64>,
+    /// Seconds to answer the workload and compare.
+    pub evaluate_seconds: Option<f64>,
+    /// Seconds of one iteration.
+    pub seconds_per_iteration: Option<f64>,
+    /// Cells of the junction tree of what was measured.
+    pub junction_tree_cells: Option<f64>,
+    /// Bytes that the estimator held at its peak, or would have needed where it is infeasible.
+    pub peak_bytes: Option<f64>,
+    /// What there is to say, in a sentence.
+    pub message: String,
+}
+
+/// How an arm ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// With an estimate.
+    Done,
+    /// It would not fit into the memory that it may use.
+    Infeasible,
+    /// It took longer than it may.
+    Timeout,
+    /// With an error; tried again next time.
+    Failed,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Status::Done => "done",
+            Status::Infeasible => "infeasible",
+            Status::Timeout => "timeout",
+            Status::Failed => "failed",
+        })
+    }
+}
+
+/// Where an estimator was after some iterations: a row of `traces.csv`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TraceRecord {
+    /// The key of the trial's row.
+    pub key: String,
+    /// The name of the data.
+    pub dataset: String,
+    /// The mechanism.
+    pub mechanism: String,
+    /// The estimator.
+    pub arm: String,
+    /// The budget.
+    pub epsilon: f64,
+    /// The trial, counted from 0.
+    pub trial: usize,
+    /// Iterations so far.
+    pub iteration: usize,
+    /// Seconds so far.
+    pub seconds: f64,
+    /// The sum of |r| over the measured answers.
+    pub l1_loss: f64,
+    /// Half the sum of r^2.
+    pub l2_loss: f64,
+    /// The workload error at this point.
+    pub workload_error: f64,
+}
