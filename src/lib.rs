@@ -69,7 +69,9 @@
 pub mod data;
 pub mod domain;
 pub mod estimation;
+pub mod evaluation;
 pub mod factor;
+pub mod mechanism;
 pub mod numeric;
 pub mod privacy;
 pub mod problem;

@@ -22,7 +22,7 @@ impl Spinner {
         Self(bar)
     }
 
-    pub(crate) fn show(&self, update: &Update) {
+    pub(crate) fn show(&self, update: &Update<'_>) {
         if let Some(gap) = update.gap.filter(|_| !self.0.is_hidden()) {
             self.0.set_message(format!("iteration {}, gap {gap:.3e}", update.iteration));
         }
@@ -45,8 +45,8 @@ impl Trace {
         Self("iteration,seconds,l1_loss,l2_loss,gap\n".into())
     }
 
-    pub(crate) fn record(&mut self, update: &Update) {
-        let Update { iteration, seconds, l1_l2, gap } = update;
+    pub(crate) fn record(&mut self, update: &Update<'_>) {
+        let Update { iteration, seconds, l1_l2, gap, .. } = update;
         let number = |number: Option<f64>| number.map_or(String::new(), |x| x.to_string());
         let (l1, l2) = (number(l1_l2.map(|both| both.0)), number(l1_l2.map(|both| both.1)));
         let gap = number(*gap);
@@ -64,11 +64,20 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pgmbench::factor::{CliqueLayout, Marginals};
 
     #[test]
     fn numbers_that_were_not_computed_are_empty_fields() {
         let mut trace = Trace::new();
-        trace.record(&Update { iteration: 3, seconds: 0.5, l1_l2: Some((3.0, 2.0)), gap: None });
+        let domain = pgmbench::domain::Domain::new([("a", 2)]).unwrap();
+        let marginals = Marginals::zeros(&CliqueLayout::new(domain, vec![]));
+        trace.record(&Update {
+            iteration: 3,
+            seconds: 0.5,
+            l1_l2: Some((3.0, 2.0)),
+            gap: None,
+            marginals: &marginals,
+        });
         assert_eq!(trace.0, "iteration,seconds,l1_loss,l2_loss,gap\n3,0.5,3,2,\n");
     }
 }

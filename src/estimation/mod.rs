@@ -3,6 +3,7 @@
 
 pub mod contraction;
 pub mod estimate;
+pub mod estimator;
 pub mod junction_tree;
 pub mod loss;
 pub mod model;

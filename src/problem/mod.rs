@@ -61,7 +61,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::domain::Domain;
-use crate::estimation::estimate::Evidence;
+use crate::estimation::estimate::{Evidence, Observed};
 use crate::estimation::loss::Measurement;
 #[cfg(doc)]
 use crate::estimation::loss::estimate_total;
@@ -89,7 +89,7 @@ impl Problem {
         Evidence {
             domain: &self.domain,
             total: self.total,
-            measurements: &self.measurements,
+            observed: Observed::Answers(&self.measurements),
             zeros: &self.zeros,
         }
     }

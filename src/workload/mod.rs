@@ -9,10 +9,13 @@ mod query_matrix;
 #[cfg(test)]
 pub(crate) mod tests;
 mod total_estimator;
+#[allow(clippy::module_inception)]
+mod workload;
 
 pub use query_factor::{FactorError, QueryFactor};
 pub use query_matrix::{QueryError, QueryMatrix, RowOrder};
 pub use total_estimator::TotalEstimator;
+pub use workload::{SubWorkload, Workload};
 
 /// The largest number of cells of a marginal, and of rows of a query matrix over it: 2^31.
 ///

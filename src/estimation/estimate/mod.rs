@@ -5,7 +5,7 @@ mod memory;
 mod rounded;
 mod settings;
 
-pub use evidence::{Evidence, StructuralZeros};
+pub use evidence::{Evidence, Likelihood, Observed, StructuralZeros};
 pub use settings::{Algorithm, OracleKind, Settings};
 
 use std::sync::Arc;
@@ -16,13 +16,14 @@ use thiserror::Error;
 use crate::domain::{Clique, Domain};
 use crate::estimation::contraction::ContractionTree;
 use crate::estimation::junction_tree::{JunctionTree, TooLarge, TreeSize};
-use crate::estimation::loss::{LinearLoss, LinearLossError, Norm};
+use crate::estimation::loss::{LinearLoss, LinearLossError, Loss, Norm};
 use crate::estimation::model::{Model, Origin};
 use crate::estimation::optimiser::{
-    Accelerated, Constant, Lbfgs, Mirror, Objective, Optimiser, Outcome, Progress, Stopping, Watch,
+    Accelerated, Constant, Lbfgs, Mirror, Objective, Optimiser, Outcome, Progress, Reason,
+    Stopping, Watch,
 };
 use crate::estimation::oracle::{Exact, Loopy, LoopyError, LoopyOptions, MarginalOracle};
-use crate::factor::{CliqueLayout, Potentials};
+use crate::factor::{CliqueLayout, Marginals, Potentials};
 
 /// A fitted model, and how good it is.
 #[derive(Clone, Debug)]
@@ -31,10 +32,9 @@ pub struct Estimate {
     pub model: Model,
     /// The loss that was minimised.
     pub loss: f64,
-    /// The sum of |r| over all measured answers, r the residuals in standard deviations.
-    pub l1_loss: f64,
-    /// Half the sum of r^2.
-    pub l2_loss: f64,
+    /// The sum of |r| over all measured answers and half the sum of r^2, r the residuals in
+    /// standard deviations; `None` where nothing was measured but a likelihood is given.
+    pub l1_l2: Option<(f64, f64)>,
     /// How much larger than the smallest possible the loss is at most, when that is certain.
     pub gap: Option<f64>,
     /// Calls of the oracle.
@@ -47,11 +47,13 @@ pub struct Estimate {
     pub seconds_per_iteration: f64,
     /// The junction tree of the cliques.
     pub tree: TreeSize,
+    /// Bytes of the tables that it took.
+    pub bytes: f64,
 }
 
 /// What an observer is told after an iteration.
 #[derive(Clone, Copy, Debug)]
-pub struct Update {
+pub struct Update<'a> {
     /// Calls of the oracle so far.
     pub iteration: usize,
     /// Since the first iteration began.
@@ -60,6 +62,8 @@ pub struct Update {
     pub l1_l2: Option<(f64, f64)>,
     /// The certified gap, when it was just computed.
     pub gap: Option<f64>,
+    /// The marginals at this point.
+    pub marginals: &'a Marginals,
 }
 
 /// Why there is no estimate.
@@ -77,6 +81,12 @@ pub enum EstimateError {
     /// Nothing is possible.
     #[error("zeros: they exclude every record; expected at least one possible combination")]
     NothingPossible,
+    /// The time is over.
+    #[error("not there by the deadline, after {iterations} iterations")]
+    Deadline {
+        /// Iterations until then.
+        iterations: usize,
+    },
     /// The total is not a positive number.
     #[error("total: expected a positive number, found {0}")]
     Total(f64),
@@ -90,7 +100,7 @@ pub fn estimate(
     evidence: &Evidence<'_>,
     settings: &Settings,
     warm_start: Option<&Model>,
-    observer: &mut (dyn FnMut(&Update) + Send),
+    observer: &mut (dyn FnMut(&Update<'_>) + Send),
 ) -> Result<Estimate, EstimateError> {
     // On a thread of the pool: from outside, each of the thousands of forks would be handed over
     // to it, which takes longer than a small problem's whole iteration.
@@ -101,7 +111,7 @@ fn estimate_here(
     evidence: &Evidence<'_>,
     settings: &Settings,
     warm_start: Option<&Model>,
-    observer: &mut (dyn FnMut(&Update) + Send),
+    observer: &mut (dyn FnMut(&Update<'_>) + Send),
 ) -> Result<Estimate, EstimateError> {
     let began = Instant::now();
     if !(evidence.total > 0.0 && evidence.total.is_finite()) {
@@ -109,35 +119,39 @@ fn estimate_here(
     }
     let cliques = evidence.cliques();
     let tree = JunctionTree::new(evidence.domain, &cliques);
-    let (mut oracle, work) = oracle(evidence.domain, &cliques, &tree, settings)?;
+    let Machinery { mut oracle, work, bytes } =
+        machinery(evidence.domain, &cliques, &tree, settings)?;
     let layout = Arc::clone(oracle.layout());
-    let linear = |norm| LinearLoss::new(Arc::clone(&layout), evidence.measurements.to_vec(), norm);
-    let mut loss = linear(settings.norm)?;
+    let mut observed = ObservedLoss::new(evidence, &layout, settings.norm)?;
     let mut base = Potentials::zeros(&layout);
     evidence.exclude(&mut base);
     let mut start = base.clone();
     if let Some(model) = warm_start {
         begin_with(model, &mut start);
     }
-    let mut objective =
-        Objective { oracle: &mut *oracle, loss: &mut loss, base: &base, total: evidence.total };
-    if objective.evaluate(start.clone()).log_z == f64::NEG_INFINITY {
+    let mut marginals = Marginals::zeros(&layout);
+    if oracle.marginals(&start, evidence.total, &mut marginals) == f64::NEG_INFINITY {
         return Err(EstimateError::NothingPossible);
     }
-    let mut monitor = if settings.both_losses { Some(linear(settings.norm)?) } else { None };
+    let mut monitor = match settings.both_losses {
+        true => Some(ObservedLoss::new(evidence, &layout, settings.norm)?),
+        false => None,
+    };
     let mut tell = |progress: &Progress<'_>| {
+        let monitor = monitor.as_mut();
         observer(&Update {
             iteration: progress.iteration,
             seconds: progress.seconds,
-            l1_l2: monitor.as_mut().map(|monitor| monitor.l1_l2(progress.marginals)),
+            l1_l2: monitor.and_then(|monitor| monitor.as_loss().l1_l2(progress.marginals)),
             gap: progress.gap,
+            marginals: progress.marginals,
         });
     };
     let stopping = stopping(settings, work);
     let running = Instant::now();
     let outcome = minimise(
         &mut *oracle,
-        &mut loss,
+        &mut observed,
         &base,
         start,
         evidence.total,
@@ -145,14 +159,22 @@ fn estimate_here(
         stopping,
         &mut tell,
     );
+    if outcome.reason == Reason::Deadline {
+        return Err(EstimateError::Deadline { iterations: outcome.iterations });
+    }
     let per_iteration = running.elapsed().as_secs_f64() / outcome.iterations.max(1) as f64;
-    let (l1_loss, l2_loss) = loss.l1_l2(&outcome.iterate.marginals);
+    let l1_l2 = observed.as_loss().l1_l2(&outcome.iterate.marginals);
     let origin = Origin {
         release: env!("CARGO_PKG_VERSION").into(),
         algorithm: settings.algorithm.name().into(),
         oracle: settings.oracle.name().into(),
         oracle_is_exact: oracle.is_exact(),
-        norm: if settings.norm == Norm::L2 { "l2" } else { "l1" }.into(),
+        norm: match (evidence.observed, settings.norm) {
+            (Observed::Likelihood(_), _) => "likelihood",
+            (_, Norm::L2) => "l2",
+            _ => "l1",
+        }
+        .into(),
         loss: Some(outcome.loss),
         gap: outcome.gap,
         iterations: outcome.iterations as u64,
@@ -161,34 +183,71 @@ fn estimate_here(
     Ok(Estimate {
         model: Model::new(evidence.total, outcome.iterate.potentials).with_origin(origin),
         loss: outcome.loss,
-        l1_loss,
-        l2_loss,
+        l1_l2,
         gap: outcome.gap,
         iterations: outcome.iterations,
         reason: outcome.reason.name(),
         seconds: began.elapsed().as_secs_f64(),
         seconds_per_iteration: per_iteration,
         tree: tree.size(),
+        bytes,
     })
 }
 
-/// The oracle, and the work of one call in multiply-adds.
-fn oracle(
+/// The loss of what was observed. Linear ones can be rounded.
+enum ObservedLoss {
+    Linear(LinearLoss),
+    Other(Box<dyn Loss>),
+}
+
+impl ObservedLoss {
+    fn new(
+        evidence: &Evidence<'_>,
+        layout: &Arc<CliqueLayout>,
+        norm: Norm,
+    ) -> Result<Self, LinearLossError> {
+        Ok(match evidence.observed {
+            Observed::Answers(answers) => {
+                Self::Linear(LinearLoss::new(Arc::clone(layout), answers.to_vec(), norm)?)
+            }
+            Observed::Likelihood(likelihood) => Self::Other(likelihood.loss(layout)),
+        })
+    }
+
+    fn as_loss(&mut self) -> &mut dyn Loss {
+        match self {
+            Self::Linear(linear) => linear,
+            Self::Other(other) => &mut **other,
+        }
+    }
+}
+
+/// An oracle and what it takes.
+struct Machinery {
+    oracle: Box<dyn MarginalOracle>,
+    /// Of one call, in multiply-adds.
+    work: f64,
+    /// With the vectors of the optimiser.
+    bytes: f64,
+}
+
+fn machinery(
     domain: &Domain,
     cliques: &[Clique],
     tree: &JunctionTree,
     settings: &Settings,
-) -> Result<(Box<dyn MarginalOracle>, f64), EstimateError> {
+) -> Result<Machinery, EstimateError> {
     let limit = settings.memory_limit.unwrap_or_else(memory::half_of_the_machine);
     let measured: f64 = cliques.iter().map(|clique| domain.cells_f64(clique)).sum();
     // Potentials, marginals, gradients, answers and copies of them.
     let vectors = 12.0 * 8.0 * measured;
     if settings.oracle == OracleKind::Exact {
         let plan = ContractionTree::new(domain, cliques, tree);
-        tree.check_bytes(vectors + plan.bytes(domain), limit)?;
+        let bytes = vectors + plan.bytes(domain);
+        tree.check_bytes(bytes, limit)?;
         let work = plan.work(domain);
         let oracle = Exact::from_plan(domain, cliques, &plan).with_threads(settings.parallel);
-        return Ok((Box::new(oracle), work));
+        return Ok(Machinery { oracle: Box::new(oracle), work, bytes });
     }
     tree.check_bytes(vectors, limit)?;
     let layout = CliqueLayout::new(domain.clone(), cliques.to_vec());
@@ -199,7 +258,7 @@ fn oracle(
         OracleKind::Convex => Loopy::convex(&layout, options)?,
         _ => Loopy::bethe(&layout, options)?,
     };
-    Ok((Box::new(oracle), 40.0 * measured))
+    Ok(Machinery { oracle: Box::new(oracle), work: 40.0 * measured, bytes: vectors })
 }
 
 /// Multiply-adds that a run without further wishes may take: some ten seconds.
@@ -212,12 +271,14 @@ fn stopping(settings: &Settings, work: f64) -> Stopping {
             iterations: settings.iterations.unwrap_or(usize::MAX),
             gap,
             relative_gap: 0.0,
+            deadline: settings.deadline,
         },
         // To the last digit that marginals are printed with.
         None => Stopping {
             iterations: settings.iterations.unwrap_or(iterations),
             gap: 1e-12,
             relative_gap: 1e-11,
+            deadline: settings.deadline,
         },
     }
 }
@@ -225,7 +286,7 @@ fn stopping(settings: &Settings, work: f64) -> Stopping {
 #[allow(clippy::too_many_arguments)]
 fn minimise(
     oracle: &mut dyn MarginalOracle,
-    loss: &mut LinearLoss,
+    loss: &mut ObservedLoss,
     base: &Potentials,
     start: Potentials,
     total: f64,
@@ -245,11 +306,13 @@ fn minimise(
         Algorithm::Mirror(step) => Box::new(Mirror { step }),
         Algorithm::Lbfgs => Box::new(Lbfgs::default()),
     };
-    let kinked = settings.norm == Norm::L1 && !matches!(settings.algorithm, Algorithm::Mirror(_));
-    if kinked {
+    if let ObservedLoss::Linear(loss) = loss
+        && settings.norm == Norm::L1
+        && !matches!(settings.algorithm, Algorithm::Mirror(_))
+    {
         return rounded::minimise(&*optimiser, oracle, loss, base, start, total, stopping, tell);
     }
-    let mut objective = Objective { oracle, loss, base, total };
+    let mut objective = Objective { oracle, loss: loss.as_loss(), base, total };
     optimiser.minimise(&mut objective, start, &mut Watch::new(stopping, tell))
 }
 

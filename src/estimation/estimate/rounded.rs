@@ -41,7 +41,12 @@ pub(super) fn minimise(
         // shared by the stages to come.
         let rounding = 0.5 * width * answers as f64;
         let share = (stopping.iterations - iterations).div_ceil((STAGES - stage) as usize);
-        let stop = Stopping { iterations: share.max(1), gap: 0.05 * rounding, relative_gap: 0.0 };
+        let stop = Stopping {
+            iterations: share.max(1),
+            gap: 0.05 * rounding,
+            relative_gap: 0.0,
+            deadline: stopping.deadline,
+        };
         let before = iterations;
         let mut count = |progress: &Progress<'_>| {
             tell(&Progress { iteration: before + progress.iteration, ..*progress });
@@ -50,7 +55,10 @@ pub(super) fn minimise(
         let mut watch = Watch::new(stop, &mut count);
         let mut outcome = optimiser.minimise(&mut objective, potentials, &mut watch);
         iterations += outcome.iterations;
-        let (l1, _) = loss.l1_l2(&outcome.iterate.marginals);
+        if outcome.reason == Reason::Deadline {
+            return Outcome { iterations, ..outcome };
+        }
+        let (l1, _) = loss.l1_and_l2(&outcome.iterate.marginals);
         if let Some(gap) = outcome.gap {
             lower_bound = lower_bound.max(outcome.loss - gap);
         }

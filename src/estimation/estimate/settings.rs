@@ -1,3 +1,5 @@
+use std::time::Instant;
+
 use crate::estimation::loss::Norm;
 use crate::estimation::optimiser::{Constant, StepSize};
 
@@ -16,6 +18,8 @@ pub struct Settings {
     pub gap: Option<f64>,
     /// Bytes that the tables may take; by default half of the machine's memory.
     pub memory_limit: Option<u64>,
+    /// There is no estimate if it is not there by then.
+    pub deadline: Option<Instant>,
     /// Whether several threads may work on one estimate. The result is the same.
     pub parallel: bool,
     /// Whether the observer is told both losses at each iteration, which costs some time.
@@ -31,6 +35,7 @@ impl Default for Settings {
             iterations: None,
             gap: None,
             memory_limit: None,
+            deadline: None,
             parallel: true,
             both_losses: false,
         }

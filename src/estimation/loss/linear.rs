@@ -127,7 +127,7 @@ impl LinearLoss {
     }
 
     /// Both losses at once, whichever of them this one is: the sum of |r|, half the sum of r^2.
-    pub fn l1_l2(&mut self, marginals: &Marginals) -> (f64, f64) {
+    pub fn l1_and_l2(&mut self, marginals: &Marginals) -> (f64, f64) {
         self.check_layout(marginals);
         let mut l2 = 0.0;
         let l1 = self.sum_over_answers(marginals, |term, answers| {
@@ -179,7 +179,7 @@ impl Loss for LinearLoss {
     }
 
     fn value(&mut self, marginals: &Marginals) -> f64 {
-        let (l1, l2) = self.l1_l2(marginals);
+        let (l1, l2) = self.l1_and_l2(marginals);
         match self.norm {
             Norm::L1 => l1,
             Norm::L2 => l2,
@@ -189,6 +189,10 @@ impl Loss for LinearLoss {
                 residuals.map(|(answer, y)| rounded((answer - y) * weight, width).0).sum()
             }),
         }
+    }
+
+    fn l1_l2(&mut self, marginals: &Marginals) -> Option<(f64, f64)> {
+        Some(self.l1_and_l2(marginals))
     }
 
     fn as_distance(&self) -> Option<Distance<'_>> {

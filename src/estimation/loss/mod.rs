@@ -41,6 +41,12 @@ pub trait Loss: Send {
     /// L(mu) alone.
     fn value(&mut self, marginals: &Marginals) -> f64;
 
+    /// For noisy answers, whichever their loss is: the sum of |r| and half the sum of r^2, r the
+    /// residuals in standard deviations.
+    fn l1_l2(&mut self, _marginals: &Marginals) -> Option<(f64, f64)> {
+        None
+    }
+
     /// <d, H d> for a loss with a constant second derivative H: twice what the linear part of L
     /// leaves over along d. `None` for other losses.
     fn curvature(&mut self, _direction: &CliqueVector) -> Option<f64> {

@@ -12,6 +12,8 @@ pub struct Stopping {
     pub gap: f64,
     /// Or at most this times the loss.
     pub relative_gap: f64,
+    /// At this time, if it comes to it.
+    pub deadline: Option<Instant>,
 }
 
 /// Why a run ended.
@@ -23,6 +25,8 @@ pub enum Reason {
     Iterations,
     /// Rounding leaves nothing to gain.
     Stalled,
+    /// The time is over.
+    Deadline,
 }
 
 impl Reason {
@@ -32,6 +36,7 @@ impl Reason {
             Reason::Gap => "gap",
             Reason::Iterations => "iterations",
             Reason::Stalled => "stalled",
+            Reason::Deadline => "deadline",
         }
     }
 }
@@ -122,7 +127,8 @@ impl<'a> Watch<'a> {
             marginals: &iterate.marginals,
             gap,
         });
-        reason.or(last.then_some(Reason::Iterations))
+        let late = || self.stopping.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        reason.or(last.then_some(Reason::Iterations)).or_else(|| late().then_some(Reason::Deadline))
     }
 
     /// How much larger than the smallest possible the best loss is at most.

@@ -1,0 +1,82 @@
+//! Privacy mechanisms: each selects what to measure and measures it, once; estimators then work
+//! from what it has published.
+//!
+//! A mechanism is a folder here and a line in [`MECHANISMS`].
+
+mod error;
+mod records;
+mod release;
+mod task;
+
+pub use error::{MechanismError, ParameterError};
+pub use release::{Published, Release, Times};
+pub use task::{Noise, Task};
+
+use crate::privacy::{Budget, NoiseSource};
+
+/// Selects, measures and publishes.
+pub trait Mechanism: Send + Sync {
+    /// What it publishes about the data. Whatever depends on the data is paid for from `budget`.
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError>;
+}
+
+/// A mechanism as users know it.
+pub struct Kind {
+    /// In configurations: `hdmm`.
+    pub name: &'static str,
+    /// For people: `HDMM`.
+    pub title: &'static str,
+    /// What it does, in a sentence.
+    pub summary: &'static str,
+    /// Where it is from.
+    pub reference: &'static str,
+    /// Which guarantee it gives.
+    pub guarantee: GuaranteeKind,
+    /// What its own estimator is called, in a few words.
+    pub own: &'static str,
+    /// What can be set, with defaults.
+    pub parameters: &'static [Parameter],
+    /// The mechanism with these parameters; those that are missing have their defaults.
+    pub build: fn(&toml::Table) -> Result<Box<dyn Mechanism>, ParameterError>,
+}
+
+/// Which guarantee a mechanism gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuaranteeKind {
+    /// epsilon alone.
+    Pure,
+    /// epsilon and delta.
+    Approximate,
+}
+
+/// What can be set about a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// The value that it has otherwise, as in TOML.
+    pub default: &'static str,
+    /// What it means, in a sentence.
+    pub meaning: &'static str,
+}
+
+/// All mechanisms.
+pub static MECHANISMS: &[&Kind] = &[];
+
+/// The mechanism of this name.
+pub fn find(name: &str) -> Option<&'static Kind> {
+    MECHANISMS.iter().copied().find(|kind| kind.name == name)
+}
+
+/// Parameters as a mechanism's own type; its `Deserialize` refuses unknown names.
+fn parse<P: serde::de::DeserializeOwned>(table: &toml::Table) -> Result<P, ParameterError> {
+    table
+        .clone()
+        .try_into()
+        .map_err(|reason: toml::de::Error| ParameterError { message: reason.message().to_string() })
+}

@@ -1,0 +1,72 @@
+use crate::domain::Domain;
+use crate::estimation::estimate::{Evidence, Likelihood, Observed};
+use crate::estimation::estimator::Estimator;
+use crate::estimation::loss::{Measurement, estimate_total};
+use crate::privacy::Neighbours;
+
+use super::{MechanismError, Task};
+
+/// What a mechanism has published.
+pub struct Release {
+    /// The number of records: public between replaced records, otherwise estimated.
+    pub total: f64,
+    /// What estimators work from.
+    pub published: Published,
+    /// The estimator that the mechanism came with. It may know more about the measurements than
+    /// others do: their order, the network that they follow.
+    pub own: Box<dyn Estimator>,
+    /// How long it took.
+    pub times: Times,
+}
+
+/// What estimators work from.
+pub enum Published {
+    /// Noisy answers to linear queries.
+    Answers(Vec<Measurement>),
+    /// Evidence of another kind.
+    Likelihood(Box<dyn Likelihood>),
+}
+
+/// Wall time of the parts of a mechanism, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Times {
+    /// Selecting what to measure.
+    pub select: f64,
+    /// Measuring it.
+    pub measure: f64,
+}
+
+impl Release {
+    /// What was published, for an estimator.
+    pub fn evidence<'a>(&'a self, domain: &'a Domain) -> Evidence<'a> {
+        let observed = match &self.published {
+            Published::Answers(answers) => Observed::Answers(answers),
+            Published::Likelihood(likelihood) => Observed::Likelihood(&**likelihood),
+        };
+        Evidence { domain, total: self.total, observed, zeros: &[] }
+    }
+}
+
+impl Task<'_> {
+    /// The number of records that estimators are told: N itself where it is public, because a
+    /// record is replaced and never added or removed; otherwise what the noisy answers say of it,
+    /// and 1 at least (supplement E.1).
+    pub fn total(
+        &self,
+        neighbours: Neighbours,
+        answers: &[Measurement],
+    ) -> Result<f64, MechanismError> {
+        match neighbours {
+            Neighbours::Replace => Ok(self.data.len() as f64),
+            Neighbours::AddRemove => {
+                estimate_total(answers)
+                    .map(|total| total.max(1.0))
+                    .ok_or(MechanismError::Unsuitable(
+                    "no measurement determines the number of records, which is not public between \
+                     neighbours by adding and removing"
+                        .into(),
+                ))
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+use crate::data::Dataset;
+use crate::estimation::estimator::Estimator;
+use crate::privacy::sensitivity::Norm;
+use crate::privacy::{NumberLine, Sensitivity, Spacing};
+use crate::workload::Workload;
+
+/// What a mechanism is asked to do.
+pub struct Task<'a> {
+    /// The private records.
+    pub data: &'a Dataset,
+    /// What the release will be judged by.
+    pub workload: &'a Workload,
+    /// How noise is drawn.
+    pub noise: Noise,
+    /// For mechanisms that estimate between measurements.
+    pub estimator: &'a dyn Estimator,
+    /// Bytes that its tables may take.
+    pub memory_limit: u64,
+}
+
+/// How noise is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Noise {
+    /// Exactly, on a grid.
+    #[default]
+    Exact,
+    /// In floating point, for comparison with papers: not safe to release.
+    Continuous,
+}
+
+impl Noise {
+    /// The line for answers that are whole numbers on every table.
+    pub fn whole(self) -> NumberLine {
+        match self {
+            Noise::Exact => NumberLine::Integers,
+            Noise::Continuous => NumberLine::Continuous,
+        }
+    }
+
+    /// The line for real answers: a grid so fine that it enlarges the sensitivity by less than a
+    /// millionth.
+    pub fn real<N: Norm>(self, sensitivity: Sensitivity<N>, answers: usize) -> NumberLine {
+        match (self, Spacing::fine(sensitivity, answers)) {
+            (Noise::Exact, Some(spacing)) => NumberLine::Grid(spacing),
+            // Beyond all sensible sensitivities; the draw itself will refuse what is not whole.
+            (Noise::Exact, None) => NumberLine::Integers,
+            (Noise::Continuous, _) => NumberLine::Continuous,
+        }
+    }
+}

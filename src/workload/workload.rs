@@ -1,0 +1,77 @@
+use super::{QueryError, QueryFactor, QueryMatrix};
+use crate::domain::{Clique, Domain};
+use crate::factor::Projectable;
+
+/// Queries over several cliques, W: what a release is judged by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    domain: Domain,
+    parts: Vec<SubWorkload>,
+}
+
+/// The queries over one clique, W_C.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubWorkload {
+    /// C.
+    pub clique: Clique,
+    /// W_C, over the cells of the marginal in axis order.
+    pub query: QueryMatrix,
+}
+
+impl Workload {
+    /// One sub-workload a clique: the Kronecker product of a prefix matrix for each attribute that
+    /// `prefix` has, and of an identity for the others (ICML 2019, section 5.1).
+    pub fn marginals(
+        domain: &Domain,
+        cliques: &[Clique],
+        prefix: &Clique,
+    ) -> Result<Self, QueryError> {
+        let part = |clique: &Clique| {
+            let factor = |id| match prefix.contains(id) {
+                true => QueryFactor::Prefix,
+                false => QueryFactor::Identity,
+            };
+            let factors = clique.iter().map(factor).collect();
+            let (query, _) = QueryMatrix::kronecker(domain, clique.as_slice(), factors)?;
+            Ok(SubWorkload { clique: clique.clone(), query })
+        };
+        let parts = cliques.iter().map(part).collect::<Result<_, _>>()?;
+        Ok(Self { domain: domain.clone(), parts })
+    }
+
+    /// The attributes.
+    pub fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// The sub-workloads.
+    pub fn parts(&self) -> &[SubWorkload] {
+        &self.parts
+    }
+
+    /// The cliques of the sub-workloads.
+    pub fn cliques(&self) -> Vec<Clique> {
+        self.parts.iter().map(|part| part.clique.clone()).collect()
+    }
+
+    /// The number of queries.
+    pub fn queries(&self) -> usize {
+        self.parts.iter().map(|part| part.query.rows()).sum()
+    }
+
+    /// The answers of each sub-workload.
+    pub fn answers<P: Projectable>(&self, data: &P) -> Result<Vec<Vec<f64>>, P::Error> {
+        let answer = |part: &SubWorkload| Ok(part.answers(data.project(&part.clique)?.values()));
+        self.parts.iter().map(answer).collect()
+    }
+}
+
+impl SubWorkload {
+    /// W_C mu_C.
+    pub fn answers(&self, marginal: &[f64]) -> Vec<f64> {
+        let mut answers = vec![0.0; self.query.rows()];
+        let mut scratch = vec![0.0; self.query.scratch_len()];
+        self.query.apply(marginal, &mut answers, &mut scratch);
+        answers
+    }
+}
