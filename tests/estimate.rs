@@ -2,7 +2,7 @@
 
 use pgmbench::domain::Clique;
 use pgmbench::estimation::estimate::{
-    Algorithm, Estimate, EstimateError, OracleKind, Settings, estimate,
+    Algorithm, Estimate, EstimateError, Lipschitz, OracleKind, Settings, estimate,
 };
 use pgmbench::estimation::loss::Norm;
 use pgmbench::estimation::optimiser::StepSize;
@@ -64,6 +64,35 @@ fn the_certificate_holds_at_every_look() {
             assert!(found.loss - found.gap.unwrap() <= optimum * (1.0 + 1e-8), "{algorithm:?}");
         }
     }
+}
+
+#[test]
+fn the_papers_second_algorithm_comes_close_with_either_constant() {
+    for (name, lipschitz, iterations, share) in [
+        ("chain", Lipschitz::Spectral, 4000, 1e-3),
+        ("chain", Lipschitz::Smoothness, 1000, 1e-3),
+        ("negative_answers", Lipschitz::Smoothness, 4000, 1e-3),
+    ] {
+        let (problem, file) = golden(name);
+        let optimum = file["optimum"]["l2_loss"].as_f64().unwrap();
+        let settings = Settings {
+            algorithm: Algorithm::DualAveraging(lipschitz),
+            iterations: Some(iterations),
+            ..Settings::default()
+        };
+        let found = fit(&problem, &settings);
+        let excess = found.loss / optimum - 1.0;
+        assert!((-1e-8..share).contains(&excess), "{name}, {lipschitz:?}: {excess}");
+        assert!(found.loss - found.gap.unwrap() <= optimum * (1.0 + 1e-8));
+    }
+}
+
+#[test]
+fn a_deadline_that_is_over_ends_the_run() {
+    let settings = Settings { deadline: Some(std::time::Instant::now()), ..Settings::default() };
+    let problem = noisy_chain(5, 4);
+    let ended = estimate(&problem.evidence(), &settings, None, &mut |_| {});
+    assert!(matches!(ended, Err(EstimateError::Deadline { iterations: 1 })));
 }
 
 #[test]

@@ -4,9 +4,10 @@ mod evidence;
 mod memory;
 mod rounded;
 mod settings;
+mod spectral;
 
 pub use evidence::{Evidence, Likelihood, Observed, StructuralZeros};
-pub use settings::{Algorithm, OracleKind, Settings};
+pub use settings::{Algorithm, Lipschitz, OracleKind, Settings};
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,8 +20,8 @@ use crate::estimation::junction_tree::{JunctionTree, TooLarge, TreeSize};
 use crate::estimation::loss::{LinearLoss, LinearLossError, Loss, Norm};
 use crate::estimation::model::{Model, Origin};
 use crate::estimation::optimiser::{
-    Accelerated, Constant, Lbfgs, Mirror, Objective, Optimiser, Outcome, Progress, Reason,
-    Stopping, Watch,
+    Accelerated, Constant, DualAveraging, Lbfgs, Mirror, Objective, Optimiser, Outcome, Progress,
+    Reason, Stopping, Watch,
 };
 use crate::estimation::oracle::{Exact, Loopy, LoopyError, LoopyOptions, MarginalOracle};
 use crate::factor::{CliqueLayout, Marginals, Potentials};
@@ -147,6 +148,7 @@ fn estimate_here(
             marginals: progress.marginals,
         });
     };
+    let constant = lipschitz(evidence, &tree, settings, observed.as_loss());
     let stopping = stopping(settings, work);
     let running = Instant::now();
     let outcome = minimise(
@@ -156,6 +158,7 @@ fn estimate_here(
         start,
         evidence.total,
         settings,
+        constant,
         stopping,
         &mut tell,
     );
@@ -283,6 +286,23 @@ fn stopping(settings: &Settings, work: f64) -> Stopping {
     }
 }
 
+/// The constant of the paper's Algorithm 2. A loss that is not smooth, or that is no sum over linear
+/// measurements, has none of the kinds but a fixed one; 1 then stands for it.
+fn lipschitz(
+    evidence: &Evidence<'_>,
+    tree: &JunctionTree,
+    settings: &Settings,
+    loss: &dyn Loss,
+) -> f64 {
+    match (settings.algorithm, evidence.observed) {
+        (Algorithm::DualAveraging(Lipschitz::Fixed(constant)), _) => constant,
+        (Algorithm::DualAveraging(Lipschitz::Spectral), Observed::Answers(measurements)) => {
+            spectral::spectral_constant(evidence.domain, tree, measurements)
+        }
+        _ => loss.smoothness().unwrap_or(1.0),
+    }
+}
+
 #[allow(clippy::too_many_arguments)]
 fn minimise(
     oracle: &mut dyn MarginalOracle,
@@ -291,6 +311,7 @@ fn minimise(
     start: Potentials,
     total: f64,
     settings: &Settings,
+    constant: f64,
     stopping: Stopping,
     tell: &mut dyn FnMut(&Progress<'_>),
 ) -> Outcome {
@@ -304,6 +325,7 @@ fn minimise(
         Algorithm::Auto => Box::new(accelerated(adaptive)),
         Algorithm::Accelerated(constant) => Box::new(accelerated(constant)),
         Algorithm::Mirror(step) => Box::new(Mirror { step }),
+        Algorithm::DualAveraging(_) => Box::new(DualAveraging { constant }),
         Algorithm::Lbfgs => Box::new(Lbfgs::default()),
     };
     if let ObservedLoss::Linear(loss) = loss

@@ -51,8 +51,21 @@ pub enum Algorithm {
     Mirror(StepSize),
     /// Algorithm 2 of the paper with this constant, and restarts.
     Accelerated(Constant),
+    /// Algorithm 2 of the paper as it is printed: this constant, no restarts, an average.
+    DualAveraging(Lipschitz),
     /// Direct optimisation of the potentials.
     Lbfgs,
+}
+
+/// The constant of the paper's Algorithm 2: how fast the gradient of the loss changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lipschitz {
+    /// The paper's: the largest eigenvalue of Q^T Q over the marginals of the junction tree.
+    Spectral,
+    /// In the norm that fits entropy: [`crate::estimation::loss::Loss::smoothness`].
+    Smoothness,
+    /// This one.
+    Fixed(f64),
 }
 
 impl Algorithm {
@@ -62,6 +75,7 @@ impl Algorithm {
             Algorithm::Auto => "auto",
             Algorithm::Mirror(_) => "mirror",
             Algorithm::Accelerated(_) => "accelerated",
+            Algorithm::DualAveraging(_) => "dual-averaging",
             Algorithm::Lbfgs => "lbfgs",
         }
     }

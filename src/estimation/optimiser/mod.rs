@@ -6,12 +6,14 @@
 //! certified [gap](Objective::certificate).
 
 mod accelerated;
+mod dual_averaging;
 mod lbfgs;
 mod mirror;
 mod step;
 mod watch;
 
 pub use accelerated::{Accelerated, Constant};
+pub use dual_averaging::DualAveraging;
 pub use lbfgs::Lbfgs;
 pub use mirror::{Mirror, StepSize};
 pub use watch::{Progress, Reason, Stopping, Watch};

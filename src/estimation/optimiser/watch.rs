@@ -121,14 +121,42 @@ impl<'a> Watch<'a> {
         let look = last || self.iterations >= self.next_look;
         let reason = if look { self.look(objective, iterate, mean) } else { None };
         let gap = if look { self.gap() } else { None };
-        (self.observer)(&Progress {
-            iteration: self.iterations,
-            seconds: self.began.elapsed().as_secs_f64(),
-            marginals: &iterate.marginals,
-            gap,
-        });
-        let late = || self.stopping.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        reason.or(last.then_some(Reason::Iterations)).or_else(|| late().then_some(Reason::Deadline))
+        self.tell(&iterate.marginals, gap);
+        reason.or(last.then_some(Reason::Iterations)).or_else(|| self.late())
+    }
+
+    /// An iteration that led to the average `mean`, which is what the run is about and no model.
+    pub(super) fn averaged(
+        &mut self,
+        objective: &mut Objective<'_>,
+        mean: &Marginals,
+    ) -> Option<Reason> {
+        self.iterations += 1;
+        let last = self.iterations >= self.stopping.iterations;
+        let mut gap = None;
+        let mut reason = last.then_some(Reason::Iterations);
+        if last || self.iterations >= self.next_look {
+            self.next_look = self.iterations + LOOK_EVERY;
+            let value = self.raise_lower_bound(objective, mean);
+            gap = value.map(|value| (value - self.lower_bound).max(0.0));
+            if let (Some(gap), Some(value)) = (gap, value)
+                && gap <= self.stopping.gap.max(self.stopping.relative_gap * value)
+            {
+                reason = Some(Reason::Gap);
+            }
+        }
+        self.tell(mean, gap);
+        reason.or_else(|| self.late())
+    }
+
+    fn tell(&mut self, marginals: &Marginals, gap: Option<f64>) {
+        let seconds = self.began.elapsed().as_secs_f64();
+        (self.observer)(&Progress { iteration: self.iterations, seconds, marginals, gap });
+    }
+
+    fn late(&self) -> Option<Reason> {
+        let deadline = self.stopping.deadline?;
+        (Instant::now() >= deadline).then_some(Reason::Deadline)
     }
 
     /// How much larger than the smallest possible the best loss is at most.
@@ -169,11 +197,23 @@ impl<'a> Watch<'a> {
         (self.looks_since_smallest_gap > patience).then_some(Reason::Stalled)
     }
 
-    fn raise_lower_bound(&mut self, objective: &mut Objective<'_>, at: &Marginals) {
+    /// The loss at these marginals, when the oracle can certify it.
+    fn raise_lower_bound(&mut self, objective: &mut Objective<'_>, at: &Marginals) -> Option<f64> {
         let scratch = self.scratch.get_or_insert_with(|| CliqueVector::zeros(at.layout()));
-        if let Some((value, gap)) = objective.certificate(at, scratch) {
-            self.lower_bound = self.lower_bound.max(value - gap);
-        }
+        let (value, gap) = objective.certificate(at, scratch)?;
+        self.lower_bound = self.lower_bound.max(value - gap);
+        Some(value)
+    }
+
+    /// Ends a run at this model, be it the best or not.
+    pub(super) fn finish_at(
+        &mut self,
+        objective: &mut Objective<'_>,
+        model: Iterate,
+        reason: Reason,
+    ) -> Outcome {
+        self.best = None;
+        self.finish(objective, model, reason)
     }
 
     /// Ends a run at `last`, or at the best model if that was better.

@@ -1,0 +1,110 @@
+use super::step::{Step, Stepper};
+use super::{Accelerated, Objective, Optimiser, Outcome, Stopping, Watch};
+use crate::estimation::loss::{Distance, Loss};
+use crate::factor::{CliqueLayout, CliqueVector, Marginals, Potentials};
+use crate::numeric::pointwise::{blend, combine, dot};
+use std::sync::Arc;
+
+/// Algorithm 2 of the paper as it is printed: accelerated dual averaging (Xiao 2010) with a fixed
+/// constant and no restarts,
+///
+/// > omega = (A mu + a nu) / A', theta' = theta - a grad L(omega), nu' = marginals of theta',
+/// > mu' = (A mu + a nu') / A', with a_t = t / (2 K N) and A_t = t (t + 1) / (4 K N).
+///
+/// What it estimates is the average mu. That is no graphical model itself, so the one of largest
+/// entropy with the same measured marginals is fitted to it in the end. For the record;
+/// [`Accelerated`] gets further in a fraction of the iterations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DualAveraging {
+    /// K: in the paper, the largest eigenvalue of Q^T Q.
+    pub constant: f64,
+}
+
+/// The fit to the average ends when its marginals are this close, as a share of the records, in
+/// the L2 norm.
+const CLOSE: f64 = 1e-5;
+
+impl Optimiser for DualAveraging {
+    fn minimise(
+        &self,
+        objective: &mut Objective<'_>,
+        start: Potentials,
+        watch: &mut Watch<'_>,
+    ) -> Outcome {
+        let mut now = objective.evaluate(start);
+        let mut mean = now.marginals.clone();
+        let mut stepper = Stepper::default();
+        let scale = 2.0 * objective.total * self.constant.max(f64::MIN_POSITIVE);
+        for t in 1u64.. {
+            let t = t as f64;
+            let (a, sum) = (t / scale, t * (t + 1.0) / (2.0 * scale));
+            let step = Step { a, sum, mean: &mean, nu: &now.marginals };
+            stepper.take(objective, &step, &mut now.potentials);
+            objective.oracle.marginals(&now.potentials, objective.total, &mut now.marginals);
+            blend(1.0 - a / sum, mean.values_mut(), a / sum, now.marginals.values());
+            objective.oracle.relieve(&mut now.potentials);
+            if let Some(reason) = watch.averaged(objective, &mean) {
+                let iterations = watch.iterations();
+                let model = model_of(objective, &mean, now.potentials, iterations / 10 + 50);
+                return watch.finish_at(objective, model, reason);
+            }
+        }
+        unreachable!("the watch ends the run")
+    }
+}
+
+/// Potentials whose marginals are close to these, beginning with some that are not far.
+fn model_of(
+    objective: &mut Objective<'_>,
+    marginals: &Marginals,
+    start: Potentials,
+    iterations: usize,
+) -> super::Iterate {
+    let mut distance = DistanceTo { to: marginals.clone() };
+    let mut to_average = Objective {
+        oracle: &mut *objective.oracle,
+        loss: &mut distance,
+        base: objective.base,
+        total: objective.total,
+    };
+    let gap = 0.5 * (CLOSE * objective.total).powi(2);
+    let stopping = Stopping { iterations, gap, relative_gap: 0.0, deadline: None };
+    let mut silent = |_: &super::Progress<'_>| {};
+    let mut watch = Watch::new(stopping, &mut silent);
+    Accelerated::AUTO.minimise(&mut to_average, start, &mut watch).iterate
+}
+
+/// Half the squared distance to given marginals.
+struct DistanceTo {
+    to: Marginals,
+}
+
+impl Loss for DistanceTo {
+    fn layout(&self) -> &Arc<CliqueLayout> {
+        self.to.layout()
+    }
+
+    fn value_and_gradient(&mut self, marginals: &Marginals, gradient: &mut CliqueVector) -> f64 {
+        combine(1.0, marginals.values(), -1.0, self.to.values(), gradient.values_mut());
+        0.5 * dot(gradient.values(), gradient.values())
+    }
+
+    fn value(&mut self, marginals: &Marginals) -> f64 {
+        let pairs = marginals.values().iter().zip(self.to.values());
+        0.5 * pairs.map(|(a, b)| (a - b) * (a - b)).sum::<f64>()
+    }
+
+    fn curvature(&mut self, direction: &CliqueVector) -> Option<f64> {
+        Some(dot(direction.values(), direction.values()))
+    }
+
+    fn as_distance(&self) -> Option<Distance<'_>> {
+        Some(Distance { y: self.to.values(), weight: 1.0 })
+    }
+
+    /// Each table of counts is a sum of cells of p, so that it moves by |p' - p|_1 at most, in the
+    /// L1 norm and hence in L2: one for every clique.
+    fn smoothness(&self) -> Option<f64> {
+        Some(self.to.layout().cliques().len() as f64)
+    }
+}
