@@ -2,15 +2,23 @@
 //!
 //! Exit codes: 0 for success, 2 for input or usage that has to change, 1 for everything else.
 
-mod byte_size;
+mod conclude;
+mod datasets;
 mod estimate;
+mod experiment_args;
 mod failure;
+mod list;
 mod output;
 mod peak_memory;
+mod plan;
+mod plot;
 mod progress;
 mod query;
+mod run;
 mod synth;
 mod table;
+mod table1;
+mod trial_progress;
 
 use std::io::{self, Write};
 use std::panic;
@@ -26,11 +34,13 @@ use failure::Failure;
     version,
     about = "Graphical models from noisy marginals, for differential privacy",
     long_about = "Graphical models from noisy marginals, for differential privacy.\n\n\
-        A privacy mechanism publishes noisy answers to counting queries. `estimate` finds the \
-        distribution that explains all of them best, `query` asks it for any other answers, and \
-        `synth` draws records from it. None of them looks at private data, so none of them costs \
-        privacy.",
-    after_help = "Example:\n  \
+        A privacy mechanism publishes noisy answers to counting queries. `run` compares what \
+        estimators make of them, on data and with mechanisms that an experiment file names. \
+        `estimate` finds the distribution that explains given answers best, `query` asks it for \
+        any other answers, and `synth` draws records from it; these three never look at private \
+        data, so they cost no privacy.",
+    after_help = "Examples:\n  \
+        pgmbench run configs/fig1.toml\n  \
         pgmbench estimate problem.json --out model.pgm\n  \
         pgmbench query model.pgm --marginal age,sex\n  \
         pgmbench synth model.pgm --records 1000 --seed 1 --out synthetic.csv"
@@ -45,6 +55,11 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Run(run::RunArgs),
+    Plan(plan::PlanArgs),
+    Plot(plot::PlotArgs),
+    List(list::ListArgs),
+    Datasets(datasets::DatasetsArgs),
     Estimate(estimate::EstimateArgs),
     Query(query::QueryArgs),
     Synth(synth::SynthArgs),
@@ -69,6 +84,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
         pool.build_global().map_err(|error| Failure::Unexpected(error.into()))?;
     }
     match cli.command {
+        Command::Run(args) => args.run(),
+        Command::Plan(args) => args.run(),
+        Command::Plot(args) => args.run(),
+        Command::List(args) => args.run(),
+        Command::Datasets(args) => args.run(),
         Command::Estimate(args) => args.run(),
         Command::Query(args) => args.run(),
         Command::Synth(args) => args.run(),

@@ -5,12 +5,14 @@ use super::describe::Description;
 use super::schema::{Schema, SchemaError};
 use super::shipped::Shipped;
 use super::source::Source;
-use super::stored::{self, Manifest};
+use super::stored::{self, Manifest, StandIn};
 use super::table::read_table;
 use super::{DataError, Dataset};
 
 pub(super) const SCHEMA: &str = "schema.toml";
 pub(super) const IMPORTED: &str = "imported";
+/// Beside the schema, in the same form as an import.
+const STAND_IN: &str = "stand-in";
 
 /// A dataset of the registry: its schema, and where its data is.
 #[derive(Debug)]
@@ -35,6 +37,8 @@ pub enum Availability {
     Here,
     /// From an import.
     Imported,
+    /// Made-up ones, until its files are imported.
+    StandIn,
     /// Not before its files are imported.
     NotImported,
 }
@@ -90,6 +94,8 @@ impl Entry {
             Availability::Here
         } else if stored::exists(&self.imported) {
             Availability::Imported
+        } else if self.home.has(&format!("{STAND_IN}/{}", stored::MANIFEST)) {
+            Availability::StandIn
         } else {
             Availability::NotImported
         }
@@ -103,7 +109,14 @@ impl Entry {
                 let sources = files.iter().map(|file| self.home.open(&file.name));
                 read_table(&self.schema, sources.collect::<Result<_, _>>()?)
             }
-            Availability::Imported => stored::read(&self.imported, &self.schema, &self.schema_text),
+            Availability::Imported => {
+                let open = |file: &str| Source::open(&self.imported.join(file));
+                stored::read(open, &self.schema, &self.schema_text)
+            }
+            Availability::StandIn => {
+                let open = |file: &str| self.home.open(&format!("{STAND_IN}/{file}"));
+                stored::read(open, &self.schema, &self.schema_text)
+            }
             Availability::NotImported => Err(DataError::NotImported {
                 name: self.schema.name.clone(),
                 files: files.iter().map(|file| file.name.clone()).collect(),
@@ -128,10 +141,21 @@ impl Entry {
     /// [`Self::load`] finds from then on.
     pub fn import(&self, files: &[PathBuf]) -> Result<Import, DataError> {
         let dataset = self.load_files(files)?;
-        let manifest = stored::write(&self.imported, &dataset, &self.schema_text)?;
+        let manifest = stored::write(&self.imported, &dataset, &self.schema_text, None)?;
         let expected = self.schema.expected.fingerprint.as_ref();
         let as_expected = expected.map(|expected| *expected == manifest.fingerprint);
         Ok(Import { folder: self.imported.clone(), manifest, as_expected })
+    }
+
+    /// Stores made-up records beside the schema, for those who do not have the real ones. Only for
+    /// data whose schema is in a folder.
+    pub fn store_stand_in(&self, records: &Dataset, made: StandIn) -> Result<PathBuf, DataError> {
+        let folder = match &self.home {
+            Home::Folder(folder) => folder.join(STAND_IN),
+            Home::Binary(_) => self.imported.with_file_name(STAND_IN),
+        };
+        stored::write(&folder, records, &self.schema_text, Some(made))?;
+        Ok(folder)
     }
 
     /// Loads the records and describes them.

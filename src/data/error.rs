@@ -3,6 +3,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use super::MarginalTooLarge;
 use super::schema::{CellProblem, SchemaError};
 
 /// Why data could not be read, imported or understood.
@@ -60,6 +61,9 @@ pub enum DataError {
         /// How many were given.
         found: usize,
     },
+    /// A marginal of the records is too large.
+    #[error(transparent)]
+    Marginal(#[from] MarginalTooLarge),
     /// A file without any line of data.
     #[error("{file}: the file is empty")]
     Empty {

@@ -46,7 +46,7 @@ pub use schema::{
     MAX_BINS, Missing, MissingWhen, Outside, Schema, SchemaError, TableFacts, TripleWorkload,
 };
 pub use source::SourceFile;
-pub use stored::Manifest;
+pub use stored::{Manifest, StandIn};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Imported records on disk: `records.bin.gz`, the codes column by column in declared order (see
+//! Stored records, imported or made up as stand-ins: `records.bin.gz`, the codes column by column in declared order (see
 //! [`Column::to_bytes`]), and `manifest.toml`, which says what they are.
 
 use std::collections::BTreeMap;
@@ -16,11 +16,11 @@ use super::source::{Source, SourceFile};
 use super::{DataError, Dataset, Provenance};
 use crate::factor::Projectable;
 
-const MANIFEST: &str = "manifest.toml";
+pub(super) const MANIFEST: &str = "manifest.toml";
 const RECORDS: &str = "records.bin.gz";
 
-/// What an import stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What is stored: an import, or a stand-in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// The dataset.
@@ -41,6 +41,22 @@ pub struct Manifest {
     pub outside: BTreeMap<String, usize>,
     /// The files that were imported.
     pub sources: Vec<SourceFile>,
+    /// How the records were made up, if they stand in for real ones.
+    pub stand_in: Option<StandIn>,
+}
+
+/// How records were made up that stand in for real ones: what may be told about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StandIn {
+    /// The mechanism that measured the real records.
+    pub mechanism: String,
+    /// What it guarantees about them.
+    pub epsilon: f64,
+    /// What it guarantees about them.
+    pub delta: f64,
+    /// The version of the program that made them.
+    pub made_by: String,
 }
 
 /// Whether there is an import in this folder.
@@ -53,6 +69,7 @@ pub(super) fn write(
     folder: &Path,
     dataset: &Dataset,
     schema_text: &str,
+    stand_in: Option<StandIn>,
 ) -> Result<Manifest, DataError> {
     let declared = dataset.domain().declared();
     let codes: Vec<u8> = declared.iter().flat_map(|&id| dataset.column(id).to_bytes()).collect();
@@ -67,6 +84,7 @@ pub(super) fn write(
         records_blake3: checksum(&codes),
         outside: provenance.outside.clone(),
         sources: provenance.sources.clone(),
+        stand_in,
     };
     let failed = |error| DataError::io(folder, error);
     fs::create_dir_all(folder).map_err(failed)?;
@@ -82,25 +100,25 @@ pub(super) fn write(
     Ok(manifest)
 }
 
-/// The records that [`write`] stored.
-pub(super) fn read(
-    folder: &Path,
+/// The records that [`write`] stored, from files of a folder that `open` opens.
+pub(super) fn read<'a>(
+    open: impl Fn(&str) -> Result<Source<'a>, DataError>,
     schema: &Schema,
     schema_text: &str,
 ) -> Result<Dataset, DataError> {
     let problem = |file: &str, problem: String| DataError::Stored {
         name: schema.name.clone(),
-        file: folder.join(file).display().to_string(),
+        file: file.to_string(),
         problem,
     };
-    let path = folder.join(MANIFEST);
-    let text = fs::read_to_string(&path).map_err(|error| DataError::io(&path, error))?;
-    let manifest: Manifest =
-        toml::from_str(&text).map_err(|error| problem(MANIFEST, error.to_string()))?;
-    if manifest.schema_blake3 != checksum(schema_text.as_bytes()) {
+    let text = open(MANIFEST)?.read_all()?;
+    let manifest: Manifest = toml::from_slice(&text)
+        .map_err(|error: toml::de::Error| problem(MANIFEST, error.to_string()))?;
+    // A stand-in was made for the attributes; what else the schema says may change.
+    if manifest.stand_in.is_none() && manifest.schema_blake3 != checksum(schema_text.as_bytes()) {
         return Err(problem(MANIFEST, "the schema has changed since the import".into()));
     }
-    let codes = Source::open(&folder.join(RECORDS))?.read_all()?;
+    let codes = open(RECORDS)?.read_all()?;
     if manifest.records_blake3 != checksum(&codes) {
         return Err(problem(RECORDS, "the checksum is not that of the manifest".into()));
     }
@@ -108,7 +126,7 @@ pub(super) fn read(
         .ok_or_else(|| problem(RECORDS, "the codes do not fit the schema".into()))?;
     let provenance = Provenance {
         sources: manifest.sources,
-        stand_in: schema.stand_in,
+        stand_in: schema.stand_in || manifest.stand_in.is_some(),
         rows: manifest.rows,
         dropped: manifest.dropped,
         outside: manifest.outside,

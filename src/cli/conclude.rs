@@ -1,0 +1,101 @@
+//! What is made of the rows of an experiment: summary, figure, claims.
+
+use std::path::{Path, PathBuf};
+
+use pgmbench::config::Source;
+use pgmbench::experiment::Plan;
+use pgmbench::figures::{self, Facts};
+use pgmbench::results::{
+    Claim, Finding, Manifest, Recorded, Summary, TraceRecord, TrialRecord, claims_table,
+    write_claims,
+};
+
+use super::failure::{Blame, Failure};
+use super::output::print;
+use super::table1;
+
+/// The current rows of an experiment, and what they add up to.
+pub(crate) struct Conclusion {
+    folder: PathBuf,
+    manifest: Manifest,
+    rows: Vec<TrialRecord>,
+    traces: Vec<TraceRecord>,
+    summary: Summary,
+    findings: Vec<Finding>,
+}
+
+impl Conclusion {
+    /// Reads the results in a folder, without the stale ones.
+    pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
+        let manifest = Manifest::read(folder).or_input("there are no results")?;
+        let recorded = Recorded::read(folder).or_input("there are no results")?;
+        let rows = recorded.rows_of(&manifest.keys);
+        let keys: std::collections::BTreeSet<&String> = manifest.keys.iter().collect();
+        let mut traces = recorded.traces;
+        traces.retain(|trace| keys.contains(&trace.key));
+        let source = Source {
+            path: folder.join("manifest.json"),
+            text: manifest.configuration_text.clone(),
+        };
+        let claims = source.claims::<Claim>().map_err(|error| Failure::Input(error.into()))?;
+        let findings = claims.iter().map(|claim| claim.as_ref().check(&rows, &traces)).collect();
+        let summary = Summary::of(&rows);
+        Ok(Self { folder: folder.into(), manifest, rows, traces, summary, findings })
+    }
+
+    /// Writes summary, claims and figure.
+    pub(crate) fn write(&self) -> Result<(), Failure> {
+        let failed = || format!("cannot write to {}", self.folder.display());
+        let file = |name: &str| self.folder.join(name);
+        self.summary.write_csv(&file("summary.csv")).or_unexpected(failed())?;
+        write_claims(&file("claims.csv"), &self.findings).or_unexpected(failed())?;
+        if let Some(chart) = self.chart() {
+            figures::write(&chart, &self.folder).or_unexpected(failed())?;
+        }
+        Ok(())
+    }
+
+    fn chart(&self) -> Option<figures::Chart> {
+        let configuration = &self.manifest.configuration;
+        let text = |path: &str| configuration.pointer(path).and_then(|value| value.as_str());
+        let figure = figures::figure(text("/figure/kind")?)?;
+        let facts = Facts {
+            title: text("/title").unwrap_or_default().into(),
+            subtitle: String::new(),
+            footnote: footnote(&self.manifest),
+        };
+        (figure.chart)(&self.rows, &self.traces, &facts)
+    }
+
+    /// Prints the table and what became of the claims.
+    pub(crate) fn print(&self, plan: &Plan) -> Result<(), Failure> {
+        if plan.trials.is_empty() && !plan.datasets.is_empty() {
+            return table1::print_table(plan);
+        }
+        self.print_results()
+    }
+
+    /// Prints the table and what became of the claims.
+    pub(crate) fn print_results(&self) -> Result<(), Failure> {
+        print(|output| {
+            if !self.rows.is_empty() {
+                writeln!(output, "\n{}", self.summary.table())?;
+            }
+            if !self.findings.is_empty() {
+                writeln!(output, "{}", claims_table(&self.findings))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Version, commit and day.
+fn footnote(manifest: &Manifest) -> String {
+    let Some(run) = manifest.runs.last() else { return String::new() };
+    let commit = run.build.commit.as_ref().map_or(String::new(), |commit| {
+        let changed = if commit.is_clean { "" } else { " with changes" };
+        format!(", commit {}{changed}", &commit.id[..commit.id.len().min(10)])
+    });
+    let day = run.start.split('T').next().unwrap_or_default();
+    format!("pgmbench {}{commit}, {day}", run.build.version)
+}

@@ -1,0 +1,177 @@
+//! `pgmbench datasets`.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use pgmbench::data::{AttributeDescription, Availability, Description, Draft, Registry, infer};
+
+use super::failure::{Blame, Failure};
+use super::output::print;
+
+/// The data sets: which there are, what is in them, and how to add one
+#[derive(Args)]
+pub(crate) struct DatasetsArgs {
+    #[command(subcommand)]
+    command: DatasetsCommand,
+}
+
+#[derive(Subcommand)]
+enum DatasetsCommand {
+    /// Show all of them
+    List,
+    /// Show records, attributes, size of the domain and one-way marginals of one of them
+    ///
+    /// The counts are true ones: not for release.
+    Describe {
+        /// Its name, or the path of a schema
+        name: String,
+    },
+    /// Take the files of a data set that does not ship, check them, and use them from then on
+    Import {
+        /// Its name, or the path of a schema
+        name: String,
+        /// The files, as their home gives them; they may be compressed
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Draft a schema for a CSV file
+    ///
+    /// Bounds and values are taken from the data, which is not private: the draft says so, and is
+    /// meant to be edited.
+    Infer {
+        /// The CSV file, with a line of column names
+        file: PathBuf,
+        /// Write the draft here instead of printing it
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+impl DatasetsArgs {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let registry = Registry::default();
+        match self.command {
+            DatasetsCommand::List => list(&registry),
+            DatasetsCommand::Describe { name } => describe(&registry, &name),
+            DatasetsCommand::Import { name, files } => import(&registry, &name, &files),
+            DatasetsCommand::Infer { file, out } => draft(&file, out),
+        }
+    }
+}
+
+/// What to say about how data can be had.
+pub(crate) fn state(availability: Availability) -> &'static str {
+    match availability {
+        Availability::Here => "here",
+        Availability::Imported => "imported",
+        Availability::StandIn => "stand-in, until it is imported",
+        Availability::NotImported => "to be imported",
+    }
+}
+
+fn list(registry: &Registry) -> Result<(), Failure> {
+    let entries = registry.entries().or_input("datasets")?;
+    print(|output| {
+        for entry in &entries {
+            let schema = entry.schema();
+            let records = schema.expected.records.map_or("?".into(), |n| n.to_string());
+            writeln!(
+                output,
+                "{:<12} {records:>7} records, {:>3} attributes  {} ({})",
+                schema.name,
+                schema.attributes().len(),
+                schema.title,
+                state(entry.availability())
+            )?;
+        }
+        Ok(())
+    })
+}
+
+fn describe(registry: &Registry, name: &str) -> Result<(), Failure> {
+    let description = registry.entry(name).and_then(|entry| entry.describe()).or_input(name)?;
+    print(|output| {
+        let Description { title, records, provenance, log10_domain_size, .. } = &description;
+        writeln!(output, "{}: {title}", description.name)?;
+        let origins = [
+            ("licence", &description.licence),
+            ("source", &description.source),
+            ("citation", &description.citation),
+        ];
+        for (what, text) in origins {
+            if let Some(text) = text {
+                writeln!(output, "{what:<9} {text}")?;
+            }
+        }
+        if provenance.stand_in {
+            writeln!(output, "records   synthetic ones, standing in for data that does not ship")?;
+        }
+        writeln!(
+            output,
+            "records   {records} ({} rows, {} left out)",
+            provenance.rows, provenance.dropped
+        )?;
+        writeln!(output, "domain    10^{log10_domain_size:.1} possible records")?;
+        writeln!(output, "counts below are true ones: not for release\n")?;
+        description.attributes.iter().try_for_each(|attribute| describe_one(output, attribute))
+    })
+}
+
+/// The most values of an attribute that are shown.
+const SHOWN: usize = 8;
+
+fn describe_one(output: &mut dyn Write, attribute: &AttributeDescription) -> io::Result<()> {
+    let AttributeDescription { name, kind, labels, counts, outside, .. } = attribute;
+    let outside = if *outside > 0 { format!(", {outside} outside") } else { String::new() };
+    writeln!(output, "{name}: {kind}, {} values{outside}", labels.len())?;
+    let mut by_count: Vec<usize> = (0..counts.len()).collect();
+    if *kind == "categorical" {
+        by_count.sort_by_key(|&code| std::cmp::Reverse(counts[code]));
+    }
+    let frequent: Vec<String> = by_count
+        .iter()
+        .take(SHOWN)
+        .map(|&code| format!("{} {}", labels[code], counts[code]))
+        .collect();
+    let more = if counts.len() > SHOWN { ", ..." } else { "" };
+    writeln!(output, "    {}{more}", frequent.join(", "))
+}
+
+fn import(registry: &Registry, name: &str, files: &[PathBuf]) -> Result<(), Failure> {
+    let import = registry.entry(name).and_then(|entry| entry.import(files)).or_input(name)?;
+    print(|output| {
+        let manifest = &import.manifest;
+        writeln!(
+            output,
+            "imported {} records of {} into {}",
+            manifest.records,
+            manifest.dataset,
+            import.folder.display()
+        )?;
+        match import.as_expected {
+            Some(true) => writeln!(output, "they are the records that the paper used"),
+            Some(false) => writeln!(
+                output,
+                "note: another edition of the data than the one that the schema expects"
+            ),
+            None => Ok(()),
+        }
+    })
+}
+
+fn draft(file: &std::path::Path, out: Option<PathBuf>) -> Result<(), Failure> {
+    let Draft { schema, left_out } = infer(file).or_input(file.display())?;
+    for (column, reason) in &left_out {
+        eprintln!("note: column '{column}' is left out: {reason}");
+    }
+    eprintln!("warning: {}", Draft::WARNING);
+    match out {
+        Some(path) => {
+            super::output::check_output(&path, &[file])?;
+            fs::write(&path, schema).or_input(path.display())
+        }
+        None => print(|output| output.write_all(schema.as_bytes())),
+    }
+}

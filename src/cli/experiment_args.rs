@@ -1,0 +1,82 @@
+use std::path::PathBuf;
+
+use clap::Args;
+use pgmbench::config::{Changes, Source};
+use pgmbench::data::Registry;
+use pgmbench::experiment::{Filter, Plan, PlanError};
+
+use super::failure::{Blame, Failure};
+
+/// Which experiment, and which part of it.
+#[derive(Args)]
+pub(crate) struct ExperimentArgs {
+    /// The experiment file, or the name of one in configs/
+    config: PathBuf,
+    /// Other than the file's number of trials
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    trials: Option<u32>,
+    /// Other than the file's number of iterations, for every estimate
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: Option<u32>,
+    /// A part: dataset=NAME, mechanism=NAME, arm=NAME, epsilon=E, with commas between
+    #[arg(long, value_name = "PART", value_parser = parse_filter)]
+    only: Option<Filter>,
+    /// The small version that the file describes under [quick]
+    #[arg(long)]
+    quick: bool,
+}
+
+impl ExperimentArgs {
+    /// Checks everything and loads the data.
+    pub(crate) fn plan(&self) -> Result<Plan, Failure> {
+        let source = Source::read(self.path()).map_err(|error| Failure::Input(error.into()))?;
+        let mut experiment = source.parse().map_err(|error| Failure::Input(error.into()))?;
+        if self.quick {
+            let quick = experiment.quick.clone();
+            experiment = experiment.changed(&quick);
+        }
+        let experiment = experiment.changed(&Changes {
+            trials: self.trials.map(|trials| trials as usize),
+            iterations: self.iterations.map(|iterations| iterations as usize),
+            ..Changes::default()
+        });
+        let filter = self.only.clone().unwrap_or_default();
+        let place = self.config.display().to_string();
+        match Plan::new(source, experiment, &Registry::default(), &filter) {
+            Err(PlanError::Config(error)) => Err(Failure::Input(error.into())),
+            planned => planned.or_input(place),
+        }
+    }
+
+    /// A bare name is looked for in `configs`.
+    fn path(&self) -> PathBuf {
+        let bare = self.config.components().count() == 1 && self.config.extension().is_none();
+        if !bare || self.config.exists() {
+            return self.config.clone();
+        }
+        PathBuf::from("configs").join(&self.config).with_extension("toml")
+    }
+}
+
+fn parse_filter(text: &str) -> Result<Filter, String> {
+    let mut filter = Filter::default();
+    for part in text.split(',') {
+        let (what, name) = part.split_once('=').ok_or_else(|| {
+            format!("expected dataset=, mechanism=, arm= or epsilon= and a name, found '{part}'")
+        })?;
+        match what.trim() {
+            "dataset" => filter.datasets.push(name.trim().into()),
+            "mechanism" => filter.mechanisms.push(name.trim().into()),
+            "arm" => filter.arms.push(name.trim().into()),
+            "epsilon" => filter.epsilons.push(
+                name.trim().parse().map_err(|_| format!("epsilon: '{name}' is not a number"))?,
+            ),
+            other => {
+                return Err(format!(
+                    "expected dataset, mechanism, arm or epsilon before '=', found '{other}'"
+                ));
+            }
+        }
+    }
+    Ok(filter)
+}

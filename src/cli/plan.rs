@@ -1,0 +1,48 @@
+//! `pgmbench plan`.
+
+use clap::Args;
+use pgmbench::config::ByteSize;
+use pgmbench::experiment::PlannedMechanism;
+
+use super::experiment_args::ExperimentArgs;
+use super::failure::Failure;
+use super::output::print;
+use super::table1;
+
+/// Show what an experiment would do: trials, sizes of models, memory
+#[derive(Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    experiment: ExperimentArgs,
+}
+
+impl PlanArgs {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let plan = self.experiment.plan()?;
+        table1::print_table(&plan)?;
+        let trees = plan.trees();
+        print(|output| {
+            writeln!(output, "\nThe whole workload as one graphical model:")?;
+            for (data, tree) in plan.datasets.iter().zip(&trees) {
+                let bytes = ByteSize(tree.bytes() as u64);
+                writeln!(
+                    output,
+                    "  {:<12} {} cliques, {} cells in the junction tree ({bytes}), {} in the largest",
+                    data.name, tree.cliques, tree.cells, tree.largest
+                )?;
+            }
+            writeln!(output)?;
+            for PlannedMechanism { label, title, arms, delta, .. } in &plan.mechanisms {
+                let delta = delta.map_or(String::new(), |delta| format!(", delta {delta}"));
+                writeln!(output, "{title} ({label}){delta}")?;
+                for arm in arms {
+                    let estimation = serde_json::to_string(&arm.estimation).unwrap_or_default();
+                    let estimation = if arm.kind.name == "pgm" { estimation } else { String::new() };
+                    writeln!(output, "  {:<10} {} {estimation}", arm.name, arm.kind.summary)?;
+                }
+            }
+            let arms: usize = plan.trials.iter().map(|trial| trial.arms.len()).sum();
+            writeln!(output, "\n{} trials, {arms} estimates", plan.trials.len())
+        })
+    }
+}

@@ -1,0 +1,23 @@
+//! Experiments: mechanisms on data, their estimators beside each other, again and again.
+//!
+//! An experiment file becomes a [`Plan`]: the data, the workloads, the mechanisms with their arms,
+//! and the trials. [`run`] works through the trials that have no result yet. In each trial the
+//! mechanism selects and measures once, and every arm estimates from the same measurements.
+//! Numbers depend on the coordinates of a trial alone (seed, data, mechanism, epsilon, trial):
+//! not on threads, order, or what ran before.
+
+mod arm;
+mod key;
+mod observer;
+mod plan;
+mod provenance;
+mod runner;
+mod scaling;
+mod trace;
+mod trial;
+
+pub use arm::{ARMS, ArmKind};
+pub use observer::{Observer, Silent};
+pub use plan::{Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism, Trial};
+pub use provenance::build;
+pub use runner::{Options, RunError, Tally, run};

@@ -1,0 +1,201 @@
+use rand::SeedableRng;
+use rand::seq::index::sample;
+use rand_chacha::ChaCha20Rng;
+use toml::Spanned;
+
+use super::PlanError;
+use crate::config::{self, Experiment, RandomMarginals, Source, closest};
+use crate::data::{DataError, Dataset, Entry, Kind, Registry, Schema};
+use crate::domain::{AttributeId, Clique, Domain};
+use crate::factor::Projectable;
+use crate::privacy::SeedPath;
+use crate::workload::Workload;
+
+/// A numeric attribute with more bins than this is asked by prefix, where the schema says nothing.
+const PREFIX_BINS: usize = 20;
+/// Draws of a random set of attributes before we give up on finding another new one.
+const ATTEMPTS: usize = 10_000;
+
+/// Data that an experiment works on.
+pub struct PlannedData {
+    /// The name.
+    pub name: String,
+    /// What it is, for people.
+    pub title: String,
+    /// The records.
+    pub data: Dataset,
+    /// What is asked of them.
+    pub workload: Workload,
+    /// The true answers, for the error. Not for release.
+    pub truth: Vec<Vec<f64>>,
+    /// [`Dataset::fingerprint`].
+    pub fingerprint: String,
+    /// Whether made-up records stand in for real ones.
+    pub standin: bool,
+}
+
+impl PlannedData {
+    /// Answers the workload once and for all.
+    pub(in crate::experiment) fn new(
+        title: String,
+        data: Dataset,
+        workload: Workload,
+    ) -> Result<Self, DataError> {
+        let truth = workload.answers(&data).map_err(DataError::from)?;
+        Ok(Self {
+            name: data.name().into(),
+            title,
+            workload,
+            truth,
+            fingerprint: data.fingerprint(),
+            standin: data.provenance().stand_in,
+            data,
+        })
+    }
+}
+
+/// The data that the file names, as far as it is `wanted`.
+pub(super) fn resolve(
+    source: &Source,
+    experiment: &Experiment,
+    registry: &Registry,
+    wanted: impl Fn(&String) -> bool,
+) -> Result<Vec<PlannedData>, PlanError> {
+    let mut datasets = Vec::new();
+    for named in &experiment.datasets {
+        let entry = entry(source, named, registry)?;
+        let workload = workload(source, experiment, named, &entry)?;
+        if wanted(named.name.as_ref()) {
+            let title = entry.schema().title.clone();
+            datasets.push(PlannedData::new(title, entry.load()?, workload)?);
+        }
+    }
+    Ok(datasets)
+}
+
+fn entry(
+    source: &Source,
+    named: &config::Dataset,
+    registry: &Registry,
+) -> Result<Entry, PlanError> {
+    let Some(schema) = &named.schema else {
+        return registry.entry(named.name.as_ref()).map_err(|error| match error {
+            DataError::UnknownDataset { name, known } => {
+                let close = closest(&name, known.iter().map(String::as_str));
+                let help = match close {
+                    Some(close) => format!("did you mean \"{close}\"?"),
+                    None => format!("there are {}; your own data needs a schema: {{ name = \
+                         \"{name}\", schema = \"schema.toml\" }}", known.join(", ")),
+                };
+                let message = format!("there is no data set \"{name}\"");
+                source.error(named.name.span(), message, Some(&help)).into()
+            }
+            other => other.into(),
+        });
+    };
+    let path = source.beside(schema.as_ref());
+    let entry = registry.entry(&path.to_string_lossy()).map_err(|error| {
+        source.error(schema.span(), error.to_string(), None)
+    })?;
+    let (named_as, schema_name) = (named.name.as_ref(), &entry.schema().name);
+    if named_as != schema_name {
+        let message = format!("the schema is about \"{schema_name}\", not \"{named_as}\"");
+        let help = format!("name = \"{schema_name}\"");
+        return Err(source.error(named.name.span(), message, Some(&help)).into());
+    }
+    Ok(entry)
+}
+
+/// The sets of attributes and which of these are asked by prefix: what the file says, else the
+/// schema.
+fn workload(
+    source: &Source,
+    experiment: &Experiment,
+    named: &config::Dataset,
+    entry: &Entry,
+) -> Result<Workload, PlanError> {
+    let (schema, asked) = (entry.schema(), &experiment.workload);
+    let domain = schema.domain();
+    let id = |name: &Spanned<String>| attribute(source, named.name.as_ref(), domain, name);
+    let cliques = match (&asked.marginals, &asked.random) {
+        (Some(sets), _) => {
+            let clique = |set: &Spanned<Vec<Spanned<String>>>| {
+                set.as_ref().iter().map(id).collect::<Result<Vec<_>, _>>().map(Clique::new)
+            };
+            sets.as_ref().iter().map(clique).collect::<Result<Vec<_>, _>>()?
+        }
+        (None, Some(random)) => draw(source, random, domain)?,
+        (None, None) => match &schema.workload {
+            Some(workload) => workload.triples.clone(),
+            None => {
+                let message = format!("the schema of \"{}\" names no workload", schema.name);
+                let help = "say which with [workload] marginals = [[\"a\", \"b\"], ...] or \
+                            random = { marginals = 15, size = 3, seed = 1 }";
+                return Err(source.error(named.name.span(), message, Some(help)).into());
+            }
+        },
+    };
+    let prefix = match &asked.prefix {
+        Some(names) => Clique::new(names.iter().map(id).collect::<Result<Vec<_>, _>>()?),
+        None => match (&schema.workload, &asked.marginals, &asked.random) {
+            (Some(workload), None, None) => workload.prefix.clone(),
+            _ => numeric(schema),
+        },
+    };
+    Workload::marginals(domain, &cliques, &prefix)
+        .map_err(|error| source.error(named.name.span(), error.to_string(), None).into())
+}
+
+/// The numeric attributes with many bins.
+fn numeric(schema: &Schema) -> Clique {
+    let domain = schema.domain();
+    let many = schema.attributes().iter().filter(|attribute| {
+        matches!(attribute.kind, Kind::Numeric { .. }) && attribute.size() > PREFIX_BINS
+    });
+    Clique::new(many.filter_map(|attribute| domain.id(&attribute.name)))
+}
+
+fn attribute(
+    source: &Source,
+    dataset: &str,
+    domain: &Domain,
+    name: &Spanned<String>,
+) -> Result<AttributeId, PlanError> {
+    domain.id(name.as_ref()).ok_or_else(|| {
+        let known: Vec<&str> = domain.declared().iter().map(|&id| domain.name(id)).collect();
+        let help = match closest(name.as_ref(), known.iter().copied()) {
+            Some(close) => format!("did you mean \"{close}\"?"),
+            None => format!("its attributes are {}", known.join(", ")),
+        };
+        let message = format!("\"{dataset}\" has no attribute \"{}\"", name.as_ref());
+        source.error(name.span(), message, Some(&help)).into()
+    })
+}
+
+/// Different sets of attributes, each as likely as any other.
+fn draw(
+    source: &Source,
+    random: &Spanned<RandomMarginals>,
+    domain: &Domain,
+) -> Result<Vec<Clique>, PlanError> {
+    let RandomMarginals { marginals, size, seed } = random.as_ref();
+    let (count, size) = (*marginals.as_ref() as usize, *size.as_ref() as usize);
+    let mut cliques: Vec<Clique> = Vec::new();
+    let mut rng = ChaCha20Rng::from_seed(SeedPath::new("workload", seed).seed());
+    let declared = domain.declared();
+    for _ in 0..ATTEMPTS.max(10 * count) {
+        if cliques.len() == count || size > declared.len() {
+            break;
+        }
+        let chosen = sample(&mut rng, declared.len(), size);
+        let clique = Clique::new(chosen.iter().map(|place| declared[place]));
+        if !cliques.contains(&clique) {
+            cliques.push(clique);
+        }
+    }
+    if cliques.len() < count {
+        let message = format!("there are not {count} different sets of {size} attributes");
+        return Err(source.error(random.span(), message, None).into());
+    }
+    Ok(cliques)
+}

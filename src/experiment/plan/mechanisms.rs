@@ -1,0 +1,140 @@
+use toml::{Spanned, Table};
+
+use super::PlanError;
+use crate::config::{self, Estimation, Experiment, Source, closest};
+use crate::experiment::arm::{ARMS, ArmKind};
+use crate::mechanism::{self, GuaranteeKind, MECHANISMS, Mechanism};
+
+/// A mechanism that takes part.
+pub struct PlannedMechanism {
+    /// Which one.
+    pub name: &'static str,
+    /// What it is called in the results.
+    pub label: String,
+    /// What it is called for people.
+    pub title: &'static str,
+    /// The mechanism with its parameters.
+    pub mechanism: Box<dyn Mechanism>,
+    /// Its parameters as written, for the key.
+    pub parameters: String,
+    /// The delta that it needs.
+    pub delta: Option<f64>,
+    /// The estimators beside each other.
+    pub arms: Vec<PlannedArm>,
+}
+
+/// An estimator that takes part.
+pub struct PlannedArm {
+    /// What it is called in the results.
+    pub name: String,
+    /// Which one.
+    pub kind: &'static ArmKind,
+    /// How it estimates.
+    pub estimation: Estimation,
+}
+
+/// The mechanisms that the file names.
+pub(super) fn resolve(
+    source: &Source,
+    experiment: &Experiment,
+) -> Result<Vec<PlannedMechanism>, PlanError> {
+    experiment.mechanisms.iter().map(|named| planned(source, experiment, named)).collect()
+}
+
+fn planned(
+    source: &Source,
+    experiment: &Experiment,
+    named: &config::Mechanism,
+) -> Result<PlannedMechanism, PlanError> {
+    let kind = mechanism::find(named.name.as_ref()).ok_or_else(|| {
+        let names = MECHANISMS.iter().map(|kind| kind.name);
+        unknown(source, "mechanism", &named.name, &names.collect::<Vec<_>>())
+    })?;
+    let delta = match (kind.guarantee, &experiment.delta) {
+        (GuaranteeKind::Pure, _) => None,
+        (GuaranteeKind::Approximate, Some(delta)) => Some(*delta.as_ref()),
+        (GuaranteeKind::Approximate, None) => {
+            let message = format!("{} needs a delta", kind.title);
+            let help = "say for example delta = 0.001 at the top of the file";
+            return Err(source.error(named.name.span(), message, Some(help)).into());
+        }
+    };
+    let parameters = parameters(source, kind, &named.parameters)?;
+    let mechanism = (kind.build)(&parameters)
+        .map_err(|error| source.error(named.name.span(), error.message, None))?;
+    let mut arms = arms(source, &named.arms)?;
+    if arms.is_empty() {
+        let default = ["own", "pgm"].iter().filter_map(|name| find_arm(name));
+        arms = default
+            .map(|kind| PlannedArm {
+                name: kind.name.into(),
+                kind,
+                estimation: named.estimation.clone(),
+            })
+            .collect();
+    }
+    Ok(PlannedMechanism {
+        name: kind.name,
+        label: named.label.as_ref().clone(),
+        title: kind.title,
+        mechanism,
+        parameters: toml::to_string(&parameters).unwrap_or_default(),
+        delta,
+        arms,
+    })
+}
+
+/// The arms that the file names.
+pub(in crate::experiment) fn arms(
+    source: &Source,
+    arms: &[config::Arm],
+) -> Result<Vec<PlannedArm>, PlanError> {
+    let planned = |arm: &config::Arm| {
+        let kind = find_arm(arm.estimator.as_ref()).ok_or_else(|| {
+            let names: Vec<&str> = ARMS.iter().map(|kind| kind.name).collect();
+            unknown(source, "estimator", &arm.estimator, &names)
+        })?;
+        Ok(PlannedArm {
+            name: arm.name.as_ref().clone(),
+            kind,
+            estimation: arm.estimation.clone(),
+        })
+    };
+    arms.iter().map(planned).collect()
+}
+
+fn find_arm(name: &str) -> Option<&'static ArmKind> {
+    ARMS.iter().find(|kind| kind.name == name)
+}
+
+/// The parameters as a table, each of them known and of the right kind.
+fn parameters(
+    source: &Source,
+    kind: &mechanism::Kind,
+    written: &config::Parameters,
+) -> Result<Table, PlanError> {
+    let mut table = Table::new();
+    for (name, value) in written {
+        if !kind.parameters.iter().any(|known| known.name == name.as_ref()) {
+            let known: Vec<&str> = kind.parameters.iter().map(|known| known.name).collect();
+            let what = format!("parameter of {}", kind.title);
+            return Err(unknown(source, &what, name, &known));
+        }
+        // Alone: what is wrong with this one is said at its place.
+        let alone = Table::from_iter([(name.as_ref().clone(), value.as_ref().clone())]);
+        (kind.build)(&alone)
+            .map_err(|error| source.error(value.span(), error.message, None))?;
+        table.extend(alone);
+    }
+    Ok(table)
+}
+
+fn unknown(source: &Source, what: &str, name: &Spanned<String>, known: &[&str]) -> PlanError {
+    let help = match closest(name.as_ref(), known.iter().copied()) {
+        Some(close) => format!("did you mean \"{close}\"?"),
+        None if known.is_empty() => "there are none".into(),
+        None => format!("there are {}", known.join(", ")),
+    };
+    let message = format!("there is no {what} \"{}\"", name.as_ref());
+    source.error(name.span(), message, Some(&help)).into()
+}

@@ -1,0 +1,219 @@
+//! The validated plan: everything that an experiment file names is there and fits together.
+
+mod data;
+mod mechanisms;
+
+pub use data::PlannedData;
+pub use mechanisms::{PlannedArm, PlannedMechanism};
+pub(super) use mechanisms::arms;
+
+use thiserror::Error;
+
+use super::key::arm_key;
+use super::scaling;
+use crate::config::{ConfigError, Experiment, Kind, Source};
+use crate::data::{DataError, Registry};
+use crate::estimation::junction_tree::{JunctionTree, TreeSize};
+use crate::privacy::{Delta, Epsilon, Guarantee, ParameterError, SeedPath};
+use crate::results::Claim;
+
+/// An experiment with its data, ready to run.
+pub struct Plan {
+    /// What the file says, with defaults and changes.
+    pub experiment: Experiment,
+    /// The file, for messages and the manifest.
+    pub source: Source,
+    /// The data, in the order of the file.
+    pub datasets: Vec<PlannedData>,
+    /// The mechanisms, in the order of the file.
+    pub mechanisms: Vec<PlannedMechanism>,
+    /// The trials: by data, mechanism, epsilon, repetition.
+    pub trials: Vec<Trial>,
+    /// What the paper says, to be checked in the end.
+    pub claims: Vec<Claim>,
+}
+
+/// One run of a mechanism, and the arms that estimate from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Its place in the plan.
+    pub index: usize,
+    /// Which data.
+    pub data: usize,
+    /// Which mechanism.
+    pub mechanism: usize,
+    /// The budget.
+    pub epsilon: f64,
+    /// Which repetition, counted from 0.
+    pub repetition: usize,
+    /// For each arm of the mechanism that takes part: its place among them, and the key of its row.
+    pub arms: Vec<(usize, String)>,
+}
+
+/// A part of an experiment, as in `--only dataset=adult,mechanism=hdmm`. Empty lists keep all.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// Names of data.
+    pub datasets: Vec<String>,
+    /// Labels of mechanisms.
+    pub mechanisms: Vec<String>,
+    /// Names of arms.
+    pub arms: Vec<String>,
+    /// Budgets.
+    pub epsilons: Vec<f64>,
+}
+
+/// Why an experiment cannot be run.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// Something in the file.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Something in the data.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A part that there is not.
+    #[error("--only {what}={name}: this experiment has {known}")]
+    Filter {
+        /// `dataset`, `mechanism`, `arm` or `epsilon`.
+        what: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+}
+
+impl Plan {
+    /// Checks everything, loads the data, and lists the trials.
+    pub fn new(
+        source: Source,
+        experiment: Experiment,
+        registry: &Registry,
+        filter: &Filter,
+    ) -> Result<Self, PlanError> {
+        let claims = source.claims::<Claim>()?;
+        let mechanisms = match experiment.kind {
+            Kind::Mechanisms => mechanisms::resolve(&source, &experiment)?,
+            Kind::Scaling => scaling::mechanisms(&source, &experiment)?,
+            Kind::Datasets => Vec::new(),
+        };
+        let kept = |name: &String, of: &[String]| of.is_empty() || of.contains(name);
+        let datasets: Vec<PlannedData> = match experiment.kind {
+            Kind::Scaling => scaling::datasets(&source, &experiment)?,
+            _ => data::resolve(&source, &experiment, registry, |name| {
+                kept(name, &filter.datasets)
+            })?,
+        };
+        let mut plan = Self {
+            experiment,
+            source,
+            datasets,
+            mechanisms,
+            trials: Vec::new(),
+            claims: claims.into_iter().map(|claim| claim.into_inner()).collect(),
+        };
+        plan.check(filter)?;
+        plan.trials = plan.list_trials(filter);
+        Ok(plan)
+    }
+
+    /// Refuses filters that name what is not there.
+    fn check(&self, filter: &Filter) -> Result<(), PlanError> {
+        let missing = |what, asked: &[String], known: Vec<String>| {
+            match asked.iter().find(|name| !known.contains(name)) {
+                Some(name) => {
+                    Err(PlanError::Filter { what, name: name.clone(), known: known.join(", ") })
+                }
+                None => Ok(()),
+            }
+        };
+        let names = |data: &PlannedData| data.name.clone();
+        missing("dataset", &filter.datasets, self.datasets.iter().map(names).collect())?;
+        let labels = self.mechanisms.iter().map(|mechanism| mechanism.label.clone());
+        missing("mechanism", &filter.mechanisms, labels.collect())?;
+        let arms = self.mechanisms.iter().flat_map(|mechanism| &mechanism.arms);
+        missing("arm", &filter.arms, arms.map(|arm| arm.name.clone()).collect())?;
+        let text = |epsilon: &f64| epsilon.to_string();
+        let asked: Vec<String> = filter.epsilons.iter().map(text).collect();
+        let known = self.experiment.epsilon.iter().map(|epsilon| text(epsilon.as_ref()));
+        missing("epsilon", &asked, known.collect())
+    }
+
+    fn list_trials(&self, filter: &Filter) -> Vec<Trial> {
+        let mut trials = Vec::new();
+        for data in 0..self.datasets.len() {
+            for (mechanism, planned) in self.mechanisms.iter().enumerate() {
+                let kept = filter.mechanisms.is_empty()
+                    || filter.mechanisms.contains(&planned.label);
+                for epsilon in self.experiment.epsilon.iter().map(|epsilon| *epsilon.as_ref()) {
+                    if !kept || !(filter.epsilons.is_empty() || filter.epsilons.contains(&epsilon))
+                    {
+                        continue;
+                    }
+                    for repetition in 0..self.experiment.trials {
+                        let index = trials.len();
+                        let mut trial =
+                            Trial { index, data, mechanism, epsilon, repetition, arms: Vec::new() };
+                        let asked = |arm: &PlannedArm| {
+                            filter.arms.is_empty() || filter.arms.contains(&arm.name)
+                        };
+                        let arms = planned.arms.iter().enumerate().filter(|(_, arm)| asked(arm));
+                        trial.arms =
+                            arms.map(|(at, arm)| (at, arm_key(self, &trial, arm))).collect();
+                        trials.push(trial);
+                    }
+                }
+            }
+        }
+        trials
+    }
+
+    /// The data of a trial.
+    pub fn data(&self, trial: &Trial) -> &PlannedData {
+        &self.datasets[trial.data]
+    }
+
+    /// The mechanism of a trial.
+    pub fn mechanism(&self, trial: &Trial) -> &PlannedMechanism {
+        &self.mechanisms[trial.mechanism]
+    }
+
+    /// What a trial may spend: pure epsilon, or with delta where the mechanism needs it.
+    pub fn guarantee(&self, trial: &Trial) -> Result<Guarantee, ParameterError> {
+        let epsilon = Epsilon::new(trial.epsilon)?;
+        Ok(match self.mechanism(trial).delta {
+            Some(delta) => (epsilon, Delta::new(delta)?).into(),
+            None => epsilon.into(),
+        })
+    }
+
+    /// The coordinates of a trial, from which its random numbers come.
+    pub fn seed_path(&self, trial: &Trial) -> SeedPath {
+        SeedPath::new("seed", self.experiment.seed)
+            .with("dataset", &self.data(trial).name)
+            .with("mechanism", &self.mechanism(trial).name)
+            .with("epsilon", trial.epsilon)
+            .with("trial", trial.repetition)
+    }
+
+    /// A trial in a few words.
+    pub fn describe(&self, trial: &Trial) -> String {
+        format!(
+            "{} on {}, epsilon {}, trial {}",
+            self.mechanism(trial).title,
+            self.data(trial).name,
+            trial.epsilon,
+            trial.repetition + 1
+        )
+    }
+
+    /// The junction tree of measuring the whole workload, for each data set: what arms that
+    /// estimate a graphical model from all of its marginals work with.
+    pub fn trees(&self) -> Vec<TreeSize> {
+        let size = |data: &PlannedData| {
+            JunctionTree::new(data.workload.domain(), &data.workload.cliques()).size()
+        };
+        self.datasets.iter().map(size).collect()
+    }
+}

@@ -1,0 +1,64 @@
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{Plan, PlannedData};
+use crate::domain::Domain;
+use crate::results::{Build, Commit, DatasetFacts, Manifest, Run, configuration_hash};
+use crate::workload::SubWorkload;
+
+/// What this program was built from.
+pub fn build() -> Build {
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    let commit = known(env!("PGMBENCH_COMMIT"))
+        .map(|id| Commit { id, is_clean: env!("PGMBENCH_CLEAN") == "true" });
+    Build {
+        version: env!("CARGO_PKG_VERSION").into(),
+        commit,
+        cargo_lock_blake3: known(&blake3::hash(include_bytes!("../../Cargo.lock")).to_hex()),
+        rustc: known(env!("PGMBENCH_RUSTC")),
+    }
+}
+
+impl Plan {
+    /// Where its results come from.
+    pub fn manifest(&self, runs: Vec<Run>) -> Manifest {
+        let configuration = serde_json::to_value(&self.experiment).unwrap_or_default();
+        let facts = |data: &PlannedData| DatasetFacts {
+            name: data.name.clone(),
+            blake3: data.fingerprint.clone(),
+            records: data.data.len(),
+            standin: data.standin,
+        };
+        let keys = self.trials.iter().flat_map(|trial| trial.arms.iter().map(|(_, key)| key));
+        Manifest {
+            name: self.experiment.name.as_ref().clone(),
+            configuration_text: self.source.text.clone(),
+            configuration_blake3: configuration_hash(&configuration),
+            configuration,
+            datasets: self.datasets.iter().map(facts).collect(),
+            workloads: self.workloads(),
+            keys: keys.cloned().collect(),
+            runs,
+        }
+    }
+
+    /// Each workload written out: the attributes of every sub-workload with their queries. Chains
+    /// are not, because their name says it all.
+    fn workloads(&self) -> BTreeMap<String, Value> {
+        let of_files = self.datasets.iter().filter(|_| self.experiment.scaling.is_none());
+        of_files
+            .map(|data| {
+                let domain = data.workload.domain();
+                let parts = data.workload.parts().iter().map(|part| written_out(domain, part));
+                (data.name.clone(), Value::from_iter(parts))
+            })
+            .collect()
+    }
+}
+
+fn written_out(domain: &Domain, part: &SubWorkload) -> Value {
+    let factors = part.clique.iter().zip(part.query.factors());
+    let pairs = factors.map(|(id, factor)| (domain.name(id).to_string(), json!(factor.name())));
+    Value::Object(pairs.collect())
+}

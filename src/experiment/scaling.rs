@@ -1,0 +1,65 @@
+//! Figure 2b: chains of ever more attributes, the marginals of all neighbouring triples measured.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+
+use super::plan::{PlanError, PlannedData, PlannedMechanism, arms};
+use crate::config::{Experiment, Scaling, Source};
+use crate::data::{Dataset, Provenance};
+use crate::domain::{Clique, Domain};
+use crate::mechanism;
+use crate::privacy::SeedPath;
+use crate::workload::Workload;
+
+/// The mechanism whose measurements are estimated from: noisy marginals, nothing chosen.
+const MECHANISM: &str = "laplace";
+
+/// One data set for each number of attributes: independent uniform values, since the time of an
+/// iteration does not depend on them.
+pub(super) fn datasets(
+    source: &Source,
+    experiment: &Experiment,
+) -> Result<Vec<PlannedData>, PlanError> {
+    let Some(scaling) = &experiment.scaling else { return Ok(Vec::new()) };
+    let at_name = |message: String| source.error(experiment.name.span(), message, None);
+    let chain = |&attributes: &usize| {
+        let Scaling { values, records, .. } = *scaling;
+        let name = format!("chain-{attributes}");
+        let domain = Domain::new((0..attributes).map(|i| (format!("x{i}"), values)))
+            .map_err(|error| at_name(error.to_string()))?;
+        let path = SeedPath::new("seed", experiment.seed).with("dataset", &name);
+        let mut rng = ChaCha20Rng::from_seed(path.seed());
+        let mut column = || (0..records).map(|_| rng.random_range(0..values as u32)).collect();
+        let columns: Vec<Vec<u32>> = (0..attributes).map(|_| column()).collect();
+        let data = Dataset::from_codes(&name, &domain, &columns, Provenance::default())
+            .map_err(|error| at_name(error.to_string()))?;
+        let triples: Vec<Clique> =
+            domain.declared().windows(3).map(|three| Clique::new(three.iter().copied())).collect();
+        let workload = Workload::marginals(&domain, &triples, &Clique::empty())
+            .map_err(|error| at_name(error.to_string()))?;
+        let title = format!("a chain of {attributes} attributes");
+        Ok(PlannedData::new(title, data, workload)?)
+    };
+    scaling.attributes.iter().map(chain).collect()
+}
+
+/// Noisy marginals, and the estimators that the file names.
+pub(super) fn mechanisms(
+    source: &Source,
+    experiment: &Experiment,
+) -> Result<Vec<PlannedMechanism>, PlanError> {
+    let Some(scaling) = &experiment.scaling else { return Ok(Vec::new()) };
+    let failed = |message: String| source.error(experiment.name.span(), message, None);
+    let kind = mechanism::find(MECHANISM)
+        .ok_or_else(|| failed(format!("there is no mechanism \"{MECHANISM}\"")))?;
+    let built = (kind.build)(&toml::Table::new()).map_err(|error| failed(error.message))?;
+    Ok(vec![PlannedMechanism {
+        name: kind.name,
+        label: kind.name.into(),
+        title: kind.title,
+        mechanism: built,
+        parameters: String::new(),
+        delta: None,
+        arms: arms(source, &scaling.arms)?,
+    }])
+}

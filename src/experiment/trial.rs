@@ -1,0 +1,312 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+
+use super::observer::Observer;
+use super::trace::Tracer;
+use super::{Plan, PlannedArm, Trial};
+use crate::config;
+use crate::estimation::estimate::{Settings, Update};
+use crate::estimation::estimator::{Estimated, Estimator, EstimatorError, Pgm, Run};
+use crate::estimation::loss::Measurement;
+use crate::evaluation::{answers, workload_error};
+use crate::factor::Projectable;
+use crate::mechanism::{MechanismError, Noise, Published, Release, Task};
+use crate::privacy::{Budget, Neighbours, NoiseSource};
+use crate::results::{Status, TraceRecord, TrialRecord};
+use crate::workload::SubWorkload;
+
+/// Iterations between two rounds of a mechanism that estimates on its way. The next query is
+/// chosen by errors far larger than what is left of the optimisation by then.
+const ROUND_ITERATIONS: usize = 100;
+
+/// What is stored of an arm.
+pub(super) struct Finished {
+    pub(super) record: TrialRecord,
+    /// The draws of the trial, one JSON object each.
+    pub(super) ledger: Vec<String>,
+    pub(super) traces: Vec<TraceRecord>,
+}
+
+/// How much each trial may use, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Means {
+    pub(super) memory_limit: u64,
+    pub(super) seconds: Option<f64>,
+    /// Whether several threads work on one estimate.
+    pub(super) parallel: bool,
+}
+
+/// Runs the mechanism, then those of its arms that are `wanted`; hands over each when it ends.
+pub(super) fn run_trial(
+    plan: &Plan,
+    trial: &Trial,
+    wanted: &[(usize, String)],
+    means: Means,
+    observer: &dyn Observer,
+    mut finished: impl FnMut(Finished),
+) {
+    let mut rest = wanted.iter();
+    let mut fail = |rest: &mut dyn Iterator<Item = &(usize, String)>, phase: &str, end: &End| {
+        for (at, key) in rest {
+            let mut record = blank(plan, trial, *at, key);
+            end.note(phase, &mut record);
+            finished(Finished { record, ledger: Vec::new(), traces: Vec::new() });
+        }
+    };
+    let released = guarded(|| release(plan, trial, means));
+    let (release, ledger) = match released {
+        Ok(released) => released,
+        Err(end) => return fail(&mut rest, "select", &end),
+    };
+    let measured = match guarded(|| Ok(Measured::new(plan, trial, &release))) {
+        Ok(measured) => measured,
+        Err(end) => return fail(&mut rest, "measure", &end),
+    };
+    for (at, key) in rest {
+        let arm = &plan.mechanism(trial).arms[*at];
+        observer.estimates(trial, &arm.name);
+        let mut record = blank(plan, trial, *at, key);
+        record.select_seconds = Some(release.times.select);
+        record.measure_seconds = Some(release.times.measure);
+        let mut traces = Vec::new();
+        let outcome = guarded(|| {
+            estimate(plan, trial, arm, &release, means, observer, &record, &mut traces)
+        });
+        match outcome {
+            Ok((estimated, seconds)) => {
+                record.estimate_seconds = Some(seconds);
+                if let Err(end) = guarded(|| evaluate(plan, trial, &estimated, &measured, &mut record))
+                {
+                    end.note("evaluate", &mut record);
+                }
+            }
+            Err(end) => end.note("estimate", &mut record),
+        }
+        finished(Finished { record, ledger: ledger.clone(), traces });
+    }
+}
+
+/// An end without an estimate.
+struct End {
+    status: Status,
+    bytes: Option<f64>,
+    message: String,
+}
+
+impl End {
+    fn failed(message: impl ToString) -> Self {
+        Self { status: Status::Failed, bytes: None, message: message.to_string() }
+    }
+
+    fn note(&self, phase: &str, record: &mut TrialRecord) {
+        record.status = self.status;
+        record.phase = phase.into();
+        record.peak_bytes = self.bytes;
+        record.message.clone_from(&self.message);
+    }
+}
+
+impl From<EstimatorError> for End {
+    fn from(error: EstimatorError) -> Self {
+        let message = error.to_string();
+        match error {
+            EstimatorError::Infeasible { bytes, .. } => {
+                Self { status: Status::Infeasible, bytes: Some(bytes), message }
+            }
+            EstimatorError::Timeout { .. } => {
+                Self { status: Status::Timeout, bytes: None, message }
+            }
+            _ => Self::failed(message),
+        }
+    }
+}
+
+impl From<MechanismError> for End {
+    fn from(error: MechanismError) -> Self {
+        match error {
+            MechanismError::Estimator(error) => error.into(),
+            MechanismError::Infeasible { bytes, message } => {
+                Self { status: Status::Infeasible, bytes: Some(bytes), message }
+            }
+            other => Self::failed(other),
+        }
+    }
+}
+
+/// A panic in one arm is a failure of that arm, and the others go on.
+fn guarded<T>(work: impl FnOnce() -> Result<T, End>) -> Result<T, End> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(End::failed(format!("internal error: {}", text.unwrap_or("no message"))))
+    })
+}
+
+fn blank(plan: &Plan, trial: &Trial, arm: usize, key: &str) -> TrialRecord {
+    let (data, mechanism) = (plan.data(trial), plan.mechanism(trial));
+    TrialRecord {
+        key: key.into(),
+        experiment: plan.experiment.name.as_ref().clone(),
+        dataset: data.name.clone(),
+        standin: data.standin,
+        attributes: data.data.domain().len(),
+        mechanism: mechanism.label.clone(),
+        arm: mechanism.arms[arm].name.clone(),
+        epsilon: trial.epsilon,
+        delta: mechanism.delta.unwrap_or(0.0),
+        trial: trial.repetition,
+        seed: blake3::Hash::from_bytes(plan.seed_path(trial).seed()).to_hex()[..16].into(),
+        status: Status::Done,
+        phase: String::new(),
+        workload_error: None,
+        measurement_error: None,
+        l1_loss: None,
+        l2_loss: None,
+        gap: None,
+        iterations: None,
+        select_seconds: None,
+        measure_seconds: None,
+        estimate_seconds: None,
+        evaluate_seconds: None,
+        seconds_per_iteration: None,
+        junction_tree_cells: None,
+        peak_bytes: None,
+        message: String::new(),
+    }
+}
+
+/// Selects and measures; the ledger is checked before anything is used.
+fn release(plan: &Plan, trial: &Trial, means: Means) -> Result<(Release, Vec<String>), End> {
+    let neighbours = match plan.experiment.neighbours {
+        config::Neighbours::Replace => Neighbours::Replace,
+        config::Neighbours::AddRemove => Neighbours::AddRemove,
+    };
+    let total = plan.guarantee(trial).map_err(End::failed)?;
+    let mut budget = Budget::new(total, neighbours);
+    let mut source = NoiseSource::seeded(&plan.seed_path(trial));
+    let between_rounds = Pgm {
+        settings: Settings {
+            iterations: Some(ROUND_ITERATIONS),
+            parallel: means.parallel,
+            ..Settings::default()
+        },
+    };
+    let data = plan.data(trial);
+    let task = Task {
+        data: &data.data,
+        workload: &data.workload,
+        noise: match plan.experiment.noise {
+            config::Noise::Exact => Noise::Exact,
+            config::Noise::Continuous => Noise::Continuous,
+        },
+        estimator: &between_rounds,
+        memory_limit: means.memory_limit,
+    };
+    let release = plan.mechanism(trial).mechanism.release(&task, &mut budget, &mut source)?;
+    let ledger = budget.ledger();
+    ledger.verify(budget.total()).map_err(|error| End::failed(format!("ledger: {error}")))?;
+    let mut lines = Vec::new();
+    ledger.write_json_lines(&mut lines).map_err(End::failed)?;
+    let lines = String::from_utf8(lines).map_err(End::failed)?;
+    Ok((release, lines.lines().map(String::from).collect()))
+}
+
+/// The queries that were measured, with their true answers.
+struct Measured {
+    parts: Vec<SubWorkload>,
+    truth: Vec<Vec<f64>>,
+}
+
+impl Measured {
+    fn new(plan: &Plan, trial: &Trial, release: &Release) -> Option<Self> {
+        let Published::Answers(measurements) = &release.published else { return None };
+        let part = |measurement: &Measurement| SubWorkload {
+            clique: measurement.clique.clone(),
+            query: measurement.query.clone(),
+        };
+        let parts: Vec<SubWorkload> = measurements.iter().map(part).collect();
+        let truth = parts.iter().map(|part| {
+            let marginal = plan.data(trial).data.project(&part.clique).ok()?;
+            Some(part.answers(marginal.values()))
+        });
+        Some(Self { truth: truth.collect::<Option<_>>()?, parts })
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+fn estimate(
+    plan: &Plan,
+    trial: &Trial,
+    arm: &PlannedArm,
+    release: &Release,
+    means: Means,
+    observer: &dyn Observer,
+    record: &TrialRecord,
+    traces: &mut Vec<TraceRecord>,
+) -> Result<(Estimated, f64), End> {
+    let data = plan.data(trial);
+    let domain = data.data.domain();
+    let mut tracer = arm
+        .estimation
+        .trace
+        .map(|every| Tracer::new(every, &data.workload, &data.truth, &release.published, record));
+    let mut watch = |update: &Update<'_>| {
+        observer.iterates(trial, update.iteration);
+        if let Some(tracer) = &mut tracer {
+            traces.extend(tracer.look(update));
+        }
+    };
+    let mut rng = ChaCha20Rng::from_seed(plan.seed_path(trial).with("arm", &arm.name).seed());
+    let began = Instant::now();
+    let mut run = Run {
+        memory_limit: means.memory_limit,
+        deadline: means.seconds.map(|seconds| began + Duration::from_secs_f64(seconds)),
+        warm_start: None,
+        rng: &mut rng,
+        observer: &mut watch,
+    };
+    let evidence = release.evidence(domain);
+    let built = (arm.kind.build)(&arm.estimation, means.parallel);
+    let estimator: &dyn Estimator = built.as_deref().unwrap_or(&*release.own);
+    let estimated = estimator.estimate(&evidence, &mut run)?;
+    Ok((estimated, began.elapsed().as_secs_f64()))
+}
+
+fn evaluate(
+    plan: &Plan,
+    trial: &Trial,
+    estimated: &Estimated,
+    measured: &Option<Measured>,
+    record: &mut TrialRecord,
+) -> Result<(), End> {
+    let began = Instant::now();
+    let data = plan.data(trial);
+    let error = |parts: &[SubWorkload], truth: &[Vec<f64>]| {
+        let cliques: Vec<_> = parts.iter().map(|part| part.clique.clone()).collect();
+        let marginals = estimated.answers.marginals(&cliques)?;
+        let found = answers(parts, marginals.iter().map(|marginal| marginal.values()));
+        Ok(workload_error(truth, &found))
+    };
+    let on_workload: Result<f64, crate::estimation::estimator::NoAnswer> =
+        error(data.workload.parts(), &data.truth);
+    record.workload_error = Some(on_workload.map_err(End::failed)?);
+    // Estimates that answer the workload alone say nothing about other queries.
+    record.measurement_error =
+        measured.as_ref().and_then(|measured| error(&measured.parts, &measured.truth).ok());
+    record.evaluate_seconds = Some(began.elapsed().as_secs_f64());
+    let diagnostics = &estimated.diagnostics;
+    record.l1_loss = diagnostics.l1_l2.map(|both| both.0);
+    record.l2_loss = diagnostics.l1_l2.map(|both| both.1);
+    record.gap = diagnostics.gap;
+    record.iterations = diagnostics.iterations;
+    record.seconds_per_iteration = diagnostics.seconds_per_iteration;
+    record.junction_tree_cells = diagnostics.junction_tree_cells;
+    record.peak_bytes = diagnostics.bytes;
+    record.message.clone_from(&diagnostics.message);
+    Ok(())
+}
