@@ -2,7 +2,6 @@
 //!
 //! Exit codes: 0 for success, 2 for input or usage that has to change, 1 for everything else.
 
-mod byte_size;
 mod estimate;
 mod failure;
 mod output;
