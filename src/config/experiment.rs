@@ -144,7 +144,7 @@ pub enum Noise {
 pub struct Workload {
     /// The sets of attributes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub marginals: Option<Spanned<Vec<Spanned<Vec<Spanned<String>>>>>>,
+    pub marginals: Option<Spanned<Vec<AttributeNames>>>,
     /// Sets drawn at random. Never together with `marginals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub random: Option<Spanned<RandomMarginals>>,
@@ -152,6 +152,9 @@ pub struct Workload {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<Vec<Spanned<String>>>,
 }
+
+/// A set of attributes, by name.
+pub type AttributeNames = Spanned<Vec<Spanned<String>>>;
 
 /// Sets of attributes to be drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
