@@ -66,6 +66,7 @@
 //! [`problem`] reads what was measured; [`estimation`] fits the model, stores it and answers from
 //! it; [`data`] and [`privacy`] are for mechanisms, and no command of the program uses them yet.
 
+pub mod config;
 pub mod data;
 pub mod domain;
 pub mod estimation;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use pgmbench::config::ByteSize;
 use pgmbench::estimation::estimate::{self, Estimate, OracleKind, Settings, Update, estimate};
 use pgmbench::estimation::loss::Norm;
 use pgmbench::estimation::model::{Model, Origin};
@@ -12,7 +13,6 @@ use pgmbench::problem::Problem;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::byte_size::ByteSize;
 use super::failure::{Blame, Failure};
 use super::output::{check_output, print, print_json};
 use super::peak_memory::peak_bytes;

@@ -1,14 +1,31 @@
 use std::str::FromStr;
 
+use serde::de::{self, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
-/// A number of bytes as people write it: `500000000`, `500MB`, `1.5 GiB`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ByteSize(pub(crate) u64);
+use super::form::{self, Form};
 
+/// A number of bytes as people write it: `500000000`, `500MB`, `1.5 GiB`. At least one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ByteSize(pub u64);
+
+/// A text that is not a number of bytes.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("expected a number of bytes such as 500000000, 500MB or 2GiB")]
-pub(crate) struct NotAByteSize;
+#[error("expected {EXPECTED}")]
+pub struct NotAByteSize;
+
+const EXPECTED: &str = "a number of bytes such as 500000000, 500MB or 2GiB";
+
+impl ByteSize {
+    fn from_number(bytes: f64) -> Result<Self, NotAByteSize> {
+        let bytes = bytes.round();
+        match (1.0..=u64::MAX as f64).contains(&bytes) {
+            true => Ok(Self(bytes as u64)),
+            false => Err(NotAByteSize),
+        }
+    }
+}
 
 impl FromStr for ByteSize {
     type Err = NotAByteSize;
@@ -29,11 +46,26 @@ impl FromStr for ByteSize {
             _ => return Err(NotAByteSize),
         };
         let number: f64 = number.trim().parse().map_err(|_| NotAByteSize)?;
-        let bytes = (number * factor).round();
-        match (1.0..=u64::MAX as f64).contains(&bytes) {
-            true => Ok(Self(bytes as u64)),
-            false => Err(NotAByteSize),
-        }
+        Self::from_number(number * factor)
+    }
+}
+
+impl Form<'_> for ByteSize {
+    const EXPECTED: &'static str = EXPECTED;
+
+    fn text<E: de::Error>(text: String) -> Result<Self, E> {
+        text.parse().map_err(|_| E::invalid_value(Unexpected::Str(&text), &EXPECTED))
+    }
+
+    fn number<E: de::Error>(number: f64) -> Result<Self, E> {
+        Self::from_number(number)
+            .map_err(|_| E::invalid_value(Unexpected::Float(number), &EXPECTED))
+    }
+}
+
+impl<'de> Deserialize<'de> for ByteSize {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        form::deserialize(deserializer)
     }
 }
 

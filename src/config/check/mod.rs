@@ -1,0 +1,87 @@
+//! From an experiment as written to one whose settings agree with each other.
+
+mod kinds;
+mod sections;
+pub(super) mod values;
+
+use toml::Spanned;
+
+use super::error::ConfigError;
+use super::estimation::Estimation;
+use super::experiment::{Changes, Experiment, Kind, Limits, Workload};
+use super::raw::{RawExperiment, RawLimits};
+use super::source::Source;
+use values::{MAX_COUNT, count, distinct, name, positive};
+
+type Checked<T> = Result<T, ConfigError>;
+
+/// The experiment, if its settings agree with each other.
+pub(super) fn experiment(source: &Source, raw: RawExperiment) -> Checked<Experiment> {
+    name(source, "name", &raw.name)?;
+    kinds::check(source, &raw)?;
+    let estimation = match &raw.estimation {
+        Some(layer) => layer.as_ref().over(source, &Estimation::default())?,
+        None => Estimation::default(),
+    };
+    let mut mechanisms = Vec::new();
+    for mechanism in raw.mechanism.into_iter().flat_map(Spanned::into_inner) {
+        mechanisms.push(sections::mechanism(source, mechanism.into_inner(), &estimation)?);
+    }
+    let labels = mechanisms.iter().map(|mechanism| &mechanism.label);
+    let help = "a mechanism that takes part twice needs a label for its results: label = \"other\"";
+    distinct(source, "mechanism", labels, String::clone, Some(help))?;
+    let epsilon = match (raw.epsilon, raw.kind) {
+        (Some(written), _) => values::epsilon(source, written)?,
+        // The noise of the measurements that estimators are timed on; its size does not matter.
+        (None, Kind::Scaling) => vec![Spanned::new(0..0, 1.0)],
+        (None, _) => Vec::new(),
+    };
+    let figure = match raw.figure {
+        Some(figure) => sections::figure(source, &figure.kind, raw.kind, &epsilon, &mechanisms)?,
+        None => sections::default_figure(raw.kind, epsilon.len()),
+    };
+    Ok(Experiment {
+        title: raw.title.unwrap_or_else(|| raw.name.as_ref().clone()),
+        name: raw.name,
+        kind: raw.kind,
+        trials: match &raw.trials {
+            Some(trials) => count(source, "trials", trials, 1..=MAX_COUNT)?,
+            // As many as in the paper.
+            None => 5,
+        },
+        seed: raw.seed.map(Spanned::into_inner).unwrap_or_default(),
+        epsilon,
+        delta: raw.delta.map(|delta| values::delta(source, delta)).transpose()?,
+        datasets: match raw.datasets {
+            Some(written) => values::datasets(source, written)?,
+            None => Vec::new(),
+        },
+        neighbours: raw.neighbours.map(Spanned::into_inner).unwrap_or_default(),
+        noise: raw.noise.map(Spanned::into_inner).unwrap_or_default(),
+        workload: match raw.workload {
+            Some(written) => sections::workload(source, written.into_inner())?,
+            None => Workload::default(),
+        },
+        limits: match raw.limits {
+            Some(written) => limits(source, written.into_inner())?,
+            None => Limits::default(),
+        },
+        scaling: match raw.scaling {
+            Some(written) => Some(sections::scaling(source, written.into_inner(), &estimation)?),
+            None => None,
+        },
+        figure,
+        quick: match raw.quick {
+            Some(changes) => sections::quick(source, changes, raw.kind)?,
+            None => Changes::default(),
+        },
+        claims: raw.claim,
+        estimation,
+        mechanisms,
+    })
+}
+
+fn limits(source: &Source, raw: RawLimits) -> Checked<Limits> {
+    let seconds = raw.seconds.as_ref().map(|seconds| positive(source, "seconds", seconds));
+    Ok(Limits { memory: raw.memory, seconds: seconds.transpose()? })
+}

@@ -1,0 +1,163 @@
+//! The sections of an experiment.
+
+use toml::Spanned;
+
+use super::Checked;
+use super::values::{self, MAX_COUNT, count, counts, distinct, name, not_empty};
+use crate::config::estimation::Estimation;
+use crate::config::experiment::{
+    Arm, Changes, Figure, FigureKind, Kind, Mechanism, Scaling, Workload,
+};
+use crate::config::raw::{RawArm, RawChanges, RawMechanism, RawScaling};
+use crate::config::source::Source;
+
+/// The largest number of attributes of a chain (our choice, a hundred times the paper's).
+const MAX_ATTRIBUTES: u64 = 100_000;
+
+pub(super) fn mechanism(
+    source: &Source,
+    raw: RawMechanism,
+    estimation: &Estimation,
+) -> Checked<Mechanism> {
+    let label = raw.label.unwrap_or_else(|| raw.name.clone());
+    name(source, "label", &label)?;
+    let estimation = raw.estimation.over(source, estimation)?;
+    Ok(Mechanism {
+        name: raw.name,
+        label,
+        arms: match raw.arms {
+            Some(written) => arms(source, written, &estimation)?,
+            None => Vec::new(),
+        },
+        estimation,
+        parameters: raw.parameters,
+    })
+}
+
+fn arms(
+    source: &Source,
+    written: Spanned<Vec<RawArm>>,
+    estimation: &Estimation,
+) -> Checked<Vec<Arm>> {
+    not_empty(source, "arms", &written)?;
+    let mut arms = Vec::with_capacity(written.as_ref().len());
+    for raw in written.into_inner() {
+        name(source, "name of an arm", &raw.name)?;
+        let estimation = raw.estimation.over(source, estimation)?;
+        arms.push(Arm { name: raw.name, estimator: raw.estimator, estimation });
+    }
+    let help =
+        "an estimator that takes part twice needs a name: { name = \"a\", estimator = \"pgm\" }";
+    distinct(source, "arms", arms.iter().map(|arm| &arm.name), String::clone, Some(help))?;
+    Ok(arms)
+}
+
+pub(super) fn scaling(
+    source: &Source,
+    raw: RawScaling,
+    estimation: &Estimation,
+) -> Checked<Scaling> {
+    let number = |setting, value: Option<Spanned<u64>>, default: usize, low| match &value {
+        Some(value) => count(source, setting, value, low..=MAX_COUNT),
+        None => Ok(default),
+    };
+    Ok(Scaling {
+        attributes: counts(source, "attributes", &raw.attributes, 3..=MAX_ATTRIBUTES)?,
+        // As many as in the paper.
+        values: number("values", raw.values, 10, 2)?,
+        // Our choice; the time does not depend on it.
+        records: number("records", raw.records, 1000, 1)?,
+        arms: arms(source, raw.arms, estimation)?,
+    })
+}
+
+pub(super) fn workload(source: &Source, workload: Workload) -> Checked<Workload> {
+    if let (Some(_), Some(random)) = (&workload.marginals, &workload.random) {
+        let message = "a workload has either `marginals` or `random`, not both";
+        return Err(source.error(random.span(), message, Some("leave one of them out")));
+    }
+    if let Some(marginals) = &workload.marginals {
+        not_empty(source, "marginals", marginals)?;
+        for attributes in marginals.as_ref() {
+            not_empty(source, "marginals", attributes)?;
+            distinct(source, "marginals", attributes.as_ref(), String::clone, None)?;
+        }
+    }
+    if let Some(random) = &workload.random {
+        count(source, "marginals", &random.as_ref().marginals, 1..=MAX_COUNT)?;
+        count(source, "size", &random.as_ref().size, 1..=MAX_COUNT)?;
+    }
+    distinct(source, "prefix", workload.prefix.iter().flatten(), String::clone, None)?;
+    Ok(workload)
+}
+
+/// The figure that suits an experiment whose file does not name one.
+pub(super) fn default_figure(kind: Kind, epsilons: usize) -> Figure {
+    let kind = match kind {
+        Kind::Mechanisms if epsilons > 1 => FigureKind::Epsilon,
+        Kind::Mechanisms => FigureKind::Bars,
+        Kind::Scaling => FigureKind::Scaling,
+        Kind::Datasets => FigureKind::Table,
+    };
+    Figure { kind }
+}
+
+pub(super) fn figure(
+    source: &Source,
+    figure: &Spanned<FigureKind>,
+    kind: Kind,
+    epsilon: &[Spanned<f64>],
+    mechanisms: &[Mechanism],
+) -> Checked<Figure> {
+    let refuse = |message: &str, help: &str| Err(source.error(figure.span(), message, Some(help)));
+    let traced = |mechanism: &Mechanism| {
+        mechanism.estimation.trace.is_some()
+            || mechanism.arms.iter().any(|arm| arm.estimation.trace.is_some())
+    };
+    match (*figure.as_ref(), kind) {
+        (FigureKind::Bars, Kind::Mechanisms) if epsilon.len() > 1 => {
+            refuse("bars show a single epsilon", "the figure for several is \"epsilon\"")
+        }
+        (FigureKind::Epsilon, Kind::Mechanisms) if epsilon.len() == 1 => {
+            refuse("there is only one epsilon to show", "give a list: epsilon = [0.1, 1, 10]")
+        }
+        (FigureKind::Traces, Kind::Mechanisms) if !mechanisms.iter().any(traced) => refuse(
+            "no traces are recorded",
+            "say under [estimation] how often to record: trace = 50, for every 50 iterations",
+        ),
+        (FigureKind::Bars | FigureKind::Epsilon | FigureKind::Traces, Kind::Mechanisms)
+        | (FigureKind::Scaling, Kind::Scaling)
+        | (FigureKind::Table, _) => Ok(Figure { kind: *figure.as_ref() }),
+        (_, kind) => {
+            let message = format!("kind = \"{}\" has no such figure", kind.name());
+            let help = match kind {
+                Kind::Mechanisms => "its figures are bars, epsilon, traces and table",
+                Kind::Scaling => "its figures are scaling and table",
+                Kind::Datasets => "its only figure is table",
+            };
+            refuse(&message, help)
+        }
+    }
+}
+
+pub(super) fn quick(source: &Source, raw: RawChanges, kind: Kind) -> Checked<Changes> {
+    let no_data = raw.datasets.as_ref().filter(|_| kind == Kind::Scaling).map(Spanned::span);
+    let no_chains = raw.attributes.as_ref().filter(|_| kind != Kind::Scaling).map(Spanned::span);
+    if let Some(place) = no_data.or(no_chains) {
+        let message = format!("kind = \"{}\" has no such setting to change", kind.name());
+        let help = "datasets are for kind mechanisms or datasets, attributes for kind scaling";
+        return Err(source.error(place, message, Some(help)));
+    }
+    let number = |setting, value: Option<Spanned<u64>>| {
+        value.map(|value| count(source, setting, &value, 1..=MAX_COUNT)).transpose()
+    };
+    Ok(Changes {
+        trials: number("trials", raw.trials)?,
+        iterations: number("iterations", raw.iterations)?,
+        datasets: raw.datasets.map(|list| values::datasets(source, list)).transpose()?,
+        attributes: match &raw.attributes {
+            Some(list) => Some(counts(source, "attributes", list, 3..=MAX_ATTRIBUTES)?),
+            None => None,
+        },
+    })
+}

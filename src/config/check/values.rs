@@ -1,0 +1,134 @@
+//! Ranges of numbers, characters of names, lists without repetition.
+
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::hash::Hash;
+use std::ops::RangeInclusive;
+
+use toml::Spanned;
+
+use super::Checked;
+use crate::config::experiment::Dataset;
+use crate::config::form::Numbers;
+use crate::config::source::Source;
+
+/// No count is larger than this (our choice: far above sense, far below overflow).
+pub(in crate::config) const MAX_COUNT: u64 = 1_000_000_000;
+
+/// A whole number within its range.
+pub(in crate::config) fn count(
+    source: &Source,
+    setting: &str,
+    value: &Spanned<u64>,
+    range: RangeInclusive<u64>,
+) -> Checked<usize> {
+    match usize::try_from(*value.as_ref()) {
+        Ok(number) if range.contains(value.as_ref()) => Ok(number),
+        _ => {
+            let message = format!("{setting} = {value} is out of range");
+            let (low, high) = range.into_inner();
+            let help = format!("{setting} is a whole number from {low} to {high}");
+            Err(source.error(value.span(), message, Some(&help)))
+        }
+    }
+}
+
+/// A list of such numbers, all different.
+pub(super) fn counts(
+    source: &Source,
+    setting: &str,
+    list: &Spanned<Vec<Spanned<u64>>>,
+    range: RangeInclusive<u64>,
+) -> Checked<Vec<usize>> {
+    not_empty(source, setting, list)?;
+    distinct(source, setting, list.as_ref(), |number| *number, None)?;
+    list.as_ref().iter().map(|number| count(source, setting, number, range.clone())).collect()
+}
+
+/// A positive number.
+pub(in crate::config) fn positive(
+    source: &Source,
+    setting: &str,
+    value: &Spanned<f64>,
+) -> Checked<f64> {
+    let number = *value.as_ref();
+    if number > 0.0 && number.is_finite() {
+        return Ok(number);
+    }
+    let message = format!("{setting} = {number} is out of range");
+    let help = format!("{setting} is a positive, finite number");
+    Err(source.error(value.span(), message, Some(&help)))
+}
+
+/// The privacy budgets.
+pub(super) fn epsilon(source: &Source, written: Spanned<Numbers>) -> Checked<Vec<Spanned<f64>>> {
+    let span = written.span();
+    let list = Spanned::new(span, written.into_inner().0);
+    not_empty(source, "epsilon", &list)?;
+    for value in list.as_ref() {
+        positive(source, "epsilon", value)?;
+    }
+    distinct(source, "epsilon", list.as_ref(), |value| value.to_bits(), None)?;
+    Ok(list.into_inner())
+}
+
+/// A probability that is neither 0 nor 1.
+pub(super) fn delta(source: &Source, value: Spanned<f64>) -> Checked<Spanned<f64>> {
+    if *value.as_ref() > 0.0 && *value.as_ref() < 1.0 {
+        return Ok(value);
+    }
+    let message = format!("delta = {value} is out of range");
+    let help = "delta is a number between 0 and 1, such as 0.001; leave it out for none";
+    Err(source.error(value.span(), message, Some(help)))
+}
+
+/// The data.
+pub(super) fn datasets(source: &Source, written: Spanned<Vec<Dataset>>) -> Checked<Vec<Dataset>> {
+    not_empty(source, "datasets", &written)?;
+    let datasets = written.into_inner();
+    distinct(
+        source,
+        "datasets",
+        datasets.iter().map(|dataset| &dataset.name),
+        String::clone,
+        None,
+    )?;
+    Ok(datasets)
+}
+
+/// A name that can be a folder, a field of a CSV file and a word on a command line.
+pub(super) fn name(source: &Source, setting: &str, value: &Spanned<String>) -> Checked<()> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if !value.as_ref().is_empty() && value.as_ref().chars().all(fits) {
+        return Ok(());
+    }
+    let message = format!("\"{value}\" cannot be a {setting}");
+    let help = "names consist of lower-case letters, digits and hyphens";
+    Err(source.error(value.span(), message, Some(help)))
+}
+
+/// At least one element.
+pub(super) fn not_empty<T>(source: &Source, setting: &str, list: &Spanned<Vec<T>>) -> Checked<()> {
+    match list.as_ref().is_empty() {
+        true => Err(source.error(list.span(), format!("`{setting}` is empty"), None)),
+        false => Ok(()),
+    }
+}
+
+/// No element twice.
+pub(super) fn distinct<'a, T: Display + 'a, K: Eq + Hash>(
+    source: &Source,
+    setting: &str,
+    list: impl IntoIterator<Item = &'a Spanned<T>>,
+    key: impl Fn(&T) -> K,
+    help: Option<&str>,
+) -> Checked<()> {
+    let mut seen = HashSet::new();
+    for value in list {
+        if !seen.insert(key(value.as_ref())) {
+            let message = format!("`{setting}` has {value} twice");
+            return Err(source.error(value.span(), message, help));
+        }
+    }
+    Ok(())
+}

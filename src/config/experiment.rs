@@ -1,0 +1,265 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use toml::{Spanned, Table, Value};
+
+use super::byte_size::ByteSize;
+use super::estimation::Estimation;
+
+/// An experiment, with all defaults filled in.
+///
+/// Values that only others can judge (names of data sets, attributes, mechanisms, estimators, and
+/// parameters) carry their place in the file. Serialised, it has the shape of an experiment file
+/// that means the same, in a fixed order: for manifests and hashes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Experiment {
+    /// Lower-case letters, digits and hyphens; the folder of its results.
+    pub name: Spanned<String>,
+    /// For figures and reports.
+    pub title: String,
+    /// What is compared.
+    pub kind: Kind,
+    /// How often each measurement is repeated, with fresh noise.
+    pub trials: usize,
+    /// What the random numbers start from.
+    pub seed: u64,
+    /// The privacy budgets, all different, in the order of the file. Empty for
+    /// [`Kind::Datasets`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub epsilon: Vec<Spanned<f64>>,
+    /// For mechanisms that cannot do without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<Spanned<f64>>,
+    /// The data. Empty for [`Kind::Scaling`], which makes its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub datasets: Vec<Dataset>,
+    /// Which tables count as neighbours.
+    pub neighbours: Neighbours,
+    /// How noise is drawn.
+    pub noise: Noise,
+    /// What is asked of the data.
+    #[serde(skip_serializing_if = "is_default")]
+    pub workload: Workload,
+    /// How graphical models are estimated where nothing else is said.
+    pub estimation: Estimation,
+    /// What an arm may use.
+    pub limits: Limits,
+    /// The mechanisms, with all different labels. Empty unless [`Kind::Mechanisms`].
+    #[serde(rename = "mechanism", skip_serializing_if = "Vec::is_empty")]
+    pub mechanisms: Vec<Mechanism>,
+    /// There for [`Kind::Scaling`], and for no other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scaling: Option<Scaling>,
+    /// How the results are drawn.
+    pub figure: Figure,
+    /// What a quick run changes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub quick: Changes,
+    /// The statements to check, as written. [`super::Source::claims`] gives them their type.
+    #[serde(rename = "claim", skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<Spanned<Table>>,
+}
+
+impl Experiment {
+    /// The same experiment with some settings replaced.
+    pub fn changed(mut self, changes: &Changes) -> Self {
+        if let Some(trials) = changes.trials {
+            self.trials = trials;
+        }
+        if let Some(iterations) = changes.iterations {
+            let of_arms = |arms: &mut Vec<Arm>| {
+                arms.iter_mut().for_each(|arm| arm.estimation.iterations = iterations);
+            };
+            self.estimation.iterations = iterations;
+            for mechanism in &mut self.mechanisms {
+                mechanism.estimation.iterations = iterations;
+                of_arms(&mut mechanism.arms);
+            }
+            self.scaling.iter_mut().for_each(|scaling| of_arms(&mut scaling.arms));
+        }
+        if let Some(datasets) = &changes.datasets {
+            self.datasets.clone_from(datasets);
+        }
+        if let (Some(scaling), Some(attributes)) = (&mut self.scaling, &changes.attributes) {
+            scaling.attributes.clone_from(attributes);
+        }
+        self
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// What an experiment compares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Mechanisms and their estimators on data.
+    #[default]
+    Mechanisms,
+    /// The time that estimators take on more and more attributes.
+    Scaling,
+    /// Nothing: a table of the data.
+    Datasets,
+}
+
+/// Data: a name alone is one of those that `pgmbench datasets list` shows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Dataset {
+    /// The name.
+    pub name: Spanned<String>,
+    /// The schema of the user's own data, relative to the experiment file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Spanned<PathBuf>>,
+}
+
+/// Which tables count as neighbours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Neighbours {
+    /// One record is replaced.
+    #[default]
+    Replace,
+    /// One record is added or removed.
+    AddRemove,
+}
+
+/// How noise is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Noise {
+    /// Exactly, on the integers.
+    #[default]
+    Exact,
+    /// In floating point, whose rounding tells more than the budget allows; to compare with papers.
+    Continuous,
+}
+
+/// What is asked of the data: for each of some sets of attributes, the product of one query matrix
+/// for each attribute. The sets are those of the data's schema unless others are given here.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Workload {
+    /// The sets of attributes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marginals: Option<Spanned<Vec<AttributeNames>>>,
+    /// Sets drawn at random. Never together with `marginals`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random: Option<Spanned<RandomMarginals>>,
+    /// The attributes that are asked by prefix; by default those of the schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<Vec<Spanned<String>>>,
+}
+
+/// A set of attributes, by name.
+pub type AttributeNames = Spanned<Vec<Spanned<String>>>;
+
+/// Sets of attributes to be drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table such as { marginals = 15, size = 3, seed = 1 }")]
+pub struct RandomMarginals {
+    /// How many, all different.
+    pub marginals: Spanned<u64>,
+    /// The number of attributes of each.
+    pub size: Spanned<u64>,
+    /// Another seed draws other sets.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// What an arm may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Limits {
+    /// Memory for tables; by default half of the machine's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<ByteSize>,
+    /// Time for an estimate; unlimited by default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+}
+
+/// Settings by name, each with its place in the file.
+pub type Parameters = BTreeMap<Spanned<String>, Spanned<Value>>;
+
+/// A mechanism, and the estimators that are given its measurements.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mechanism {
+    /// Which mechanism.
+    pub name: Spanned<String>,
+    /// What it is called in the results: its name, unless it takes part twice.
+    pub label: Spanned<String>,
+    /// The estimators; none means all that the mechanism has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arms: Vec<Arm>,
+    /// How arms estimate that say nothing else.
+    pub estimation: Estimation,
+    /// For the mechanism to check.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: Parameters,
+}
+
+/// An estimator that takes part.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Arm {
+    /// What it is called in the results; different from its mechanism's other arms.
+    pub name: Spanned<String>,
+    /// Which estimator.
+    pub estimator: Spanned<String>,
+    /// How it estimates.
+    pub estimation: Estimation,
+}
+
+/// Chains of attributes, each triple of neighbours measured (ICML 2019, section 5.2).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scaling {
+    /// The numbers of attributes, each at least 3.
+    pub attributes: Vec<usize>,
+    /// The number of values of each attribute.
+    pub values: usize,
+    /// The number of records.
+    pub records: usize,
+    /// The estimators.
+    pub arms: Vec<Arm>,
+}
+
+/// How results are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Figure {
+    /// The kind of figure.
+    pub kind: FigureKind,
+}
+
+/// A kind of figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FigureKind {
+    /// Bars by data set, a panel for each mechanism.
+    Bars,
+    /// Error against epsilon.
+    Epsilon,
+    /// Time against the number of attributes.
+    Scaling,
+    /// Losses and error over the iterations.
+    Traces,
+    /// Text only.
+    Table,
+}
+
+/// Settings to replace, for a quick run or from the command line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Changes {
+    /// Other than [`Experiment::trials`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trials: Option<usize>,
+    /// For every estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<usize>,
+    /// Other than [`Experiment::datasets`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datasets: Option<Vec<Dataset>>,
+    /// Other than [`Scaling::attributes`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<Vec<usize>>,
+}

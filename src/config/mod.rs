@@ -1,0 +1,56 @@
+//! Experiment files: what may be written in them, and messages that show where a mistake is.
+//!
+//! A file is TOML. [`Source::parse`] reads it in two steps: as it is written (unknown keys, wrong
+//! types), then as it is meant (ranges, settings that exclude each other, defaults). What the file
+//! alone cannot tell, such as whether an attribute exists, is checked by whoever knows; the
+//! values keep their place in the file for that, and [`Source::error`] complains there.
+//!
+//! ```
+//! use pgmbench::config::Source;
+//!
+//! let text = "name = 'mine'\nepsilon = 1\ndatasets = ['adult']\n[[mechanism]]\nname = 'hdmm'\n";
+//! let source = Source { path: "mine.toml".into(), text: text.into() };
+//! let experiment = source.parse()?;
+//! assert_eq!(experiment.trials, 5);
+//!
+//! let dataset = &experiment.datasets[0].name;
+//! let error = source.error(dataset.span(), "there is no data set `adult`", None);
+//! assert_eq!(
+//!     error.to_string(),
+//!     "there is no data set `adult`
+//!  --> mine.toml:3:13
+//!   |
+//! 3 | datasets = ['adult']
+//!   |             ^^^^^^^"
+//! );
+//! # Ok::<(), pgmbench::config::ConfigError>(())
+//! ```
+//!
+//! Most settings have defaults. All of them, except those of the other kinds of experiments:
+//!
+//! ```toml
+#![doc = include_str!("tests/everything.toml")]
+//! ```
+
+mod byte_size;
+mod check;
+mod error;
+mod estimation;
+mod experiment;
+mod form;
+mod layers;
+mod raw;
+mod source;
+#[cfg(test)]
+mod tests;
+mod wording;
+
+pub use byte_size::{ByteSize, NotAByteSize};
+pub use error::{ConfigError, Mistake};
+pub use estimation::{Algorithm, Constant, Decreasing, Estimation, Loss, Oracle, Step};
+pub use experiment::{
+    Arm, AttributeNames, Changes, Dataset, Experiment, Figure, FigureKind, Kind, Limits, Mechanism,
+    Neighbours, Noise, Parameters, RandomMarginals, Scaling, Workload,
+};
+pub use source::Source;
+pub use wording::closest;

@@ -1,0 +1,158 @@
+//! An experiment as written: the shape of the file, before anything is checked.
+
+use std::path::PathBuf;
+
+use serde::de::{self, MapAccess};
+use serde::{Deserialize, Deserializer};
+use toml::{Spanned, Table};
+
+use super::byte_size::ByteSize;
+use super::experiment::{Dataset, FigureKind, Kind, Neighbours, Noise, Parameters, Workload};
+use super::form::{self, Form, Numbers};
+use super::layers::EstimationLayer;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an experiment")]
+pub(super) struct RawExperiment {
+    pub(super) name: Spanned<String>,
+    pub(super) title: Option<String>,
+    #[serde(default)]
+    pub(super) kind: Kind,
+    pub(super) trials: Option<Spanned<u64>>,
+    pub(super) seed: Option<Spanned<u64>>,
+    pub(super) epsilon: Option<Spanned<Numbers>>,
+    pub(super) delta: Option<Spanned<f64>>,
+    pub(super) datasets: Option<Spanned<Vec<Dataset>>>,
+    pub(super) neighbours: Option<Spanned<Neighbours>>,
+    pub(super) noise: Option<Spanned<Noise>>,
+    pub(super) workload: Option<Spanned<Workload>>,
+    pub(super) estimation: Option<Spanned<EstimationLayer>>,
+    pub(super) limits: Option<Spanned<RawLimits>>,
+    pub(super) mechanism: Option<Spanned<Vec<Spanned<RawMechanism>>>>,
+    pub(super) scaling: Option<Spanned<RawScaling>>,
+    pub(super) figure: Option<RawFigure>,
+    pub(super) quick: Option<RawChanges>,
+    #[serde(default)]
+    pub(super) claim: Vec<Spanned<Table>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(super) struct RawLimits {
+    pub(super) memory: Option<ByteSize>,
+    pub(super) seconds: Option<Spanned<f64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(super) struct RawMechanism {
+    pub(super) name: Spanned<String>,
+    pub(super) label: Option<Spanned<String>>,
+    pub(super) arms: Option<Spanned<Vec<RawArm>>>,
+    #[serde(default)]
+    pub(super) estimation: EstimationLayer,
+    #[serde(default)]
+    pub(super) parameters: Parameters,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(super) struct RawScaling {
+    pub(super) attributes: Spanned<Vec<Spanned<u64>>>,
+    pub(super) values: Option<Spanned<u64>>,
+    pub(super) records: Option<Spanned<u64>>,
+    pub(super) arms: Spanned<Vec<RawArm>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(super) struct RawFigure {
+    pub(super) kind: Spanned<FigureKind>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(super) struct RawChanges {
+    pub(super) trials: Option<Spanned<u64>>,
+    pub(super) iterations: Option<Spanned<u64>>,
+    pub(super) datasets: Option<Spanned<Vec<Dataset>>>,
+    pub(super) attributes: Option<Spanned<Vec<Spanned<u64>>>>,
+}
+
+/// `"pgm"`, or a table with more to say.
+pub(super) struct RawArm {
+    pub(super) name: Spanned<String>,
+    pub(super) estimator: Spanned<String>,
+    pub(super) estimation: EstimationLayer,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ArmTable {
+    name: Option<Spanned<String>>,
+    estimator: Spanned<String>,
+    #[serde(default)]
+    estimation: EstimationLayer,
+}
+
+impl<'de> Deserialize<'de> for RawArm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Spanned::<NameOr<ArmTable>>::deserialize(deserializer)?;
+        let span = written.span();
+        let table = match written.into_inner() {
+            NameOr::Table(table) => table,
+            NameOr::Name(name) => ArmTable {
+                name: None,
+                estimator: Spanned::new(span, name),
+                estimation: EstimationLayer::default(),
+            },
+        };
+        Ok(Self {
+            name: table.name.unwrap_or_else(|| table.estimator.clone()),
+            estimator: table.estimator,
+            estimation: table.estimation,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DatasetTable {
+    name: Spanned<String>,
+    schema: Option<Spanned<PathBuf>>,
+}
+
+impl<'de> Deserialize<'de> for Dataset {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Spanned::<NameOr<DatasetTable>>::deserialize(deserializer)?;
+        let span = written.span();
+        Ok(match written.into_inner() {
+            NameOr::Table(DatasetTable { name, schema }) => Self { name, schema },
+            NameOr::Name(name) => Self { name: Spanned::new(span, name), schema: None },
+        })
+    }
+}
+
+/// A name, or a table that begins with one.
+enum NameOr<T> {
+    Name(String),
+    Table(T),
+}
+
+impl<'de, T: Deserialize<'de>> Form<'de> for NameOr<T> {
+    const EXPECTED: &'static str = "a name or a table";
+
+    fn text<E: de::Error>(text: String) -> Result<Self, E> {
+        Ok(Self::Name(text))
+    }
+
+    fn table<A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        form::fields(table).map(Self::Table)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for NameOr<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        form::deserialize(deserializer)
+    }
+}

@@ -1,0 +1,114 @@
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+
+use super::check::experiment;
+use super::error::{ConfigError, Mistake, printable};
+use super::experiment::Experiment;
+use super::wording::in_words;
+
+/// An experiment file, kept to show its lines in messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: String,
+}
+
+impl Source {
+    /// Reads the file. Where there is none, the error lists those that its folder has.
+    pub fn read(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
+        let path = path.into();
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Self { path, text }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let existing = configurations(parent(&path));
+                Err(ConfigError::Missing { path, existing })
+            }
+            Err(source) => Err(ConfigError::Unreadable { path, source }),
+        }
+    }
+
+    /// The experiment that the file describes, with all defaults filled in.
+    ///
+    /// Checks whatever the file alone can tell; the fields of claims are left to
+    /// [`Source::claims`].
+    pub fn parse(&self) -> Result<Experiment, ConfigError> {
+        experiment(self, self.deserialize()?)
+    }
+
+    /// The `[[claim]]` tables as whoever checks claims defines them.
+    pub fn claims<C: DeserializeOwned>(&self) -> Result<Vec<Spanned<C>>, ConfigError> {
+        // Everything else in the file is the business of `parse`.
+        #[derive(Deserialize)]
+        struct Claims<C> {
+            #[serde(default = "Vec::new")]
+            claim: Vec<Spanned<C>>,
+        }
+        Ok(self.deserialize::<Claims<C>>()?.claim)
+    }
+
+    /// A path in the file, which is relative to the folder of the file.
+    pub fn beside(&self, path: &Path) -> PathBuf {
+        parent(&self.path).join(path)
+    }
+
+    /// The complaint that `message` is wrong with the bytes of the span, and what would be right.
+    pub fn error(
+        &self,
+        span: Range<usize>,
+        message: impl AsRef<str>,
+        help: Option<&str>,
+    ) -> ConfigError {
+        ConfigError::Invalid(Box::new(Mistake {
+            path: self.path.clone(),
+            text: self.text.clone(),
+            span: self.within_a_line(span),
+            message: printable(message.as_ref()),
+            help: help.map(printable),
+        }))
+    }
+
+    fn deserialize<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
+        toml::from_str(&self.text).map_err(|error| {
+            let (message, help) = in_words(error.message());
+            self.error(error.span().unwrap_or_default(), message, help.as_deref())
+        })
+    }
+
+    /// The part of the span on its first line, between characters and inside the text.
+    fn within_a_line(&self, span: Range<usize>) -> Range<usize> {
+        let boundary = |mut at: usize| {
+            at = at.min(self.text.len());
+            while !self.text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let start = boundary(span.start);
+        let line = self.text[start..].lines().next().unwrap_or_default();
+        start..boundary(span.end).clamp(start, start + line.len())
+    }
+}
+
+/// The folder of a file.
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// The names of the TOML files in a folder, sorted; none where it cannot be listed.
+fn configurations(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,132 @@
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+use super::{SHORT, parse, source};
+use crate::config::{
+    Algorithm, Arm, ByteSize, Constant, Decreasing, Estimation, FigureKind, Kind, Loss, Oracle,
+    Step,
+};
+
+const EVERYTHING: &str = include_str!("everything.toml");
+const SCALING: &str = include_str!("scaling.toml");
+const DATASETS: &str = include_str!("datasets.toml");
+
+#[test]
+fn defaults_are_filled_in() {
+    let experiment = parse(SHORT).unwrap();
+    assert_eq!((experiment.title.as_str(), experiment.trials, experiment.seed), ("mine", 5, 0));
+    assert_eq!(experiment.epsilon, [Spanned::new(0..0, 1.0)]);
+    assert_eq!(experiment.estimation, Estimation::default());
+    assert_eq!(experiment.mechanisms[0].label.as_ref(), "hdmm");
+    assert!(experiment.mechanisms[0].arms.is_empty());
+    assert_eq!(experiment.figure.kind, FigureKind::Bars);
+    let several = parse(&SHORT.replace("= 1", "= [1, 2]")).unwrap();
+    assert_eq!(several.figure.kind, FigureKind::Epsilon);
+}
+
+#[test]
+fn every_setting_arrives() {
+    let experiment = parse(EVERYTHING).unwrap();
+    assert_eq!(experiment.limits.memory, Some(ByteSize(4 << 30)));
+    assert_eq!(experiment.limits.seconds, Some(600.0));
+    assert_eq!(experiment.delta, Some(Spanned::new(0..0, 0.001)));
+    let mine = &experiment.datasets[1];
+    assert_eq!(mine.name.as_ref(), "mine");
+    let schema = mine.schema.as_ref().unwrap().as_ref();
+    assert_eq!(source("").beside(schema), std::path::Path::new("configs/my/schema.toml"));
+    let restarts = &experiment.mechanisms[0].parameters["restarts"];
+    assert_eq!(*restarts.as_ref(), Value::Integer(25));
+    assert_eq!(&EVERYTHING[restarts.span()], "25");
+    let names = experiment.workload.marginals.unwrap().into_inner();
+    assert_eq!(&EVERYTHING[names[0].as_ref()[2].span()], "\"income\"");
+}
+
+#[test]
+fn a_layer_changes_what_it_names_and_another_algorithm_brings_its_own_defaults() {
+    let experiment = parse(EVERYTHING).unwrap();
+    let spectral = Algorithm::Accelerated(Constant::Spectral);
+    let below = Estimation {
+        algorithm: spectral,
+        iterations: 10_000,
+        gap: Some(0.001),
+        loss: Loss::L2,
+        oracle: Oracle::Exact,
+        trace: Some(50),
+    };
+    let [hdmm, loopy, dualquery] = &experiment.mechanisms[..] else { panic!("three mechanisms") };
+    let of = |arm: &Arm| arm.estimation.clone();
+    assert_eq!(hdmm.arms[1].estimation, below);
+    let mirror = Algorithm::Mirror(Step::Auto);
+    assert_eq!(
+        of(&hdmm.arms[2]),
+        Estimation { algorithm: mirror, loss: Loss::L1, ..below.clone() }
+    );
+    let two = Algorithm::Accelerated(Constant::Fixed(2.0));
+    assert_eq!(of(&hdmm.arms[3]), Estimation { algorithm: two, ..below.clone() });
+    assert_eq!(loopy.estimation, Estimation { oracle: Oracle::Loopy, ..below.clone() });
+    let decreasing = Algorithm::Mirror(Step::Decreasing(Decreasing { decreasing: 0.5 }));
+    assert_eq!(of(&dualquery.arms[1]), Estimation { algorithm: decreasing, ..below });
+}
+
+#[test]
+fn what_is_serialised_means_the_same_when_read_again() {
+    for text in [SHORT, EVERYTHING, SCALING] {
+        let experiment = parse(text).unwrap();
+        let again = parse(&toml::to_string(&experiment).unwrap()).unwrap();
+        assert_eq!(again, experiment);
+        // JSON as well: the place in the file does not show.
+        assert!(!serde_json::to_string(&experiment).unwrap().contains("span"));
+    }
+}
+
+#[test]
+fn other_kinds_have_their_own_settings() {
+    let scaling = parse(SCALING).unwrap();
+    let chains = scaling.scaling.clone().unwrap();
+    assert_eq!((chains.values, chains.attributes), (10, vec![3, 10, 1000]));
+    assert_eq!(chains.arms[2].estimation.iterations, 20);
+    assert_eq!(scaling.figure.kind, FigureKind::Scaling);
+    let datasets = parse(DATASETS).unwrap();
+    assert_eq!((datasets.kind, datasets.figure.kind), (Kind::Datasets, FigureKind::Table));
+    assert_eq!(*datasets.workload.random.unwrap().as_ref().size.as_ref(), 3);
+}
+
+#[test]
+fn quick_runs_change_what_they_name() {
+    let experiment = parse(EVERYTHING).unwrap();
+    let quick = experiment.clone().changed(&experiment.quick);
+    assert_eq!((quick.trials, quick.datasets.len()), (1, 1));
+    assert_eq!(quick.estimation.iterations, 100);
+    assert!(quick.mechanisms[0].arms.iter().all(|arm| arm.estimation.iterations == 100));
+    assert_eq!(quick.epsilon, experiment.epsilon);
+    let scaling = parse(SCALING).unwrap();
+    let quick = scaling.clone().changed(&scaling.quick);
+    assert_eq!(quick.scaling.unwrap().attributes, [3]);
+}
+
+#[test]
+fn claims_are_read_by_those_who_define_them() {
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Claim {
+        says: String,
+        factor: f64,
+    }
+    let claims = source(EVERYTHING).claims::<Claim>().unwrap();
+    assert_eq!(
+        (claims[0].as_ref().says.as_str(), claims[0].as_ref().factor),
+        ("PGM is better", 3.2)
+    );
+    assert!(source(SHORT).claims::<Claim>().unwrap().is_empty());
+    let error = source("[[claim]]\nsays = 'x'\nfactr = 2\n").claims::<Claim>().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is no setting `factr` here
+ --> configs/mine.toml:3:1
+  |
+3 | factr = 2
+  | ^^^^^
+  |
+  = help: did you mean `factor`? Allowed: says, factor"
+    );
+}

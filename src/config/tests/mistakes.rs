@@ -1,0 +1,329 @@
+use proptest::prelude::*;
+
+use super::{SHORT, parse, source};
+use crate::config::{ConfigError, Source};
+
+/// The shortest experiment with one piece of its text replaced.
+fn with(piece: &str, replacement: &str) -> String {
+    assert!(SHORT.contains(piece));
+    SHORT.replacen(piece, replacement, 1)
+}
+
+/// The message, the place "line:column", the marked text and the help.
+fn complaint(text: &str) -> [String; 4] {
+    let Err(ConfigError::Invalid(mistake)) = parse(text) else { panic!("accepted:\n{text}") };
+    let before = &mistake.text[..mistake.span.start];
+    let line = before.matches('\n').count();
+    let column = before.chars().rev().take_while(|&c| c != '\n').count();
+    let marked = mistake.text[mistake.span.clone()].to_string();
+    let place = format!("{}:{}", line + 1, column + 1);
+    [mistake.message, place, marked, mistake.help.unwrap_or_default()]
+}
+
+#[test]
+fn a_mistake_is_shown_with_its_line_and_what_would_be_right() {
+    let error = parse(&with("epsilon = 1", "epsilon = 1\ntrials = 0")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "trials = 0 is out of range
+ --> configs/mine.toml:3:10
+  |
+3 | trials = 0
+  |          ^
+  |
+  = help: trials is a whole number from 1 to 1000000000"
+    );
+    assert_eq!(error.render(false), error.to_string());
+    let coloured = error.render(true);
+    assert!(coloured.contains("\u{1b}[") && coloured.contains("trials = 0"));
+}
+
+#[test]
+fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
+    let all = "name, title, kind, trials, seed, epsilon, delta, datasets, neighbours, noise, \
+               workload, estimation, limits, mechanism, scaling, figure, quick, claim";
+    assert_eq!(
+        parse(&with("epsilon", "epsilom")).unwrap_err().to_string(),
+        format!(
+            "there is no setting `epsilom` here
+ --> configs/mine.toml:2:1
+  |
+2 | epsilom = 1
+  | ^^^^^^^
+  |
+  = help: did you mean `epsilon`? Allowed: {all}"
+        )
+    );
+    let cases = [
+        (
+            "\n[estimation]\nalgorithm = \"accelerate\"",
+            [
+                "\"accelerate\" is not a choice here",
+                "5:13",
+                "\"accelerate\"",
+                "did you mean `accelerated`? Allowed: auto, mirror, accelerated, lbfgs",
+            ],
+        ),
+        (
+            "\n[estimation]\nalgorithm = \"accelerated\"\nconstant = \"fast\"",
+            [
+                "\"fast\" is not a choice here",
+                "6:12",
+                "\"fast\"",
+                "allowed: adaptive, smoothness, spectral",
+            ],
+        ),
+        (
+            "\n[estimation]\nalgorithm = \"mirror\"\nstep = { decrease = 1 }",
+            ["there is no setting `decrease` here", "6:10", "decrease", "allowed: decreasing"],
+        ),
+        (
+            "\n[workload]\ntriples = []",
+            [
+                "there is no setting `triples` here",
+                "5:1",
+                "triples",
+                "allowed: marginals, random, prefix",
+            ],
+        ),
+    ];
+    for (section, expected) in cases {
+        assert_eq!(complaint(&with("[\"adult\"]", &format!("[\"adult\"]{section}"))), expected);
+    }
+    let arm = "\"hdmm\"\narms = [{ estimator = \"pgm\", estimation = { loss = \"l3\" } }]";
+    assert_eq!(
+        complaint(&with("\"hdmm\"", arm)),
+        [
+            "\"l3\" is not a choice here",
+            "6:52",
+            "\"l3\"",
+            "did you mean `l1`? Allowed: l1, l2, auto"
+        ]
+    );
+}
+
+#[test]
+fn wrong_types_are_named_in_the_words_of_the_file() {
+    let bytes = "expected a number of bytes such as 500000000, 500MB or 2GiB, but found";
+    let cases = [
+        (
+            "= 1",
+            "= \"one\"",
+            "expected a number or a list of numbers, but found \"one\"",
+            "\"one\"",
+        ),
+        ("= 1", "= [1, \"x\"]", "expected a number, but found \"x\"", "\"x\""),
+        (
+            "= 1",
+            "= 1\ntrials = 2.5",
+            "expected a whole number that is not negative, but found 2.5",
+            "2.5",
+        ),
+        (
+            "= 1",
+            "= 1\nseed = -3",
+            "expected a whole number that is not negative, but found -3",
+            "-3",
+        ),
+        ("= 1", "= 1\nneighbours = 3", "expected a string", "3"),
+        ("\"adult\"", "\"adult\", 3", "expected a name or a table, but found 3", "3"),
+        ("[\"adult\"]", "\"adult\"", "expected a list, but found \"adult\"", "\"adult\""),
+        ("\"adult\"", "{ name = 3 }", "expected a string, but found 3", "3"),
+        ("\"adult\"", "{ schema = \"a\" }", "`name` is missing", "{ schema = \"a\" }"),
+        ("[[mechanism]]", "[mechanism]", "expected a list, but found a table", "[mechanism]"),
+        ("name = \"hdmm\"", "arms = []", "`name` is missing", "[[mechanism]]"),
+        ("[[", "[limits]\nmemory = \"4 Gig\"\n[[", &format!("{bytes} \"4 Gig\""), "\"4 Gig\""),
+        ("[[", "[limits]\nmemory = 0\n[[", &format!("{bytes} 0"), "0"),
+        ("[[", "[limits]\nmemory = true\n[[", &format!("{bytes} true"), "true"),
+    ];
+    for (piece, replacement, message, marked) in cases {
+        let [found, _, place, _] = complaint(&with(piece, replacement));
+        assert_eq!((found.as_str(), place.as_str()), (message, marked));
+    }
+}
+
+#[test]
+fn values_out_of_range_empty_lists_and_repetitions_are_refused() {
+    let cases = [
+        (
+            "\"mine\"",
+            "\"My Experiment\"",
+            "\"My Experiment\" cannot be a name",
+            "\"My Experiment\"",
+        ),
+        ("\"mine\"", "\"\"", "\"\" cannot be a name", "\"\""),
+        ("= 1", "= [1, -0.5]", "epsilon = -0.5 is out of range", "-0.5"),
+        ("= 1", "= inf", "epsilon = inf is out of range", "inf"),
+        ("= 1", "= nan", "epsilon = NaN is out of range", "nan"),
+        ("= 1", "= []", "`epsilon` is empty", "[]"),
+        ("= 1", "= [1, 2, 1.0]", "`epsilon` has 1 twice", "1.0"),
+        ("= 1", "= 1\ndelta = 1", "delta = 1 is out of range", "1"),
+        ("= 1", "= 1\ndelta = 0.0", "delta = 0 is out of range", "0.0"),
+        ("\"adult\"", "", "`datasets` is empty", "[]"),
+        ("\"adult\"", "\"a\", { name = \"a\" }", "`datasets` has a twice", "\"a\""),
+        ("\"hdmm\"", "\"hdmm\"\narms = []", "`arms` is empty", "[]"),
+        ("\"hdmm\"", "\"hdmm\"\narms = ['pgm', 'pgm']", "`arms` has pgm twice", "'pgm'"),
+        (
+            "\"hdmm\"",
+            "\"hdmm\"\n[[mechanism]]\nname = 'hdmm'",
+            "`mechanism` has hdmm twice",
+            "'hdmm'",
+        ),
+        ("[[", "[estimation]\niterations = 0\n[[", "iterations = 0 is out of range", "0"),
+        ("[[", "[estimation]\ngap = -1\n[[", "gap = -1 is out of range", "-1"),
+        ("[[", "[limits]\nseconds = 0\n[[", "seconds = 0 is out of range", "0"),
+        ("[[", "[workload]\nmarginals = []\n[[", "`marginals` is empty", "[]"),
+        ("[[", "[workload]\nmarginals = [['a', 'a']]\n[[", "`marginals` has a twice", "'a'"),
+        ("[[", "[workload]\nprefix = ['a', 'a']\n[[", "`prefix` has a twice", "'a'"),
+        (
+            "[[",
+            "[workload]\nrandom = { marginals = 0, size = 3 }\n[[",
+            "marginals = 0 is out of range",
+            "0",
+        ),
+        ("[[", "[quick]\ntrials = 0\n[[", "trials = 0 is out of range", "0"),
+    ];
+    for (piece, replacement, message, marked) in cases {
+        let [found, _, place, _] = complaint(&with(piece, replacement));
+        assert_eq!((found.as_str(), place.as_str()), (message, marked));
+    }
+}
+
+#[test]
+fn settings_that_exclude_each_other_are_refused() {
+    let cases = [
+        ("epsilon = 1\n", "", "`epsilon` is missing", "\"mine\""),
+        ("[[mechanism]]\nname = \"hdmm\"", "", "`mechanism` is missing", "\"mine\""),
+        (
+            "\"mine\"",
+            "\"mine\"\nkind = \"datasets\"",
+            "`epsilon` has no meaning for kind = \"datasets\"",
+            "1",
+        ),
+        (
+            "[[",
+            "[scaling]\nattributes = [3]\narms = ['pgm']\n[[",
+            "`scaling` has no meaning for kind = \"mechanisms\"",
+            "[scaling]",
+        ),
+        (
+            "[[",
+            "[estimation]\nconstant = \"spectral\"\n[[",
+            "`constant` is a setting of the accelerated algorithm",
+            "\"spectral\"",
+        ),
+        (
+            "[[",
+            "[estimation]\nalgorithm = \"accelerated\"\nstep = 0.5\n[[",
+            "`step` is a setting of the mirror algorithm",
+            "0.5",
+        ),
+        (
+            "\"hdmm\"",
+            "\"hdmm\"\narms = [{ estimator = 'pgm', estimation = { step = 1 } }]",
+            "`step` is a setting of the mirror algorithm",
+            "1",
+        ),
+        (
+            "[[",
+            "[workload]\nmarginals = [['a']]\nrandom = { marginals = 1, size = 1 }\n[[",
+            "a workload has either `marginals` or `random`, not both",
+            "{ marginals = 1, size = 1 }",
+        ),
+        ("[[", "[figure]\nkind = \"traces\"\n[[", "no traces are recorded", "\"traces\""),
+        (
+            "[[",
+            "[figure]\nkind = \"epsilon\"\n[[",
+            "there is only one epsilon to show",
+            "\"epsilon\"",
+        ),
+        (
+            "[[",
+            "[figure]\nkind = \"scaling\"\n[[",
+            "kind = \"mechanisms\" has no such figure",
+            "\"scaling\"",
+        ),
+        ("= 1", "= [1, 2]\nfigure = { kind = \"bars\" }", "bars show a single epsilon", "\"bars\""),
+        (
+            "[[",
+            "[quick]\nattributes = [3]\n[[",
+            "kind = \"mechanisms\" has no such setting to change",
+            "[3]",
+        ),
+    ];
+    for (piece, replacement, message, marked) in cases {
+        let [found, _, place, _] = complaint(&with(piece, replacement));
+        assert_eq!((found.as_str(), place.as_str()), (message, marked));
+    }
+}
+
+#[test]
+fn complaints_of_later_stages_stay_on_one_line_of_the_text() {
+    let source = source("name = 'a'\nx = 'ü'\n");
+    let shown = source.error(5..20, "no\nway", Some("try\tthis")).to_string();
+    assert_eq!(
+        shown,
+        "no\\nway
+ --> configs/mine.toml:1:6
+  |
+1 | name = 'a'
+  |      ^^^^^
+  |
+  = help: try\\tthis"
+    );
+    // In the middle of a letter, and behind the end.
+    for span in [17..18, 16..17, 500..600] {
+        assert!(source.error(span, "no", None).to_string().starts_with("no\n --> configs/mine"));
+    }
+}
+
+#[test]
+fn a_missing_file_lists_those_that_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["fig2a.toml", "fig1.toml", "notes.txt"] {
+        std::fs::write(folder.path().join(name), SHORT).unwrap();
+    }
+    let at = |name: &str| Source::read(folder.path().join(name)).map_err(|error| error.to_string());
+    assert!(at("fig1.toml").unwrap().parse().is_ok());
+    let place = folder.path().display();
+    assert_eq!(
+        at("fig2.toml").unwrap_err(),
+        format!(
+            "there is no file {place}/fig2.toml; did you mean fig1.toml? \
+             Its folder has fig1.toml, fig2a.toml"
+        )
+    );
+    assert_eq!(
+        at("smoke.toml").unwrap_err(),
+        format!("there is no file {place}/smoke.toml; its folder has fig1.toml, fig2a.toml")
+    );
+    assert_eq!(at("a/b.toml").unwrap_err(), format!("there is no file {place}/a/b.toml"));
+    assert!(at("").unwrap_err().starts_with("cannot read "));
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "(.|\n)*") {
+        if let Err(error) = parse(&text) {
+            error.render(true);
+        }
+    }
+
+    #[test]
+    fn no_damaged_experiment_panics(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3), 1..6),
+    ) {
+        let mut bytes = include_bytes!("everything.toml").to_vec();
+        for (place, byte, how) in damage {
+            let place = place.index(bytes.len());
+            match how {
+                0 => bytes[place] = byte,
+                1 => bytes.insert(place, byte),
+                _ => drop(bytes.remove(place)),
+            }
+        }
+        if let Err(error) = parse(&String::from_utf8_lossy(&bytes)) {
+            error.render(true);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! What may be written, what it means, and what is said about mistakes.
+
+mod examples;
+mod mistakes;
+
+use super::{ConfigError, Experiment, Source};
+
+/// The shortest experiment.
+const SHORT: &str = "\
+name = \"mine\"
+epsilon = 1
+datasets = [\"adult\"]
+[[mechanism]]
+name = \"hdmm\"
+";
+
+fn source(text: &str) -> Source {
+    Source { path: "configs/mine.toml".into(), text: text.into() }
+}
+
+fn parse(text: &str) -> Result<Experiment, ConfigError> {
+    source(text).parse()
+}

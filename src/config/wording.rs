@@ -1,0 +1,93 @@
+//! Messages of the parser, in words for people who write experiments rather than Rust.
+
+/// The candidate that was probably meant by `word`: the nearest by edit distance (letters inserted,
+/// left out, replaced, or swapped with their neighbour), if at most a third of the letters differ.
+/// The first of several.
+pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    // A typing mistake in a short word is still one.
+    let far = (word.chars().count() / 3).max(1);
+    let distances = candidates.into_iter().map(|candidate| {
+        (strsim::damerau_levenshtein(&word, &candidate.to_lowercase()), candidate)
+    });
+    let (distance, candidate) = distances.min_by_key(|&(distance, _)| distance)?;
+    (distance <= far).then_some(candidate)
+}
+
+/// The message and the help for an error of the TOML parser or of serde.
+pub(super) fn in_words(message: &str) -> (String, Option<String>) {
+    if let Some((key, allowed)) = unknown(message, "unknown field `") {
+        return (format!("there is no setting `{key}` here"), Some(choose(key, &allowed)));
+    }
+    if let Some((word, allowed)) = unknown(message, "unknown variant `") {
+        return (format!("\"{word}\" is not a choice here"), Some(choose(word, &allowed)));
+    }
+    if let Some(key) = message.strip_prefix("missing field `") {
+        return (format!("`{key} is missing"), None);
+    }
+    let kinds = ["invalid type: ", "invalid value: "];
+    if let Some((found, expected)) =
+        kinds.iter().find_map(|kind| message.strip_prefix(kind)?.rsplit_once(", expected "))
+    {
+        let expected = match expected {
+            "u64" => "a whole number that is not negative",
+            "f64" => "a number",
+            "a sequence" => "a list",
+            "path string" => "a path, as a string",
+            other => other,
+        };
+        // The usual reason is a section that may be there several times.
+        let help = "a section of a list has double brackets: [[mechanism]]";
+        let help = (expected == "a list" && found == "map").then(|| help.to_string());
+        return (format!("expected {expected}, but found {}", value(found)), help);
+    }
+    match message {
+        "wanted string or table" => ("expected a string".into(), None),
+        _ => (message.into(), None),
+    }
+}
+
+/// A value that serde found, as it would be written: 3 for "integer `3`" or "floating point `3.0`".
+fn value(found: &str) -> &str {
+    let number = ["integer `", "floating point `", "boolean `"].iter().find_map(|kind| {
+        let number = found.strip_prefix(kind)?.strip_suffix('`')?;
+        Some(number.strip_suffix(".0").unwrap_or(number))
+    });
+    match found {
+        "sequence" => "a list",
+        "map" => "a table",
+        _ => number.or(found.strip_prefix("string ")).unwrap_or(found),
+    }
+}
+
+/// What is unknown, and what would have been known.
+fn unknown<'a>(message: &'a str, prefix: &str) -> Option<(&'a str, Vec<&'a str>)> {
+    let (word, expected) = message.strip_prefix(prefix)?.split_once("`, expected ")?;
+    Some((word, expected.split('`').skip(1).step_by(2).collect()))
+}
+
+/// "did you mean ...?", and all the choices.
+fn choose(word: &str, allowed: &[&str]) -> String {
+    let list = allowed.join(", ");
+    match closest(word, allowed.iter().copied()) {
+        Some(meant) => format!("did you mean `{meant}`? Allowed: {list}"),
+        None => format!("allowed: {list}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closest_word_is_the_one_with_the_fewest_changes() {
+        let mechanisms = ["mwem", "privbayes", "hdmm", "dualquery"];
+        assert_eq!(closest("dual-query", mechanisms), Some("dualquery"));
+        assert_eq!(closest("HDMM", mechanisms), Some("hdmm"));
+        assert_eq!(closest("hdmn", mechanisms), Some("hdmm"));
+        assert_eq!(closest("pribvayes", mechanisms), Some("privbayes"));
+        assert_eq!(closest("laplace", mechanisms), None);
+        assert_eq!(closest("", mechanisms), None);
+        assert_eq!(closest("mwem", []), None);
+    }
+}
