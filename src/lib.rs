@@ -70,6 +70,7 @@ pub mod config;
 pub mod data;
 pub mod domain;
 pub mod estimation;
+pub mod experiment;
 pub mod evaluation;
 pub mod factor;
 pub mod mechanism;
