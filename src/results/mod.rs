@@ -3,7 +3,13 @@
 mod csv_records;
 #[cfg(test)]
 mod examples;
+mod metric;
 mod record;
+mod statistics;
 pub mod store;
+pub mod summary;
+mod text_table;
 
+pub use metric::Metric;
 pub use record::{Status, TraceRecord, TrialRecord};
+pub use statistics::{Interval, Spread};
