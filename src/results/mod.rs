@@ -3,13 +3,18 @@
 mod csv_records;
 #[cfg(test)]
 mod examples;
+mod machine;
+pub mod manifest;
 mod metric;
 mod record;
 mod statistics;
 pub mod store;
 pub mod summary;
 mod text_table;
+mod timestamp;
 
+pub use machine::Machine;
 pub use metric::Metric;
 pub use record::{Status, TraceRecord, TrialRecord};
 pub use statistics::{Interval, Spread};
+pub use timestamp::rfc3339;
