@@ -1,5 +1,6 @@
 //! What experiments leave behind: rows of trials, where they came from, and what they add up to.
 
+pub mod claims;
 mod csv_records;
 #[cfg(test)]
 mod examples;
