@@ -20,7 +20,7 @@ use super::record::Status;
 /// | --- | --- |
 /// | `says` | the statement, as a sentence |
 /// | `paper` | the paper's number, or a few words |
-/// | `kind` | `ratio`, `median`, `rebound`, `reach` or `ends`, see [`Statement`] and [`Quantity`] |
+/// | `kind` | what is compared, one of the kinds below |
 /// | `dataset`, `mechanism`, `arm` | whose trials; `reach` may do without a dataset |
 /// | `epsilon` | a budget or a list of them, each of which must agree; all that there are if left out |
 /// | `against` | `ratio`: the arm below the line |
@@ -30,6 +30,14 @@ use super::record::Status;
 /// | `tolerance` | how many times more or less than the paper's number still agrees; 1.5 if left out, as papers give medians of few trials on workloads that we do not know exactly |
 /// | `as_epsilon_falls` | `grows` or `shrinks`, instead of bounds; here `tolerance` (1 if left out) is how far one step may go the other way |
 /// | `min_trials` | the trials without which nothing can be told: 5 if left out, 1 for `reach` and `ends` |
+///
+/// | kind | compared is |
+/// | --- | --- |
+/// | `ratio` | the median over the trials of the arm's metric over that of another arm in the same trial |
+/// | `median` | the median of the arm's metric |
+/// | `rebound` | the median of the workload error at the end over the smallest on the way there, from the traces |
+/// | `reach` | the most attributes with which the arm ends with an estimate |
+/// | `ends` | how every trial of the arm ends |
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "raw::RawClaim")]
 pub struct Claim {
