@@ -1,5 +1,21 @@
 //! What experiments leave behind: rows of trials, where they came from, and what they add up to.
 
+pub mod claims;
+mod csv_records;
+#[cfg(test)]
+mod examples;
+mod machine;
+pub mod manifest;
+mod metric;
 mod record;
+mod statistics;
+pub mod store;
+pub mod summary;
+mod text_table;
+mod timestamp;
 
+pub use machine::Machine;
+pub use metric::Metric;
 pub use record::{Status, TraceRecord, TrialRecord};
+pub use statistics::{Interval, Spread};
+pub use timestamp::rfc3339;

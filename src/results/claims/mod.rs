@@ -1,0 +1,131 @@
+//! What a paper says about an experiment, as data, and whether our rows agree.
+
+mod check;
+mod finding;
+mod raw;
+#[cfg(test)]
+mod tests;
+
+pub use finding::{Finding, Verdict, claims_table, write_claims};
+pub use raw::ClaimError;
+
+use serde::{Deserialize, Serialize};
+
+use super::metric::Metric;
+use super::record::Status;
+
+/// A statement of a paper, from a `[[claim]]` table:
+///
+/// | key | meaning |
+/// | --- | --- |
+/// | `says` | the statement, as a sentence |
+/// | `paper` | the paper's number, or a few words |
+/// | `kind` | what is compared, one of the kinds below |
+/// | `dataset`, `mechanism`, `arm` | whose trials; `reach` may do without a dataset |
+/// | `epsilon` | a budget or a list of them, each of which must agree; all that there are if left out |
+/// | `against` | `ratio`: the arm below the line |
+/// | `metric` | `ratio`, `median`: the column, `workload_error` if left out |
+/// | `status` | `ends`: how the arm must end, one or several |
+/// | `at_least`, `at_most` | bounds; without them the paper's number decides |
+/// | `tolerance` | how many times more or less than the paper's number still agrees; 1.5 if left out, as papers give medians of few trials on workloads that we do not know exactly |
+/// | `as_epsilon_falls` | `grows` or `shrinks`, instead of bounds; here `tolerance` (1 if left out) is how far one step may go the other way |
+/// | `min_trials` | the trials without which nothing can be told: 5 if left out, 1 for `reach` and `ends` |
+///
+/// | kind | compared is |
+/// | --- | --- |
+/// | `ratio` | the median over the trials of the arm's metric over that of another arm in the same trial |
+/// | `median` | the median of the arm's metric |
+/// | `rebound` | the median of the workload error at the end over the smallest on the way there, from the traces |
+/// | `reach` | the most attributes with which the arm ends with an estimate |
+/// | `ends` | how every trial of the arm ends |
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "raw::RawClaim")]
+pub struct Claim {
+    says: String,
+    paper: Paper,
+    dataset: Option<String>,
+    mechanism: String,
+    arm: String,
+    epsilon: Option<Vec<f64>>,
+    statement: Statement,
+    min_trials: usize,
+}
+
+impl Claim {
+    /// The statement, as a sentence.
+    pub fn says(&self) -> &str {
+        &self.says
+    }
+
+    /// The dataset that it is about; none where it is about several.
+    pub fn dataset(&self) -> Option<&str> {
+        self.dataset.as_deref()
+    }
+
+    /// The mechanism that it is about.
+    pub fn mechanism(&self) -> &str {
+        &self.mechanism
+    }
+
+    /// The arms that it is about.
+    pub fn arms(&self) -> impl Iterator<Item = &str> {
+        let against = match &self.statement {
+            Statement::Measures(Quantity::Ratio { against, .. }, _) => Some(against.as_str()),
+            _ => None,
+        };
+        [self.arm.as_str()].into_iter().chain(against)
+    }
+}
+
+/// What a paper gives: a number, or a few words where it has none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Paper {
+    /// A number.
+    Number(f64),
+    /// Words.
+    Text(String),
+}
+
+/// What is claimed.
+#[derive(Clone, Debug, PartialEq)]
+enum Statement {
+    /// Every trial of the arm ends in one of these ways.
+    Ends(Vec<Status>),
+    /// The most attributes with which the arm ends with an estimate are within the bounds.
+    Reaches(Bounds),
+    /// A quantity is as expected.
+    Measures(Quantity, Expectation),
+}
+
+/// A number for each trial; the median over the trials counts.
+#[derive(Clone, Debug, PartialEq)]
+enum Quantity {
+    /// The arm's metric over that of another arm in the same trial.
+    Ratio { against: String, metric: Metric },
+    /// The arm's metric.
+    Median { metric: Metric },
+    /// The workload error at the end over the smallest on the way there, from the traces.
+    Rebound,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Expectation {
+    /// At each epsilon.
+    Within(Bounds),
+    /// From each epsilon to the next smaller one.
+    AsEpsilonFalls { trend: Trend, slack: f64 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bounds {
+    low: f64,
+    high: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Trend {
+    Grows,
+    Shrinks,
+}

@@ -1,0 +1,250 @@
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::super::metric::Metric;
+use super::super::record::Status;
+use super::{Bounds, Claim, Expectation, Paper, Quantity, Statement, Trend};
+
+/// Times more or less than the paper's number.
+const TOLERANCE: f64 = 1.5;
+
+/// The trials of the experiments of Private-PGM, section 5.1.
+const TRIALS: usize = 5;
+
+/// Why a claim cannot be checked.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ClaimError {
+    /// A key that this kind needs is not there.
+    #[error("a claim of the kind '{kind}' needs '{key}'")]
+    Missing {
+        /// The kind.
+        kind: &'static str,
+        /// The key.
+        key: &'static str,
+    },
+    /// A key that means nothing for this kind, or together with the others.
+    #[error("'{key}' has no meaning in a claim of the kind '{kind}'{}", with(.beside))]
+    Meaningless {
+        /// The kind.
+        kind: &'static str,
+        /// The key.
+        key: &'static str,
+        /// The key beside which it has no meaning.
+        beside: Option<&'static str>,
+    },
+    /// Neither a number of the paper nor bounds.
+    #[error(
+        "nothing to compare with: 'paper' must be a positive number, or 'at_least' or 'at_most' be there"
+    )]
+    NothingExpected,
+    /// A number that is out of its range.
+    #[error("'{key}' is {value}, which is not {expected}")]
+    OutOfRange {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A trend needs something to compare.
+    #[error("'as_epsilon_falls' needs at least two different values of 'epsilon'")]
+    TooFewEpsilons,
+}
+
+fn with(beside: &Option<&str>) -> String {
+    beside.map_or_else(String::new, |key| format!(" with '{key}'"))
+}
+
+/// A claim as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawClaim {
+    says: String,
+    paper: Paper,
+    kind: Kind,
+    dataset: Option<String>,
+    mechanism: String,
+    arm: String,
+    epsilon: Option<OneOrMany<f64>>,
+    against: Option<String>,
+    metric: Option<Metric>,
+    status: Option<OneOrMany<Status>>,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+    tolerance: Option<f64>,
+    as_epsilon_falls: Option<Trend>,
+    min_trials: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Ratio,
+    Median,
+    Rebound,
+    Reach,
+    Ends,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Ratio => "ratio",
+            Kind::Median => "median",
+            Kind::Rebound => "rebound",
+            Kind::Reach => "reach",
+            Kind::Ends => "ends",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    fn into_vec(self) -> Vec<T> {
+        match self {
+            OneOrMany::One(one) => vec![one],
+            OneOrMany::Many(many) => many,
+        }
+    }
+}
+
+impl TryFrom<RawClaim> for Claim {
+    type Error = ClaimError;
+
+    fn try_from(mut raw: RawClaim) -> Result<Self, ClaimError> {
+        raw.check_keys()?;
+        let epsilon = raw.take_epsilon()?;
+        let kind = raw.kind;
+        let missing = |key| ClaimError::Missing { kind: kind.name(), key };
+        let metric = raw.metric.unwrap_or(Metric::WorkloadError);
+        let statement = match kind {
+            Kind::Ends => {
+                let statuses = raw.status.take().map_or_else(Vec::new, OneOrMany::into_vec);
+                if statuses.is_empty() {
+                    return Err(missing("status"));
+                }
+                Statement::Ends(statuses)
+            }
+            Kind::Reach => Statement::Reaches(raw.bounds()?),
+            Kind::Ratio => {
+                let against = raw.against.take().ok_or(missing("against"))?;
+                let quantity = Quantity::Ratio { against, metric };
+                Statement::Measures(quantity, raw.expectation(epsilon.as_deref())?)
+            }
+            Kind::Median => Statement::Measures(
+                Quantity::Median { metric },
+                raw.expectation(epsilon.as_deref())?,
+            ),
+            Kind::Rebound => {
+                Statement::Measures(Quantity::Rebound, raw.expectation(epsilon.as_deref())?)
+            }
+        };
+        if raw.dataset.is_none() && kind != Kind::Reach {
+            return Err(missing("dataset"));
+        }
+        let trials = if matches!(kind, Kind::Reach | Kind::Ends) { 1 } else { TRIALS };
+        Ok(Claim {
+            says: raw.says,
+            paper: raw.paper,
+            dataset: raw.dataset,
+            mechanism: raw.mechanism,
+            arm: raw.arm,
+            epsilon,
+            statement,
+            min_trials: raw.min_trials.unwrap_or(trials).max(1),
+        })
+    }
+}
+
+impl RawClaim {
+    /// Whether each key that is there means something.
+    fn check_keys(&self) -> Result<(), ClaimError> {
+        use Kind::{Ends, Median, Ratio, Reach, Rebound};
+        let keys: [(&str, bool, &[Kind]); 7] = [
+            ("against", self.against.is_some(), &[Ratio]),
+            ("metric", self.metric.is_some(), &[Ratio, Median]),
+            ("status", self.status.is_some(), &[Ends]),
+            ("at_least", self.at_least.is_some(), &[Ratio, Median, Rebound, Reach]),
+            ("at_most", self.at_most.is_some(), &[Ratio, Median, Rebound, Reach]),
+            ("tolerance", self.tolerance.is_some(), &[Ratio, Median, Rebound, Reach]),
+            ("as_epsilon_falls", self.as_epsilon_falls.is_some(), &[Ratio, Median, Rebound]),
+        ];
+        let kind = self.kind.name();
+        for (key, is_there, kinds) in keys {
+            if is_there && !kinds.contains(&self.kind) {
+                return Err(ClaimError::Meaningless { kind, key, beside: None });
+            }
+        }
+        let bound = match (self.at_least, self.at_most) {
+            (Some(_), _) => "at_least",
+            (_, Some(_)) => "at_most",
+            _ => return Ok(()),
+        };
+        let beside = |key, beside| ClaimError::Meaningless { kind, key, beside: Some(beside) };
+        if self.as_epsilon_falls.is_some() {
+            return Err(beside(bound, "as_epsilon_falls"));
+        }
+        match self.tolerance {
+            Some(_) => Err(beside("tolerance", bound)),
+            None => Ok(()),
+        }
+    }
+
+    fn take_epsilon(&mut self) -> Result<Option<Vec<f64>>, ClaimError> {
+        let Some(epsilon) = self.epsilon.take() else { return Ok(None) };
+        let mut epsilon = epsilon.into_vec();
+        if epsilon.is_empty() {
+            return Err(ClaimError::Missing { kind: self.kind.name(), key: "epsilon" });
+        }
+        if let Some(&value) = epsilon.iter().find(|value| !(**value > 0.0 && value.is_finite())) {
+            let expected = "a positive number";
+            return Err(ClaimError::OutOfRange { key: "epsilon", value, expected });
+        }
+        epsilon.sort_by(f64::total_cmp);
+        epsilon.dedup();
+        Ok(Some(epsilon))
+    }
+
+    fn expectation(&self, epsilon: Option<&[f64]>) -> Result<Expectation, ClaimError> {
+        let Some(trend) = self.as_epsilon_falls else {
+            return Ok(Expectation::Within(self.bounds()?));
+        };
+        if epsilon.is_some_and(|epsilon| epsilon.len() < 2) {
+            return Err(ClaimError::TooFewEpsilons);
+        }
+        Ok(Expectation::AsEpsilonFalls { trend, slack: self.tolerance(1.0)? })
+    }
+
+    fn bounds(&self) -> Result<Bounds, ClaimError> {
+        if self.at_least.is_some() || self.at_most.is_some() {
+            let low = self.at_least.unwrap_or(f64::NEG_INFINITY);
+            let high = self.at_most.unwrap_or(f64::INFINITY);
+            let is_range = low <= high;
+            let expected = "at least 'at_least'";
+            let backwards = ClaimError::OutOfRange { key: "at_most", value: high, expected };
+            return is_range.then_some(Bounds { low, high }).ok_or(backwards);
+        }
+        let tolerance = self.tolerance(TOLERANCE)?;
+        match self.paper {
+            Paper::Number(paper) if paper > 0.0 && paper.is_finite() => {
+                Ok(Bounds { low: paper / tolerance, high: paper * tolerance })
+            }
+            _ => Err(ClaimError::NothingExpected),
+        }
+    }
+
+    fn tolerance(&self, default: f64) -> Result<f64, ClaimError> {
+        let value = self.tolerance.unwrap_or(default);
+        if value >= 1.0 && value.is_finite() {
+            return Ok(value);
+        }
+        Err(ClaimError::OutOfRange { key: "tolerance", value, expected: "a factor of 1 or more" })
+    }
+}

@@ -1,0 +1,291 @@
+use super::super::examples;
+use super::super::record::{TraceRecord, TrialRecord};
+use super::*;
+
+/// All statements of the paper, for configurations to copy.
+const PAPER: &str = include_str!("paper.toml");
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    claim: Vec<Claim>,
+}
+
+fn claim(keys: &str) -> Claim {
+    let common = "[[claim]]\nsays = 'so it is'\nmechanism = 'hdmm'\n";
+    let mut file: File = toml::from_str(&format!("{common}{keys}")).unwrap();
+    file.claim.remove(0)
+}
+
+fn refusal(keys: &str) -> String {
+    let common = "[[claim]]\nsays = 'so it is'\nmechanism = 'hdmm'\narm = 'lls'\npaper = 'words'\n";
+    toml::from_str::<File>(&format!("{common}{keys}")).unwrap_err().to_string()
+}
+
+/// A trial for each error.
+fn trials(arm: &str, epsilon: f64, errors: &[f64]) -> Vec<TrialRecord> {
+    let row = |(trial, &error): (usize, &f64)| TrialRecord {
+        epsilon,
+        workload_error: Some(error),
+        measurement_error: Some(error * error),
+        ..examples::row("adult", "hdmm", arm, trial)
+    };
+    errors.iter().enumerate().map(row).collect()
+}
+
+fn ended(status: Status, count: usize) -> Vec<TrialRecord> {
+    let mut rows = trials("lls", 1.0, &vec![0.5; count]);
+    rows.iter_mut().for_each(|row| row.status = status);
+    rows
+}
+
+fn verdict(claim: &Claim, rows: &[TrialRecord]) -> Verdict {
+    claim.check(rows, &[]).verdict
+}
+
+use Verdict::{CannotTell, Differs, Holds};
+
+const PGM: [f64; 5] = [0.1, 0.2, 0.1, 0.2, 0.1];
+const LLS: [f64; 5] = [0.3, 0.8, 0.31, 0.2, 0.5];
+const RATIO: &str = "kind = 'ratio'\ndataset = 'adult'\narm = 'lls'\nagainst = 'pgm'\n";
+
+#[test]
+fn all_statements_of_the_paper_can_be_written_down() {
+    let file: File = toml::from_str(PAPER).unwrap();
+    assert_eq!(file.claim.len(), 26);
+    for claim in &file.claim {
+        let finding = claim.check(&[], &[]);
+        assert_eq!(finding.verdict, CannotTell, "{}", claim.says());
+        assert!(!finding.why.is_empty(), "{}", claim.says());
+    }
+}
+
+#[test]
+fn a_ratio_holds_within_its_tolerance_of_the_papers_number() {
+    // Ratios 3, 4, 3.1, 1, 5: the median is 3.1.
+    let rows = [trials("lls", 1.0, &LLS), trials("pgm", 1.0, &PGM)].concat();
+    for (keys, expected) in [
+        ("paper = 3.2\n", Holds),
+        ("paper = 4.6\n", Holds),
+        ("paper = 4.7\n", Differs),
+        ("paper = 2.0\n", Differs),
+        ("paper = 3.2\ntolerance = 1.01\n", Differs),
+        ("paper = 30\nat_least = 3\n", Holds),
+        ("paper = 3\nat_most = 3\n", Differs),
+        ("paper = 3\nat_least = 3\nat_most = 3.2\n", Holds),
+        ("paper = 9.6\nmetric = 'measurement_error'\ntolerance = 1.1\n", Holds),
+        ("paper = 3.1\nmetric = 'l1_loss'\n", CannotTell),
+        ("paper = 3.1\nepsilon = 2.0\n", CannotTell),
+        ("paper = 3.1\nepsilon = [1, 2]\n", CannotTell),
+        ("paper = 31\nepsilon = [1, 2]\n", Differs),
+        ("paper = 3.1\nmin_trials = 6\n", CannotTell),
+    ] {
+        assert_eq!(verdict(&claim(&format!("{RATIO}{keys}")), &rows), expected, "{keys}");
+    }
+    let finding = claim(&format!("{RATIO}paper = 3.2\n")).check(&rows, &[]);
+    assert_eq!((&*finding.paper, &*finding.ours), ("3.2", "3.100"));
+    assert!((finding.low.unwrap() - 1.0).abs() < 1e-12);
+    assert!((finding.high.unwrap() - 5.0).abs() < 1e-12);
+    let why = "3.100 is between 2.133 and 4.800, \
+               though the 93.8 % interval [1.000, 5.000] leaves it open";
+    assert_eq!(finding.why, why);
+}
+
+#[test]
+fn identical_arms_have_a_ratio_of_one_and_almost_no_tolerance() {
+    let same = format!("{RATIO}paper = 1\ntolerance = 1.01\n");
+    let rows = |factor: f64| {
+        [trials("lls", 1.0, &LLS.map(|error| error * factor)), trials("pgm", 1.0, &LLS)].concat()
+    };
+    assert_eq!(verdict(&claim(&same), &rows(1.001)), Holds);
+    assert_eq!(verdict(&claim(&same), &rows(1.1)), Differs);
+    assert_eq!(verdict(&claim(&same), &rows(1.0)[1..]), CannotTell);
+}
+
+#[test]
+fn a_ratio_cannot_be_told_when_too_few_trials_have_both_arms() {
+    let mut rows = [trials("lls", 1.0, &LLS), trials("pgm", 1.0, &PGM)].concat();
+    rows[2].status = Status::Timeout;
+    let finding = claim(&format!("{RATIO}paper = 3\n")).check(&rows, &[]);
+    assert_eq!(finding.verdict, CannotTell);
+    let why = "at epsilon 1 there are 4 trials of the 5 needed \
+               (lls: 4 done, 1 timeout; pgm: 5 done)";
+    assert_eq!(finding.why, why);
+    assert!(finding.value.is_some());
+}
+
+#[test]
+fn a_stand_in_tells_nothing_but_our_number_is_shown() {
+    let mut rows = [trials("lls", 1.0, &LLS), trials("pgm", 1.0, &PGM)].concat();
+    rows.iter_mut().for_each(|row| row.standin = true);
+    for (paper, would) in [("3", "they agree"), ("30", "they do not agree")] {
+        let finding = claim(&format!("{RATIO}paper = {paper}\n")).check(&rows, &[]);
+        assert_eq!((finding.verdict, &*finding.ours), (CannotTell, "3.100"));
+        assert!(finding.why.contains("stand in for adult"), "{}", finding.why);
+        assert!(finding.why.contains(would), "{}", finding.why);
+    }
+}
+
+#[test]
+fn an_arm_is_infeasible_when_all_of_its_trials_are() {
+    let ends = "kind = 'ends'\ndataset = 'adult'\narm = 'lls'\npaper = 'infeasible'\n";
+    let either = claim(&format!("{ends}status = ['infeasible', 'timeout']\n"));
+    let infeasible = claim(&format!("{ends}status = 'infeasible'\nmin_trials = 3\n"));
+    let with = |one: Status| [ended(Status::Infeasible, 2), ended(one, 1)].concat();
+    assert_eq!(verdict(&either, &with(Status::Timeout)), Holds);
+    assert_eq!(verdict(&infeasible, &with(Status::Infeasible)), Holds);
+    assert_eq!(verdict(&infeasible, &with(Status::Timeout)), Differs);
+    assert_eq!(verdict(&infeasible, &with(Status::Done)), Differs);
+    assert_eq!(verdict(&infeasible, &with(Status::Failed)), CannotTell);
+    assert_eq!(verdict(&infeasible, &ended(Status::Infeasible, 2)), CannotTell);
+    assert_eq!(verdict(&infeasible, &ended(Status::Done, 1)), Differs);
+    assert_eq!(verdict(&either, &[]), CannotTell);
+    let finding = infeasible.check(&with(Status::Done), &[]);
+    assert_eq!(finding.ours, "1 done, 2 infeasible");
+}
+
+#[test]
+fn a_trend_is_followed_at_every_step() {
+    let trend = |keys: &str| {
+        claim(&format!(
+            "{RATIO}paper = 'grows'\nas_epsilon_falls = 'grows'\nmin_trials = 1\n{keys}"
+        ))
+    };
+    let rows = |ratios: [f64; 3]| {
+        let at =
+            |(epsilon, ratio)| [trials("lls", epsilon, &[ratio]), trials("pgm", epsilon, &[1.0])];
+        [0.1, 1.0, 10.0].into_iter().zip(ratios).flat_map(at).flatten().collect::<Vec<_>>()
+    };
+    let listed = trend("epsilon = [0.1, 1, 10]\n");
+    assert_eq!(verdict(&listed, &rows([9.0, 3.0, 0.9])), Holds);
+    assert_eq!(verdict(&listed, &rows([9.0, 0.8, 0.9])), Differs);
+    assert_eq!(verdict(&listed, &rows([2.0, 2.0, 2.0])), Differs);
+    assert_eq!(verdict(&listed, &rows([9.0, 3.0, 0.9])[2..]), CannotTell);
+    // Without a list, what there is.
+    assert_eq!(verdict(&trend(""), &rows([9.0, 3.0, 0.9])[2..]), Holds);
+    assert_eq!(verdict(&trend(""), &rows([9.0, 3.0, 0.9])[4..]), CannotTell);
+    let lenient = trend("tolerance = 1.2\n");
+    assert_eq!(verdict(&lenient, &rows([9.0, 0.8, 0.9])), Holds);
+    assert_eq!(verdict(&lenient, &rows([9.0, 0.7, 0.9])), Differs);
+    let shrinks =
+        claim(&format!("{RATIO}paper = 'less'\nas_epsilon_falls = 'shrinks'\nmin_trials = 1\n"));
+    assert_eq!(verdict(&shrinks, &rows([9.0, 3.0, 0.9])), Differs);
+    assert_eq!(verdict(&shrinks, &rows([0.9, 3.0, 9.0])), Holds);
+    let finding = listed.check(&rows([9.0, 3.0, 0.9]), &[]);
+    assert_eq!(finding.ours, "9.000 (epsilon 0.1), 3.000 (epsilon 1), 0.9000 (epsilon 10)");
+    assert_eq!(
+        (finding.value, &*finding.why),
+        (None, "grows from 0.9000 to 9.000 as epsilon falls")
+    );
+}
+
+#[test]
+fn an_error_is_above_a_threshold_at_each_epsilon() {
+    let useless = "kind = 'median'\ndataset = 'adult'\narm = 'lls'\npaper = 'no utility'\n\
+                   epsilon = [0.1, 0.3]\nat_least = 0.5\n";
+    let useless = claim(useless);
+    let low = trials("lls", 0.1, &[0.9, 0.8, 0.4, 0.9, 0.7]);
+    let rows = |errors: &[f64]| [low.clone(), trials("lls", 0.3, errors)].concat();
+    assert_eq!(verdict(&useless, &rows(&[0.6; 5])), Holds);
+    assert_eq!(verdict(&useless, &rows(&[0.4; 5])), Differs);
+    assert_eq!(verdict(&useless, &rows(&[0.6; 4])), CannotTell);
+    let finding = useless.check(&rows(&[0.4; 5]), &[]);
+    assert_eq!(finding.why, "0.4000 is not at least 0.5000 at epsilon 0.3");
+}
+
+#[test]
+fn an_arm_reaches_as_far_as_it_is_done_and_ends_where_it_is_not() {
+    let reach = |keys: &str| claim(&format!("kind = 'reach'\narm = 'lls'\n{keys}"));
+    let rows = |sizes: &[(usize, Status)]| -> Vec<TrialRecord> {
+        let row = |&(attributes, status): &(usize, Status)| TrialRecord {
+            attributes,
+            status,
+            dataset: format!("chain-{attributes}"),
+            ..examples::row("chain", "hdmm", "lls", 0)
+        };
+        sizes.iter().map(row).collect()
+    };
+    use Status::{Done, Failed, Infeasible};
+    let near = reach("paper = 10\n");
+    assert_eq!(verdict(&near, &rows(&[(3, Done), (9, Done), (20, Infeasible)])), Holds);
+    assert_eq!(verdict(&near, &rows(&[(3, Done), (5, Infeasible), (20, Infeasible)])), Differs);
+    assert_eq!(verdict(&near, &rows(&[(3, Done), (20, Done), (50, Infeasible)])), Differs);
+    assert_eq!(verdict(&near, &rows(&[(3, Done), (9, Done)])), CannotTell);
+    assert_eq!(verdict(&near, &rows(&[(3, Done), (9, Done), (20, Failed)])), CannotTell);
+    assert_eq!(verdict(&near, &rows(&[(3, Done), (20, Infeasible)])), CannotTell);
+    assert_eq!(verdict(&near, &rows(&[(3, Infeasible)])), CannotTell);
+    let far = reach("paper = 1000\nat_least = 1000\n");
+    assert_eq!(verdict(&far, &rows(&[(10, Done), (1000, Done)])), Holds);
+    assert_eq!(verdict(&far, &rows(&[(10, Done), (1000, Infeasible)])), Differs);
+    assert_eq!(verdict(&far, &rows(&[(10, Done), (1000, Failed)])), CannotTell);
+    assert_eq!(verdict(&far, &rows(&[(10, Done)])), CannotTell);
+    assert_eq!(near.check(&rows(&[(3, Done), (9, Done), (20, Infeasible)]), &[]).ours, "9");
+}
+
+#[test]
+fn an_error_that_rises_again_late_ends_above_its_smallest() {
+    let rises = claim(
+        "kind = 'rebound'\ndataset = 'adult'\narm = 'lls'\npaper = 1.27\nat_least = 1.05\n\
+         min_trials = 2\n",
+    );
+    let rows = trials("lls", 1.0, &[0.5, 0.5]);
+    let with = |errors: &[f64]| -> Vec<TraceRecord> {
+        rows.iter().flat_map(|row| examples::traces(row, errors)).collect()
+    };
+    let check = |traces: &[TraceRecord]| rises.check(&rows, traces);
+    assert_eq!(check(&with(&[0.3, 0.066, 0.07, 0.084])).verdict, Holds);
+    assert!((check(&with(&[0.3, 0.066, 0.084])).value.unwrap() - 0.084 / 0.066).abs() < 1e-12);
+    assert_eq!(check(&with(&[0.3, 0.1, 0.066])).verdict, Differs);
+    assert_eq!(check(&with(&[0.3, 0.066, 0.068])).verdict, Differs);
+    assert_eq!(check(&with(&[0.3, 0.066, 0.084])[..3]).verdict, CannotTell);
+    assert_eq!(check(&[]).verdict, CannotTell);
+}
+
+#[test]
+fn claims_that_make_no_sense_are_refused_with_their_line() {
+    for (keys, message) in [
+        ("kind = 'ratio'\ndataset = 'adult'\n", "needs 'against'"),
+        ("kind = 'ratio'\nagainst = 'pgm'\nat_least = 1\n", "needs 'dataset'"),
+        ("kind = 'ends'\ndataset = 'adult'\n", "needs 'status'"),
+        ("kind = 'ends'\ndataset = 'adult'\nstatus = 'asleep'\n", "status"),
+        ("kind = 'median'\ndataset = 'adult'\n", "nothing to compare with"),
+        ("kind = 'median'\ndataset = 'adult'\nagainst = 'pgm'\n", "'against' has no meaning"),
+        ("kind = 'rebound'\ndataset = 'adult'\nmetric = 'gap'\n", "gap"),
+        ("kind = 'reach'\nas_epsilon_falls = 'grows'\n", "'as_epsilon_falls' has no meaning"),
+        ("kind = 'reach'\nat_least = 3\nat_most = 2\n", "'at_most' is 2"),
+        ("kind = 'reach'\nat_least = 3\ntolerance = 2\n", "'tolerance' has no meaning"),
+        ("kind = 'median'\ndataset = 'adult'\nat_least = 1\nepsilon = [1, 0]\n", "'epsilon' is 0"),
+        ("kind = 'median'\ndataset = 'adult'\nat_least = 1\nepsilon = []\n", "needs 'epsilon'"),
+        (
+            "kind = 'median'\ndataset = 'adult'\nas_epsilon_falls = 'grows'\nepsilon = [1, 1]\n",
+            "two different values",
+        ),
+        (
+            "kind = 'median'\ndataset = 'adult'\nas_epsilon_falls = 'grows'\ntolerance = 0.5\n",
+            "a factor of 1 or more",
+        ),
+        ("kind = 'median'\ndataset = 'adult'\nat_least = 1\ncolour = 1\n", "colour"),
+    ] {
+        let refused = refusal(keys);
+        assert!(refused.contains(message), "{keys}: {refused}");
+        assert!(refused.contains("line "), "{keys}: {refused}");
+    }
+}
+
+#[test]
+fn findings_are_written_and_printed_with_the_reasons_of_those_that_do_not_hold() {
+    let rows = [trials("lls", 1.0, &LLS), trials("pgm", 1.0, &PGM)].concat();
+    let claims = ["paper = 3.2\n", "paper = 30\n"].map(|keys| claim(&format!("{RATIO}{keys}")));
+    let findings = claims.map(|claim| claim.check(&rows, &[]));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("claims.csv");
+    write_claims(&path, &findings).unwrap();
+    let read: Result<Vec<Finding>, _> =
+        csv::Reader::from_path(&path).unwrap().deserialize().collect();
+    assert_eq!(read.unwrap(), findings);
+    let expected = "   claim     paper  ours                  verdict\n\
+                    1  so it is  3.2    3.100 [1.000, 5.000]  holds\n\
+                    2  so it is  30     3.100 [1.000, 5.000]  differs\n\
+                    2: 3.100 is not between 20.00 and 45.00\n";
+    assert_eq!(claims_table(&findings), expected);
+}

@@ -1,0 +1,64 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::record::{Status, TrialRecord};
+
+/// A number that a trial's row may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// [`TrialRecord::workload_error`].
+    WorkloadError,
+    /// [`TrialRecord::measurement_error`].
+    MeasurementError,
+    /// [`TrialRecord::l1_loss`].
+    L1Loss,
+    /// [`TrialRecord::l2_loss`].
+    L2Loss,
+    /// [`TrialRecord::estimate_seconds`].
+    EstimateSeconds,
+    /// [`TrialRecord::seconds_per_iteration`].
+    SecondsPerIteration,
+}
+
+impl Metric {
+    /// The name of the column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::WorkloadError => "workload_error",
+            Metric::MeasurementError => "measurement_error",
+            Metric::L1Loss => "l1_loss",
+            Metric::L2Loss => "l2_loss",
+            Metric::EstimateSeconds => "estimate_seconds",
+            Metric::SecondsPerIteration => "seconds_per_iteration",
+        }
+    }
+
+    /// The number of an arm that ended with an estimate.
+    pub fn of(self, row: &TrialRecord) -> Option<f64> {
+        let value = match self {
+            Metric::WorkloadError => row.workload_error,
+            Metric::MeasurementError => row.measurement_error,
+            Metric::L1Loss => row.l1_loss,
+            Metric::L2Loss => row.l2_loss,
+            Metric::EstimateSeconds => row.estimate_seconds,
+            Metric::SecondsPerIteration => row.seconds_per_iteration,
+        };
+        value.filter(|_| row.status == Status::Done)
+    }
+
+    /// One arm's numbers over another's, for the trials in which both ended with an estimate. Both
+    /// had the same measurements, so what these did to the error cancels.
+    ///
+    /// Two errors of 0 are equal: their ratio is 1.
+    pub fn paired_ratios(self, arm: &[&TrialRecord], against: &[&TrialRecord]) -> Vec<f64> {
+        let below: BTreeMap<usize, f64> =
+            against.iter().filter_map(|row| Some((row.trial, self.of(row)?))).collect();
+        let ratio = |row: &&TrialRecord| {
+            let (above, below) = (self.of(row)?, *below.get(&row.trial)?);
+            Some(if above == below { 1.0 } else { above / below })
+        };
+        arm.iter().filter_map(ratio).collect()
+    }
+}

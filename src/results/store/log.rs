@@ -1,0 +1,173 @@
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::StoreError;
+use super::line::Line;
+
+/// What a file of lines holds.
+pub(super) struct Content<T> {
+    /// The complete records.
+    pub(super) records: Vec<T>,
+    /// The bytes, from the start, of the header and the complete records.
+    kept: u64,
+    /// The bytes after them.
+    pub(super) dropped: u64,
+}
+
+/// Reads the complete records of a file of lines; a file that is not there holds none.
+///
+/// A run that was killed, or a disk that was full, leaves at most a torn tail: everything from the
+/// first line that is not a record. The tail is not part of the content, unless a record in it
+/// `must_stay`: then the file was damaged in some other way, and nobody should write to it.
+pub(super) fn read<T: Line>(
+    path: &Path,
+    must_stay: impl Fn(&T) -> bool,
+) -> Result<Content<T>, StoreError> {
+    let bytes = match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        read => read.map_err(|error| StoreError::io(path, error))?,
+    };
+    let header = T::header();
+    if bytes.len() < header.len() && header.as_bytes().starts_with(&bytes) {
+        return Ok(Content { records: Vec::new(), kept: 0, dropped: bytes.len() as u64 });
+    }
+    let Some(body) = bytes.strip_prefix(header.as_bytes()) else {
+        return Err(StoreError::other_version(path, &header, &bytes));
+    };
+    let mut records = Vec::new();
+    let mut kept = header.len();
+    let mut torn_line = None;
+    let first_line = 1 + usize::from(!header.is_empty());
+    for (number, line) in (first_line..).zip(body.split_inclusive(|&byte| byte == b'\n')) {
+        let text = line.strip_suffix(b"\n").and_then(|text| str::from_utf8(text).ok());
+        match (text.and_then(T::parse), torn_line) {
+            (Some(record), None) => {
+                kept += line.len();
+                records.push(record);
+            }
+            (Some(record), Some(line)) if must_stay(&record) => {
+                return Err(StoreError::Damaged { file: path.into(), line });
+            }
+            (Some(_), Some(_)) => {}
+            (None, _) => torn_line = torn_line.or(Some(number)),
+        }
+    }
+    Ok(Content { records, kept: kept as u64, dropped: (bytes.len() - kept) as u64 })
+}
+
+/// A file of lines that only ever grows by whole lines.
+#[derive(Debug)]
+pub(super) struct Log {
+    path: PathBuf,
+    file: File,
+    /// The bytes that are complete and on the disk.
+    len: u64,
+    /// Whether there may be something after them.
+    has_tail: bool,
+}
+
+impl Log {
+    /// Opens the file for appending after its content, without the torn tail; makes it when there
+    /// is none.
+    pub(super) fn open<T: Line>(path: PathBuf, content: &Content<T>) -> Result<Self, StoreError> {
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        let file = opened.map_err(|error| StoreError::io(&path, error))?;
+        let mut log = Self { path, file, len: content.kept, has_tail: content.dropped > 0 };
+        match content.kept {
+            0 => log.append(T::header().as_bytes())?,
+            _ => log.cut_tail().map_err(|error| StoreError::io(&log.path, error))?,
+        }
+        Ok(log)
+    }
+
+    /// Appends complete lines with one write and syncs them. When that fails, for instance because
+    /// the disk is full, the file is as it was before: at once if the system allows it, and
+    /// otherwise before anything else is written.
+    pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), StoreError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.write(lines).map_err(|error| {
+            // The first error is the one to tell. The tail is cut later if not now.
+            let _ = self.cut_tail();
+            StoreError::io(&self.path, error)
+        })
+    }
+
+    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+        self.cut_tail()?;
+        self.has_tail = true;
+        self.file.seek(SeekFrom::Start(self.len))?;
+        self.file.write_all(lines)?;
+        self.file.sync_data()?;
+        self.len += lines.len() as u64;
+        self.has_tail = false;
+        Ok(())
+    }
+
+    fn cut_tail(&mut self) -> io::Result<()> {
+        if self.has_tail {
+            // Not synced: if the tail comes back after a loss of power, it is cut again.
+            self.file.set_len(self.len)?;
+            self.has_tail = false;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::line::LedgerLine;
+    use super::*;
+
+    fn line(key: &str) -> LedgerLine {
+        let entry = serde_json::json!({"epsilon": 0.5});
+        LedgerLine { key: key.into(), seed: "0".into(), draw: 0, entry }
+    }
+
+    fn log_of(path: &Path) -> Log {
+        Log::open(path.into(), &read::<LedgerLine>(path, |_| true).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_a_failed_write_left_is_cut_before_the_next_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let mut log = log_of(&path);
+        log.append(&line("a").line().unwrap()).unwrap();
+        // As after half a write on a full disk that could not be undone.
+        log.file.write_all(b"{\"key\":\"a line that is longer than the next one").unwrap();
+        log.has_tail = true;
+        log.append(&line("b").line().unwrap()).unwrap();
+        let content = read::<LedgerLine>(&path, |_| true).unwrap();
+        assert_eq!((content.records, content.dropped), (vec![line("a"), line("b")], 0));
+    }
+
+    #[test]
+    fn a_write_that_fails_is_told_with_the_file_and_can_be_tried_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let mut log = log_of(&path);
+        let writable = std::mem::replace(&mut log.file, File::open(&path).unwrap());
+        let error = log.append(&line("a").line().unwrap()).unwrap_err();
+        assert!(error.to_string().starts_with(&path.display().to_string()), "{error}");
+        assert_eq!((log.len, log.has_tail), (0, true));
+        log.file = writable;
+        log.append(&line("a").line().unwrap()).unwrap();
+        assert_eq!(read::<LedgerLine>(&path, |_| true).unwrap().records, [line("a")]);
+    }
+
+    #[test]
+    fn garbage_is_a_tail_until_a_record_that_must_stay_follows_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let good = |key| String::from_utf8(line(key).line().unwrap()).unwrap();
+        fs::write(&path, format!("{}\0\0\0\n{}", good("a"), good("b"))).unwrap();
+        let content = read::<LedgerLine>(&path, |record| record.key == "a").unwrap();
+        assert_eq!(content.records, [line("a")]);
+        assert_eq!(content.dropped, 4 + good("b").len() as u64);
+        let error = read::<LedgerLine>(&path, |record| record.key == "b").err().unwrap();
+        assert!(matches!(error, StoreError::Damaged { line: 2, .. }), "{error}");
+    }
+}

@@ -1,0 +1,207 @@
+use std::collections::BTreeSet;
+
+use super::super::examples;
+use super::super::record::Status;
+use super::*;
+use tempfile::{TempDir, tempdir};
+
+fn row(trial: usize) -> TrialRecord {
+    TrialRecord { key: format!("key-{trial}"), ..examples::row("adult", "hdmm", "pgm", trial) }
+}
+
+fn traces(trial: usize, iterations: usize) -> Vec<TraceRecord> {
+    let errors: Vec<f64> = (1..=iterations).map(|iteration| 1.0 / iteration as f64).collect();
+    examples::traces(&row(trial), &errors)
+}
+
+fn ledger(draws: usize) -> Vec<String> {
+    (0..draws).map(|draw| format!("{{\"epsilon\": 0.{draw}}}")).collect()
+}
+
+fn filled(trials: usize) -> TempDir {
+    let folder = tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    for trial in 0..trials {
+        store.append(&row(trial), &ledger(2), &traces(trial, 3)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn what_was_appended_is_read_back() {
+    let folder = filled(3);
+    let recorded = Recorded::read(folder.path()).unwrap();
+    assert_eq!(recorded.rows, [row(0), row(1), row(2)]);
+    assert_eq!(recorded.traces, [traces(0, 3), traces(1, 3), traces(2, 3)].concat());
+    let ledger: Vec<_> = recorded.ledger.iter().map(|line| (&*line.key, line.draw)).collect();
+    let expected = ["key-0", "key-1", "key-2"].map(|key| [(key, 0), (key, 1)]).concat();
+    assert_eq!(ledger, expected);
+    assert_eq!(recorded.ledger[1].entry, serde_json::json!({"epsilon": 0.1}));
+    assert_eq!(recorded.ledger[5].seed, "2");
+    assert_eq!(recorded.rows_of(&["key-2", "key-9", "key-0"].map(String::from)), [row(2), row(0)]);
+}
+
+#[test]
+fn a_file_cut_off_anywhere_in_its_last_row_keeps_exactly_the_complete_rows() {
+    let folder = filled(3);
+    let path = folder.path().join(TRIALS);
+    let bytes = fs::read(&path).unwrap();
+    let last_row = bytes.len() - row(2).line().unwrap().len();
+    for len in last_row..bytes.len() {
+        fs::write(&path, &bytes[..len]).unwrap();
+        assert_eq!(Recorded::read(folder.path()).unwrap().rows, [row(0), row(1)], "{len}");
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!(store.rows(), [row(0), row(1)], "{len}");
+        assert_eq!(store.notes().len(), usize::from(len > last_row), "{len}");
+        assert_eq!(fs::read(&path).unwrap(), bytes[..last_row], "{len}");
+        store.append(&row(2), &[], &[]).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), bytes, "{len}");
+    }
+}
+
+#[test]
+fn any_file_cut_off_anywhere_goes_on_as_if_nothing_had_happened() {
+    let undisturbed = Recorded::read(filled(1).path()).unwrap();
+    for name in [TRIALS, TRACES, LEDGER] {
+        let folder = filled(1);
+        let path = folder.path().join(name);
+        let bytes = fs::read(&path).unwrap();
+        // Every length would wait for the disk a thousand times.
+        for len in (0..bytes.len()).step_by(29) {
+            fs::write(&path, &bytes[..len]).unwrap();
+            let store = Store::open(folder.path()).unwrap();
+            // A run that was killed never leaves a row without its traces; here one file is cut
+            // and the others are not, so the arm runs again.
+            store.append(&row(0), &ledger(2), &traces(0, 3)).unwrap();
+            drop(store);
+            assert_eq!(Recorded::read(folder.path()).unwrap(), undisturbed, "{name} {len}");
+        }
+    }
+}
+
+#[test]
+fn what_belongs_to_no_row_is_not_read() {
+    let folder = filled(2);
+    let path = folder.path().join(TRIALS);
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() - row(1).line().unwrap().len()]).unwrap();
+    let recorded = Recorded::read(folder.path()).unwrap();
+    assert_eq!((recorded.rows, recorded.traces), (vec![row(0)], traces(0, 3)));
+    assert_eq!(recorded.ledger.len(), 2);
+}
+
+#[test]
+fn a_row_supersedes_the_failed_one_of_its_key_with_all_that_belongs_to_it() {
+    let folder = filled(1);
+    let store = Store::open(folder.path()).unwrap();
+    let failed = TrialRecord { status: Status::Failed, phase: "estimate".into(), ..row(7) };
+    store.append(&failed, &ledger(3), &traces(7, 5)).unwrap();
+    assert_eq!(store.rows(), [row(0), failed]);
+    store.append(&row(7), &ledger(2), &traces(7, 4)).unwrap();
+    assert_eq!(store.rows(), [row(0), row(7)]);
+    drop(store);
+    let recorded = Recorded::read(folder.path()).unwrap();
+    assert_eq!(recorded.rows, [row(0), row(7)]);
+    assert_eq!(recorded.traces, [traces(0, 3), traces(7, 4)].concat());
+    assert_eq!(recorded.ledger.len(), 4);
+    assert_eq!(Store::open(folder.path()).unwrap().rows(), recorded.rows);
+}
+
+#[test]
+fn a_second_run_is_refused_until_the_first_one_ends() {
+    let folder = tempdir().unwrap();
+    let first = Store::open(folder.path()).unwrap();
+    for second in [Store::open(folder.path()), Store::open_fresh(folder.path())] {
+        let error = second.unwrap_err();
+        let process = Some(process::id());
+        assert!(matches!(&error, StoreError::Locked { process: found, .. } if *found == process));
+        assert!(error.to_string().contains("wait until it ends"), "{error}");
+    }
+    first.append(&row(0), &[], &[]).unwrap();
+    assert_eq!(Recorded::read(folder.path()).unwrap().rows, [row(0)]);
+    drop(first);
+    assert_eq!(Store::open(folder.path()).unwrap().rows(), [row(0)]);
+}
+
+#[test]
+fn rows_of_many_threads_are_all_there_and_whole() {
+    let folder = tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let store = &store;
+            scope.spawn(move || {
+                for trial in (thread..16).step_by(4) {
+                    store.append(&row(trial), &ledger(1), &traces(trial, 2)).unwrap();
+                }
+            });
+        }
+    });
+    let expected: Vec<_> = (0..16).map(row).collect();
+    assert_eq!(store.rows(), expected);
+    let recorded = Recorded::read(folder.path()).unwrap();
+    assert_eq!(recorded.rows, expected);
+    assert_eq!(recorded.traces.len(), 32);
+    let keys: BTreeSet<_> = recorded.ledger.iter().map(|line| &line.key).collect();
+    assert_eq!((recorded.ledger.len(), keys.len()), (16, 16));
+}
+
+#[test]
+fn a_file_of_another_version_is_refused_by_its_name_and_left_alone() {
+    for (name, header) in [(TRIALS, "key,experiment,colour\n"), (TRACES, "iteration\n")] {
+        let folder = tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, header).unwrap();
+        fs::write(folder.path().join(if name == TRIALS { TRACES } else { TRIALS }), "").unwrap();
+        for error in
+            [Store::open(folder.path()).unwrap_err(), Recorded::read(folder.path()).err().unwrap()]
+        {
+            let message = error.to_string();
+            assert!(matches!(error, StoreError::OtherVersion { .. }), "{message}");
+            assert!(message.contains(name) && message.contains("another version"), "{message}");
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), header);
+    }
+}
+
+#[test]
+fn a_row_damaged_in_the_middle_is_refused_with_its_line() {
+    let folder = filled(3);
+    let path = folder.path().join(TRIALS);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("key-1,test,adult,false", "key-1,test,adult,perhaps", 1))
+        .unwrap();
+    let error = Store::open(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { line: 3, .. }), "{error}");
+}
+
+#[test]
+fn a_fresh_start_forgets_the_trials() {
+    let folder = filled(2);
+    let store = Store::open_fresh(folder.path()).unwrap();
+    assert!(store.rows().is_empty());
+    store.append(&row(5), &[], &[]).unwrap();
+    let recorded = Recorded::read(folder.path()).unwrap();
+    assert_eq!(recorded, Recorded { rows: vec![row(5)], traces: vec![], ledger: vec![] });
+}
+
+#[test]
+fn a_ledger_that_is_not_json_leaves_nothing_behind() {
+    let folder = tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let error = store.append(&row(0), &["epsilon 1".into()], &traces(0, 2)).unwrap_err();
+    assert!(matches!(error, StoreError::LedgerLine { .. }), "{error}");
+    assert_eq!(fs::read_to_string(folder.path().join(TRACES)).unwrap(), TraceRecord::header());
+}
+
+#[test]
+fn results_that_are_not_there_or_cannot_be_are_told_with_their_folder() {
+    let folder = tempdir().unwrap();
+    let missing = folder.path().join("missing");
+    let error = Recorded::read(&missing).err().unwrap();
+    assert_eq!(error.to_string(), format!("there are no results in {}", missing.display()));
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let error = Store::open(file.join("below")).unwrap_err();
+    assert!(error.to_string().contains("below"), "{error}");
+}

@@ -1,0 +1,223 @@
+//! What the trials of an arm add up to: medians, ranges, and how it compares with PGM.
+
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use super::metric::Metric;
+use super::record::{Status, TrialRecord};
+use super::statistics::Spread;
+use crate::storage::NewFile;
+
+/// The arm that the others are compared with.
+pub const REFERENCE_ARM: &str = "pgm";
+
+/// The numbers of a row of `summary.csv`, each with median, smallest and largest.
+const METRICS: [Metric; 4] = [
+    Metric::WorkloadError,
+    Metric::MeasurementError,
+    Metric::EstimateSeconds,
+    Metric::SecondsPerIteration,
+];
+
+/// How many arms ended in which way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Endings {
+    /// With an estimate.
+    pub done: usize,
+    /// Without the memory that they need.
+    pub infeasible: usize,
+    /// Without the time that they need.
+    pub timeout: usize,
+    /// With an error.
+    pub failed: usize,
+}
+
+impl Endings {
+    /// Of these rows.
+    pub fn of<'a>(rows: impl IntoIterator<Item = &'a TrialRecord>) -> Self {
+        let mut endings = Self::default();
+        for row in rows {
+            *match row.status {
+                Status::Done => &mut endings.done,
+                Status::Infeasible => &mut endings.infeasible,
+                Status::Timeout => &mut endings.timeout,
+                Status::Failed => &mut endings.failed,
+            } += 1;
+        }
+        endings
+    }
+
+    fn counts(self) -> [(Status, usize); 4] {
+        [
+            (Status::Done, self.done),
+            (Status::Infeasible, self.infeasible),
+            (Status::Timeout, self.timeout),
+            (Status::Failed, self.failed),
+        ]
+    }
+}
+
+impl fmt::Display for Endings {
+    /// Such as `3 done, 2 timeout`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = self.counts().into_iter().filter(|&(_, count)| count > 0);
+        let texts: Vec<_> = counts.map(|(status, count)| format!("{count} {status}")).collect();
+        f.write_str(if texts.is_empty() { "none" } else { "" })?;
+        f.write_str(&texts.join(", "))
+    }
+}
+
+/// The trials of one arm of a mechanism on a dataset with a budget.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The name of the data.
+    pub dataset: String,
+    /// Whether made-up records stand in for it.
+    pub standin: bool,
+    /// The number of its attributes.
+    pub attributes: usize,
+    /// The mechanism.
+    pub mechanism: String,
+    /// The arm.
+    pub arm: String,
+    /// The budget.
+    pub epsilon: f64,
+    /// The budget's delta.
+    pub delta: f64,
+    /// How the trials ended.
+    pub endings: Endings,
+    /// The numbers of those that ended with an estimate, in the order of the columns.
+    spreads: [Option<Spread>; METRICS.len()],
+    /// The most bytes that any trial held or would have needed.
+    pub peak_bytes: Option<f64>,
+    /// Workload error over that of [`REFERENCE_ARM`] in the same trial: how many times better PGM
+    /// is. None for that arm itself, and where no trial has both.
+    pub ratio: Option<Spread>,
+}
+
+impl Group {
+    /// Whether the row is a trial of this group.
+    fn contains(&self, row: &TrialRecord) -> bool {
+        self.is_beside(row) && self.arm == row.arm
+    }
+
+    /// Whether the row is a trial of this group or of another arm of the same experiment.
+    fn is_beside(&self, row: &TrialRecord) -> bool {
+        (&self.dataset, self.attributes, &self.mechanism)
+            == (&row.dataset, row.attributes, &row.mechanism)
+            && (self.epsilon, self.delta) == (row.epsilon, row.delta)
+    }
+
+    fn new(first: &TrialRecord, rows: &[TrialRecord]) -> Self {
+        let mut group = Self {
+            dataset: first.dataset.clone(),
+            standin: first.standin,
+            attributes: first.attributes,
+            mechanism: first.mechanism.clone(),
+            arm: first.arm.clone(),
+            epsilon: first.epsilon,
+            delta: first.delta,
+            endings: Endings::default(),
+            spreads: [None; METRICS.len()],
+            peak_bytes: None,
+            ratio: None,
+        };
+        let own: Vec<_> = rows.iter().filter(|row| group.contains(row)).collect();
+        group.endings = Endings::of(own.iter().copied());
+        group.spreads =
+            METRICS.map(|metric| Spread::of(own.iter().filter_map(|row| metric.of(row))));
+        group.peak_bytes = own.iter().filter_map(|row| row.peak_bytes).reduce(f64::max);
+        if group.arm != REFERENCE_ARM {
+            let is_reference =
+                |row: &&TrialRecord| group.is_beside(row) && row.arm == REFERENCE_ARM;
+            let reference: Vec<_> = rows.iter().filter(is_reference).collect();
+            group.ratio = Spread::of(Metric::WorkloadError.paired_ratios(&own, &reference));
+        }
+        group
+    }
+
+    /// The numbers of a metric, for those of workload error, measurement error and seconds.
+    pub fn spread(&self, metric: Metric) -> Option<Spread> {
+        METRICS.iter().position(|&listed| listed == metric).and_then(|at| self.spreads[at])
+    }
+}
+
+/// Everything that an experiment found, in the order in which the rows name it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// One for each dataset, mechanism, arm and budget.
+    pub groups: Vec<Group>,
+}
+
+impl Summary {
+    /// Of the rows of one configuration: no stale ones, and one for each trial and arm
+    /// ([`super::store::Recorded::rows_of`]).
+    pub fn of(rows: &[TrialRecord]) -> Self {
+        let mut groups: Vec<Group> = Vec::new();
+        for row in rows {
+            if !groups.iter().any(|group| group.contains(row)) {
+                groups.push(Group::new(row, rows));
+            }
+        }
+        Self { groups }
+    }
+
+    /// Writes `summary.csv`, whole or not at all.
+    pub fn write_csv(&self, path: &Path) -> io::Result<()> {
+        let mut file = NewFile::create(path)?;
+        let mut writer = csv::Writer::from_writer(&mut file);
+        writer.write_record(header())?;
+        for group in &self.groups {
+            writer.write_record(record(group))?;
+        }
+        writer.flush()?;
+        drop(writer);
+        file.commit()
+    }
+}
+
+fn header() -> Vec<String> {
+    let group = ["dataset", "standin", "attributes", "mechanism", "arm", "epsilon", "delta"];
+    let endings = Endings::default().counts().map(|(status, _)| status.to_string());
+    let of_metric =
+        |metric: Metric| ["median", "min", "max"].map(|part| format!("{}_{part}", metric.name()));
+    let ratio = ["pairs", "median", "low", "high", "coverage"]
+        .map(|part| format!("ratio_to_{REFERENCE_ARM}_{part}"));
+    let mut names: Vec<String> = group.map(String::from).into();
+    names.extend(endings);
+    names.extend(METRICS.into_iter().flat_map(of_metric));
+    names.push("peak_bytes".into());
+    names.extend(ratio);
+    names
+}
+
+fn record(group: &Group) -> Vec<String> {
+    let text = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let mut values = vec![
+        group.dataset.clone(),
+        group.standin.to_string(),
+        group.attributes.to_string(),
+        group.mechanism.clone(),
+        group.arm.clone(),
+        group.epsilon.to_string(),
+        group.delta.to_string(),
+    ];
+    values.extend(group.endings.counts().map(|(_, count)| count.to_string()));
+    for spread in &group.spreads {
+        let parts = spread.map(|spread| [spread.median, spread.min, spread.max]);
+        values.extend((0..3).map(|part| text(parts.map(|parts| parts[part]))));
+    }
+    values.push(text(group.peak_bytes));
+    let interval = group.ratio.and_then(|ratio| ratio.interval);
+    values.push(group.ratio.map_or_else(String::new, |ratio| ratio.count.to_string()));
+    values.push(text(group.ratio.map(|ratio| ratio.median)));
+    values.push(text(interval.map(|interval| interval.low)));
+    values.push(text(interval.map(|interval| interval.high)));
+    values.push(text(interval.map(|interval| interval.coverage)));
+    values
+}

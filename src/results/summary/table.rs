@@ -1,0 +1,98 @@
+use super::super::metric::Metric;
+use super::super::statistics::Spread;
+use super::super::text_table::{TextTable, bytes, number};
+use super::{Group, REFERENCE_ARM, Summary};
+
+impl Summary {
+    /// The table for a terminal, a block for each mechanism. Stand-ins have a star.
+    pub fn table(&self) -> String {
+        let mut mechanisms: Vec<&str> = Vec::new();
+        for group in &self.groups {
+            if !mechanisms.contains(&group.mechanism.as_str()) {
+                mechanisms.push(&group.mechanism);
+            }
+        }
+        let blocks = mechanisms.iter().map(|&mechanism| self.block(mechanism));
+        let mut text = blocks.collect::<Vec<_>>().join("\n");
+        if self.groups.iter().any(|group| group.standin) {
+            text += "\n* made-up records stand in for data that is not here\n";
+        }
+        text
+    }
+
+    fn block(&self, mechanism: &str) -> String {
+        let heading = [
+            "dataset",
+            "epsilon",
+            "arm",
+            "median error",
+            "range",
+            "times better than",
+            "seconds",
+            "trials",
+        ];
+        let mut table = TextTable::new(heading);
+        let epsilon = self.groups.first().map(|group| group.epsilon);
+        let has_epsilons = self.groups.iter().any(|group| Some(group.epsilon) != epsilon);
+        for group in self.groups.iter().filter(|group| group.mechanism == mechanism) {
+            let error = group.spread(Metric::WorkloadError);
+            let seconds = group.spread(Metric::EstimateSeconds);
+            let text = |spread: Option<Spread>, text: fn(Spread) -> String| {
+                spread.map_or_else(String::new, text)
+            };
+            table.push([
+                format!("{}{}", group.dataset, if group.standin { " *" } else { "" }),
+                if has_epsilons { group.epsilon.to_string() } else { String::new() },
+                group.arm.clone(),
+                error.map_or_else(|| no_error(group), |error| number(error.median)),
+                text(error, |error| format!("{} to {}", number(error.min), number(error.max))),
+                self.comparisons(group),
+                text(seconds, |seconds| number(seconds.median)),
+                group.endings.to_string(),
+            ]);
+        }
+        let lines: Vec<_> = table.lines().iter().map(|line| format!("  {line}\n")).collect();
+        format!("{mechanism}\n{}", lines.concat())
+    }
+
+    /// On the line of the reference arm: how many times better than each of the others it is.
+    fn comparisons(&self, group: &Group) -> String {
+        if group.arm != REFERENCE_ARM {
+            return String::new();
+        }
+        let is_beside = |other: &&Group| {
+            (&other.dataset, other.attributes, &other.mechanism)
+                == (&group.dataset, group.attributes, &group.mechanism)
+                && (other.epsilon, other.delta) == (group.epsilon, group.delta)
+        };
+        let others = self.groups.iter().filter(is_beside);
+        let texts = others.filter_map(|other| {
+            other.ratio.map(|ratio| format!("{} {}", other.arm, with_interval(&ratio)))
+        });
+        texts.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What an arm without an estimate has to say in place of its error.
+fn no_error(group: &Group) -> String {
+    match (group.endings, group.peak_bytes) {
+        (endings, Some(needed)) if endings.infeasible > 0 => {
+            format!("infeasible, {}", bytes(needed))
+        }
+        (endings, _) if endings.infeasible > 0 => "infeasible".into(),
+        (endings, _) if endings.timeout > 0 => "timeout".into(),
+        (endings, _) if endings.failed > 0 => "failed".into(),
+        _ => "-".into(),
+    }
+}
+
+/// The median and its interval: `3.220 [3.050, 3.400]`.
+pub(in super::super) fn with_interval(spread: &Spread) -> String {
+    let median = number(spread.median);
+    match spread.interval {
+        Some(interval) => {
+            format!("{median} [{}, {}]", number(interval.low), number(interval.high))
+        }
+        None => median,
+    }
+}
