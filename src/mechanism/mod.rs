@@ -4,6 +4,7 @@
 //! A mechanism is a folder here and a line in [`MECHANISMS`].
 
 mod error;
+mod mwem;
 mod records;
 mod release;
 mod task;
@@ -66,7 +67,7 @@ pub struct Parameter {
 }
 
 /// All mechanisms.
-pub static MECHANISMS: &[&Kind] = &[];
+pub static MECHANISMS: &[&Kind] = &[&mwem::KIND];
 
 /// The mechanism of this name.
 pub fn find(name: &str) -> Option<&'static Kind> {

@@ -88,7 +88,7 @@ impl Guarantee {
     }
 
     /// The epsilon that a pure mechanism may use. Of (epsilon, delta) the delta goes unused.
-    pub(super) fn pure_epsilon(self) -> Result<Epsilon, ParameterError> {
+    pub fn pure_epsilon(self) -> Result<Epsilon, ParameterError> {
         match self {
             Pure { epsilon } | Approximate { epsilon, .. } => Ok(epsilon),
             Concentrated { rho } => rho.pure_epsilon(),

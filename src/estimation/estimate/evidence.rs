@@ -48,7 +48,7 @@ pub struct StructuralZeros {
 
 impl Evidence<'_> {
     /// The cliques of the model: those that evidence is about, without those inside others.
-    pub(super) fn cliques(&self) -> Vec<Clique> {
+    pub(in crate::estimation) fn cliques(&self) -> Vec<Clique> {
         let observed = match self.observed {
             Observed::Answers(answers) => {
                 answers.iter().map(|measurement| measurement.clique.clone()).collect()
@@ -59,7 +59,7 @@ impl Evidence<'_> {
     }
 
     /// Sets the potentials of impossible cells to minus infinity.
-    pub(super) fn exclude(&self, potentials: &mut Potentials) {
+    pub(in crate::estimation) fn exclude(&self, potentials: &mut Potentials) {
         let layout = Arc::clone(potentials.layout());
         for zeros in self.zeros {
             let table = layout.covering(&zeros.clique).expect("zeros are among the cliques");

@@ -2,8 +2,10 @@
 //!
 //! Graphical models are one of them ([`Pgm`]); the others are what they are compared with.
 
+mod multiplicative_weights;
 mod pgm;
 
+pub use multiplicative_weights::MultiplicativeWeights;
 pub use pgm::Pgm;
 
 use std::time::Instant;

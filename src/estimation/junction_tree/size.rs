@@ -103,7 +103,8 @@ impl JunctionTree {
     }
 }
 
-struct Bytes(f64);
+/// A number of bytes as people write it.
+pub(in crate::estimation) struct Bytes(pub(in crate::estimation) f64);
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

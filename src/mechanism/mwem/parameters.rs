@@ -1,0 +1,113 @@
+use serde::Deserialize;
+
+use super::scores::Measure;
+use crate::domain::Domain;
+use crate::mechanism::{Parameter, ParameterError, parse};
+
+/// What can be set about MWEM.
+pub(super) static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "rounds",
+        default: "\"attributes\"",
+        meaning: "How often to choose and measure; by default as often as there are attributes.",
+    },
+    Parameter {
+        name: "measure",
+        default: "\"query\"",
+        meaning: "What a round measures: one `query` of the workload, or a whole `marginal`.",
+    },
+    Parameter {
+        name: "max_cells",
+        default: "1000000",
+        meaning: "With whole marginals, the cells that their junction tree may have; those that \
+                  would make it larger are not chosen.",
+    },
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Parameters {
+    pub(super) rounds: Rounds,
+    pub(super) measure: Measure,
+    pub(super) max_cells: u64,
+}
+
+/// A number of rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "rounds: expected a whole number from 1 on, or \"attributes\"")]
+pub(super) enum Rounds {
+    Count(usize),
+    Named(Named),
+}
+
+/// Numbers of rounds that depend on the data's attributes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Named {
+    Attributes,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            rounds: Rounds::Named(Named::Attributes),
+            measure: Measure::default(),
+            max_cells: 1_000_000,
+        }
+    }
+}
+
+impl Parameters {
+    pub(super) fn parse(table: &toml::Table) -> Result<Self, ParameterError> {
+        let parameters: Self = parse(table)?;
+        let refuse = |message: &str| Err(ParameterError { message: message.into() });
+        match parameters {
+            Self { rounds: Rounds::Count(0), .. } => {
+                refuse("rounds: expected a whole number from 1 on, or \"attributes\", found 0")
+            }
+            Self { max_cells: 0, .. } => refuse("max_cells: expected at least 1, found 0"),
+            _ => Ok(parameters),
+        }
+    }
+}
+
+impl Rounds {
+    /// The number for data with these attributes, at least 1.
+    pub(super) fn number(self, domain: &Domain) -> usize {
+        match self {
+            Rounds::Count(count) => count,
+            Rounds::Named(Named::Attributes) => domain.len().max(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Parameters, String> {
+        Parameters::parse(&text.parse().unwrap()).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn what_is_listed_as_the_default_is_the_default() {
+        let lines = PARAMETERS.iter().map(|p| format!("{} = {}\n", p.name, p.default));
+        assert_eq!(parsed(&lines.collect::<String>()), Ok(Parameters::default()));
+        assert_eq!(parsed(""), Ok(Parameters::default()));
+    }
+
+    #[test]
+    fn bad_values_are_refused_by_name() {
+        for (text, part) in [
+            ("rounds = 0", "rounds: expected"),
+            ("rounds = -3", "rounds: expected"),
+            ("rounds = \"many\"", "rounds: expected"),
+            ("measure = \"cell\"", "`query` or `marginal`"),
+            ("max_cells = 0", "max_cells: expected at least 1"),
+            ("round = 3", "unknown field `round`"),
+        ] {
+            let message = parsed(text).unwrap_err();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+}

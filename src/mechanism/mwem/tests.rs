@@ -1,0 +1,211 @@
+//! Sensitivities by brute force, the ledger, and what rounds bring.
+
+use super::*;
+use crate::data::{Dataset, Provenance};
+use crate::domain::Domain;
+use crate::estimation::estimate::{Settings, Update};
+use crate::estimation::estimator::{Answers, Estimator, Pgm};
+use crate::mechanism::{Noise, find};
+use crate::privacy::sensitivity::brute_force::{Records, worst_case};
+use crate::privacy::{Epsilon, Guarantee, LInfinity, SeedPath};
+use crate::workload::{SubWorkload, Workload};
+
+fn domain() -> Domain {
+    Domain::new([("a", 2), ("b", 3), ("c", 4), ("d", 3)]).unwrap()
+}
+
+fn clique(domain: &Domain, names: &[&str]) -> Clique {
+    names.iter().map(|name| domain.id(name).unwrap()).collect()
+}
+
+fn workload(domain: &Domain) -> Workload {
+    let cliques = [["a", "b"], ["b", "c"], ["c", "d"]].map(|names| clique(domain, &names));
+    Workload::marginals(domain, &cliques, &clique(domain, &["c", "d"])).unwrap()
+}
+
+/// Records with strong dependencies between neighbouring attributes.
+fn data(domain: &Domain, records: u32) -> Dataset {
+    let column = |code: fn(u32) -> u32| (0..records).map(code).collect::<Vec<u32>>();
+    let codes = [
+        column(|i| u32::from(i % 7 < 2)),
+        column(|i| (i % 7) / 3),
+        column(|i| ((i % 7) / 2 + u32::from(i % 5 == 0)) % 4),
+        column(|i| ((i % 7) / 2 + u32::from(i % 11 == 0)) % 3),
+    ];
+    Dataset::from_codes("toy", domain, &codes, Provenance::default()).unwrap()
+}
+
+/// The records of a table over a domain of one attribute of each size.
+fn records(domain: &Domain, table: &[u64]) -> Dataset {
+    let mut codes = vec![Vec::new(); domain.len()];
+    for (cell, &count) in table.iter().enumerate() {
+        for _ in 0..count {
+            let mut rest = cell;
+            for (column, &id) in codes.iter_mut().zip(domain.declared()) {
+                column.push((rest % domain.size(id)) as u32);
+                rest /= domain.size(id);
+            }
+        }
+    }
+    Dataset::from_codes("table", domain, &codes, Provenance::default()).unwrap()
+}
+
+fn released(
+    parameters: &str,
+    data: &Dataset,
+    workload: &Workload,
+    epsilon: f64,
+    neighbours: Neighbours,
+    seed: u64,
+) -> Result<(Release, Budget), MechanismError> {
+    let estimator = Pgm { settings: Settings { iterations: Some(500), ..Settings::default() } };
+    let mwem = (find("mwem").unwrap().build)(&parameters.parse().unwrap()).unwrap();
+    let (noise, memory_limit) = (Noise::Exact, 1 << 30);
+    let task = Task { data, workload, noise, estimator: &estimator, memory_limit };
+    let mut budget = Budget::new(Epsilon::new(epsilon).unwrap(), neighbours);
+    let mut source = NoiseSource::seeded(&SeedPath::new("test", seed));
+    Ok((mwem.release(&task, &mut budget, &mut source)?, budget))
+}
+
+fn measured(release: &Release) -> &[Measurement] {
+    match &release.published {
+        Published::Answers(answers) => answers,
+        Published::Likelihood(_) => panic!("MWEM publishes answers"),
+    }
+}
+
+fn estimated(release: &Release, domain: &Domain, estimator: &dyn Estimator) -> Box<dyn Answers> {
+    let mut rng = ChaCha20Rng::seed_from_u64(0);
+    let observer = &mut |_: &Update<'_>| {};
+    let mut run =
+        Run { memory_limit: 1 << 30, deadline: None, warm_start: None, rng: &mut rng, observer };
+    estimator.estimate(&release.evidence(domain), &mut run).unwrap().answers
+}
+
+/// The mean over the sub-workloads of |W x - W x^|_1 / (2 |W x|_1).
+fn error(workload: &Workload, data: &Dataset, estimate: &dyn Answers) -> f64 {
+    let truth = workload.answers(data).unwrap();
+    let marginals = estimate.marginals(&workload.cliques()).unwrap();
+    let part = |((part, truth), marginal): ((&SubWorkload, &Vec<f64>), &Factor)| {
+        let answers = part.answers(marginal.values());
+        let distance: f64 = truth.iter().zip(answers).map(|(t, e)| (t - e).abs()).sum();
+        distance / (2.0 * truth.iter().sum::<f64>())
+    };
+    let parts = workload.parts().iter().zip(&truth).zip(&marginals).map(part);
+    parts.sum::<f64>() / truth.len() as f64
+}
+
+#[test]
+fn no_pair_of_small_tables_moves_a_score_by_more_than_its_sensitivity() {
+    let domain = Domain::new([("a", 2), ("b", 3)]).unwrap();
+    let everything = domain.everything();
+    let prefix = clique(&domain, &["b"]);
+    let workload = Workload::marginals(&domain, &[everything.clone(), prefix.clone()], &prefix);
+    let workload = workload.unwrap();
+    // An estimate with fractions, below some counts and above others.
+    let cells = vec![0.3, 1.7, 0.0, 2.2, 0.1, 0.9];
+    let whole = Factor::new(&domain, everything, cells);
+    let estimate = [whole.clone(), whole.sum_onto(&prefix)];
+    for measure in [Measure::Query, Measure::Marginal] {
+        for (neighbours, tables) in
+            [(Neighbours::Replace, Records::Exactly(3)), (Neighbours::AddRemove, Records::UpTo(3))]
+        {
+            let scores = |table: &[u64]| {
+                let truth = measure.truth(&workload, &records(&domain, table)).unwrap();
+                measure.scores(workload.parts(), &truth, &estimate, 1.3)
+            };
+            let worst = worst_case::<LInfinity>(6, tables, scores).distance;
+            assert_eq!(worst, measure.sensitivity(neighbours).unwrap().get(), "{measure:?}");
+        }
+    }
+}
+
+#[test]
+fn the_rounds_spend_the_budget_and_no_more() {
+    let domain = domain();
+    let (data, workload) = (data(&domain, 300), workload(&domain));
+    for measure in ["query", "marginal"] {
+        for (neighbours, draws) in [(Neighbours::Replace, 14), (Neighbours::AddRemove, 15)] {
+            let parameters = format!("rounds = 7\nmeasure = \"{measure}\"");
+            let (release, budget) =
+                released(&parameters, &data, &workload, 0.7, neighbours, 1).unwrap();
+            let ledger = budget.ledger();
+            assert_eq!(ledger.lines().len(), draws);
+            let spent = ledger.verify(budget.total()).unwrap().unwrap();
+            let Guarantee::Pure { epsilon } = spent else { panic!("{spent}") };
+            assert!((epsilon.get() - 0.7).abs() < 1e-12, "{epsilon:?}");
+            assert_eq!(budget.remaining(), None);
+            assert_eq!(measured(&release).len(), draws - 7);
+            assert!(neighbours == Neighbours::AddRemove || release.total == 300.0);
+        }
+    }
+}
+
+#[test]
+fn one_counting_query_is_measured_in_each_of_as_many_rounds_as_attributes() {
+    let domain = domain();
+    let (data, workload) = (data(&domain, 300), workload(&domain));
+    let (release, _) = released("", &data, &workload, 8.0, Neighbours::Replace, 2).unwrap();
+    assert_eq!(measured(&release).len(), 4);
+    for answer in measured(&release) {
+        assert_eq!(answer.y.len(), 1);
+        // Laplace noise of scale 1 / (8 / (2 * 4)) = 1, on the integers.
+        let ratio = (-1.0f64).exp();
+        assert!((answer.stddev - (2.0 * ratio).sqrt() / (1.0 - ratio)).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_release() {
+    let domain = domain();
+    let (data, workload) = (data(&domain, 300), workload(&domain));
+    for parameters in ["", "measure = \"marginal\""] {
+        let release = |seed| {
+            let released = released(parameters, &data, &workload, 1.0, Neighbours::Replace, seed);
+            measured(&released.unwrap().0).to_vec()
+        };
+        assert_eq!(release(3), release(3));
+        assert_ne!(release(3), release(4));
+    }
+}
+
+#[test]
+fn with_little_noise_the_error_falls_with_the_rounds_and_both_estimators_agree() {
+    let domain = domain();
+    let (data, workload) = (data(&domain, 770), workload(&domain));
+    for measure in ["query", "marginal"] {
+        let errors = [1, 2, 40].map(|rounds| {
+            let parameters = format!("rounds = {rounds}\nmeasure = \"{measure}\"");
+            // A standard deviation of 0.01 for queries, 0.1 for marginals.
+            let epsilon = 20.0 * f64::from(rounds);
+            let (release, _) =
+                released(&parameters, &data, &workload, epsilon, Neighbours::Replace, 5).unwrap();
+            let pgm = estimated(&release, &domain, &Pgm::default());
+            let own = estimated(&release, &domain, &*release.own);
+            let [pgm, own] = [pgm, own].map(|answers| error(&workload, &data, &*answers));
+            assert!((pgm - own).abs() < 1e-3 * pgm.max(0.1), "{measure}: {pgm} and {own}");
+            pgm
+        });
+        assert!(errors[0] > errors[1] && errors[1] > errors[2], "{measure}: {errors:?}");
+        assert!(errors[2] < 0.01, "{measure}: {errors:?}");
+    }
+}
+
+#[test]
+fn marginals_that_make_the_model_too_large_are_not_chosen() {
+    let domain = domain();
+    let (data, workload) = (data(&domain, 300), workload(&domain));
+    let parameters = "measure = \"marginal\"\nrounds = 6\nmax_cells = 12";
+    let (release, _) =
+        released(parameters, &data, &workload, 100.0, Neighbours::Replace, 6).unwrap();
+    let chosen: Vec<Clique> = measured(&release).iter().map(|m| m.clique.clone()).collect();
+    assert!(JunctionTree::new(&domain, &chosen).size().cells <= 12.0);
+    let parameters = "measure = \"marginal\"\nmax_cells = 5";
+    match released(parameters, &data, &workload, 1.0, Neighbours::Replace, 6) {
+        Err(MechanismError::Infeasible { bytes, message }) => {
+            assert_eq!(bytes, 48.0);
+            assert!(message.starts_with("round 1 of 4: the smallest marginal"), "{message}");
+        }
+        other => panic!("{:?}", other.err()),
+    }
+}
