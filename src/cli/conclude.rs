@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use pgmbench::config::Source;
 use pgmbench::experiment::Plan;
 use pgmbench::figures::{self, Facts};
-use pgmbench::results::{
-    Claim, Finding, Manifest, Recorded, Summary, TraceRecord, TrialRecord, claims_table,
-    write_claims,
-};
+use pgmbench::results::claims::{Claim, Finding, claims_table, write_claims};
+use pgmbench::results::manifest::Manifest;
+use pgmbench::results::store::Recorded;
+use pgmbench::results::summary::Summary;
+use pgmbench::results::{TraceRecord, TrialRecord};
 
 use super::failure::{Blame, Failure};
 use super::output::print;

@@ -7,7 +7,8 @@ use std::time::Instant;
 use clap::Args;
 use pgmbench::config::ByteSize;
 use pgmbench::experiment::{self, Options, Plan, Tally};
-use pgmbench::results::{Manifest, Run, Store};
+use pgmbench::results::manifest::{Manifest, Run};
+use pgmbench::results::store::Store;
 
 use super::conclude::Conclusion;
 use super::experiment_args::ExperimentArgs;

@@ -4,6 +4,7 @@ use crate::estimation::estimator::{
     Estimator, FullLeastSquares, LocalLeastSquares, MultiplicativeWeights, Pgm,
 };
 use crate::estimation::loss::Norm;
+use crate::numeric::lsmr::Stopping;
 use crate::estimation::optimiser::{Constant as StepConstant, StepSize};
 
 /// An estimator that an arm can name.
@@ -31,19 +32,29 @@ pub static ARMS: &[ArmKind] = &[
     ArmKind {
         name: "lls",
         summary: "Local least squares: every measured marginal on its own.",
-        build: |_, _| Some(Box::new(LocalLeastSquares)),
+        build: |_, _| Some(Box::new(LocalLeastSquares::default())),
     },
     ArmKind {
         name: "lsmr",
         summary: "Least squares over the full contingency table, by LSMR.",
         build: |estimation, _| {
-            Some(Box::new(FullLeastSquares { iterations: estimation.iterations }))
+            let stopping = Stopping {
+                iterations: estimation.iterations,
+                ..FullLeastSquares::default().stopping
+            };
+            Some(Box::new(FullLeastSquares { stopping }))
         },
     },
     ArmKind {
         name: "mw",
         summary: "Multiplicative weights over the full contingency table.",
-        build: |estimation, _| Some(Box::new(MultiplicativeWeights::full(estimation.iterations))),
+        build: |estimation, _| {
+            Some(Box::new(MultiplicativeWeights {
+                full: true,
+                iterations: estimation.iterations,
+                ..MultiplicativeWeights::default()
+            }))
+        },
     },
 ];
 

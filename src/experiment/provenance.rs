@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::{Plan, PlannedData};
 use crate::domain::Domain;
-use crate::results::{Build, Commit, DatasetFacts, Manifest, Run, configuration_hash};
+use crate::results::manifest::{
+    Build, Commit, DatasetFacts, Manifest, Run, configuration_hash,
+};
 use crate::workload::SubWorkload;
 
 /// What this program was built from.

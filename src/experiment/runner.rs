@@ -8,7 +8,8 @@ use thiserror::Error;
 use super::observer::Observer;
 use super::trial::{Finished, Means, run_trial};
 use super::{Plan, Trial};
-use crate::results::{Status, Store, StoreError};
+use crate::results::Status;
+use crate::results::store::{Store, StoreError};
 
 /// How to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

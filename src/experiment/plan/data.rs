@@ -7,7 +7,6 @@ use super::PlanError;
 use crate::config::{self, Experiment, RandomMarginals, Source, closest};
 use crate::data::{DataError, Dataset, Entry, Kind, Registry, Schema};
 use crate::domain::{AttributeId, Clique, Domain};
-use crate::factor::Projectable;
 use crate::privacy::SeedPath;
 use crate::workload::Workload;
 

@@ -15,7 +15,7 @@ use crate::config::{ConfigError, Experiment, Kind, Source};
 use crate::data::{DataError, Registry};
 use crate::estimation::junction_tree::{JunctionTree, TreeSize};
 use crate::privacy::{Delta, Epsilon, Guarantee, ParameterError, SeedPath};
-use crate::results::Claim;
+use crate::results::claims::Claim;
 
 /// An experiment with its data, ready to run.
 pub struct Plan {
