@@ -70,6 +70,7 @@ pub mod data;
 pub mod domain;
 pub mod estimation;
 pub mod factor;
+pub mod figures;
 pub mod numeric;
 pub mod privacy;
 pub mod problem;
