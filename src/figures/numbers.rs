@@ -21,19 +21,25 @@ pub(super) fn plainly(value: f64) -> String {
     grouped(&(rounded + 0.0).to_string())
 }
 
+/// A factor and a power of ten.
+fn scientific(value: f64) -> String {
+    let text = format!("{value:e}");
+    let parts = text
+        .split_once('e')
+        .and_then(|(factor, power)| Some(times_power(factor.parse().ok()?, power.parse().ok()?)));
+    parts.unwrap_or(text)
+}
+
 /// A power of ten, with a factor where it is needed: 10⁻⁹, 4×10⁷², 1.
-pub(super) fn scientific(value: f64) -> String {
-    if !value.is_finite() || value == 1.0 {
-        return value.to_string();
+pub(super) fn times_power(factor: f64, power: i32) -> String {
+    if power == 0 {
+        return factor.to_string();
     }
-    let rounded: f64 = format!("{value:.11e}").parse().unwrap_or(value);
-    let text = format!("{rounded:e}");
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let power: String = exponent.chars().map(superscript).collect();
-    match mantissa {
-        "1" => format!("10{power}"),
-        "-1" => format!("-10{power}"),
-        _ => format!("{mantissa}×10{power}"),
+    let power: String = power.to_string().chars().map(superscript).collect();
+    match factor {
+        1.0 => format!("10{power}"),
+        -1.0 => format!("-10{power}"),
+        _ => format!("{factor}×10{power}"),
     }
 }
 
@@ -64,7 +70,7 @@ fn grouped(text: &str) -> String {
     if end - start < 5 {
         return text.to_string();
     }
-    let comma = |i: usize| i > start && i < end && (end - i) % 3 == 0;
+    let comma = |i: usize| i > start && i < end && (end - i).is_multiple_of(3);
     let pieces =
         text.char_indices().flat_map(|(i, c)| comma(i).then_some(',').into_iter().chain([c]));
     pieces.collect()

@@ -6,8 +6,11 @@ use super::labels::{self, SeriesKey, distinct};
 use super::tally::trials_phrase;
 use crate::results::{TraceRecord, TrialRecord};
 
+/// A number that changes from iteration to iteration.
+type Quantity = fn(&TraceRecord) -> f64;
+
 /// What is followed over the iterations, a panel each.
-const QUANTITIES: [(&str, fn(&TraceRecord) -> f64); 3] = [
+const QUANTITIES: [(&str, Quantity); 3] = [
     ("L1 loss", |trace| trace.l1_loss),
     ("L2 loss", |trace| trace.l2_loss),
     ("Workload error", |trace| trace.workload_error),
@@ -36,7 +39,7 @@ pub(super) fn chart(_: &[TrialRecord], traces: &[TraceRecord], facts: &Facts) ->
     let key_of = |i: usize| SeriesKey { context: &contexts[i], arm: &traces[i].arm };
     let keys = distinct((0..traces.len()).map(key_of));
 
-    let panel = |(title, quantity): &(&str, fn(&TraceRecord) -> f64)| {
+    let panel = |(title, quantity): &(&str, Quantity)| {
         let line = |(series, key): (usize, &SeriesKey)| {
             let mut by_iteration: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
             let of_key = (0..traces.len()).filter(|&i| key_of(i) == *key);

@@ -146,7 +146,7 @@ fn paragraphs(scene: &mut Scene, list: &[Paragraph], mut top: f64, width: f64) -
 fn panels(scene: &mut Scene, chart: &Chart, area: Frame) {
     let (columns, rows) = grid(chart);
     let stretches = vertical_stretches(chart);
-    let labelled = |i: usize| !chart.shares_y || i % columns == 0;
+    let labelled = |i: usize| !chart.shares_y || i.is_multiple_of(columns);
 
     // What labels need depends on the plots' size, which depends on what labels need: the first
     // guess is close enough, for only the number of ticks and slanted labels depend on it.

@@ -1,7 +1,7 @@
 use super::super::chart::{Axis, Scale};
-use super::super::numbers::{fixed, number, plainly, scientific};
+use super::super::numbers::{fixed, number, plainly, times_power};
 
-/// Beyond this differences overflow.
+/// Beyond this sums and differences overflow; larger values are drawn at the end of the axis.
 const WIDEST: f64 = 1e300;
 
 /// Logarithmic axes between these powers of ten have plain labels: from 0.00001 to 1,000,000.
@@ -33,7 +33,8 @@ impl Stretch {
     pub(super) fn around(values: impl IntoIterator<Item = f64>, scale: Scale, bars: bool) -> Self {
         let shown = |value: f64| match scale {
             Scale::Linear => value.is_finite().then(|| value.clamp(-WIDEST, WIDEST)),
-            Scale::Log => (value.is_finite() && value > 0.0).then(|| value.log10()),
+            Scale::Log => (value.is_finite() && value > 0.0)
+                .then(|| value.clamp(1.0 / WIDEST, WIDEST).log10()),
         };
         let values = values.into_iter().filter_map(shown);
         let (mut low, mut high) =
@@ -47,7 +48,7 @@ impl Stretch {
         }
         // One value, or values that are hardly apart, get a neighbourhood.
         let (least, wider) = match (scale, low.abs().max(high.abs())) {
-            (Scale::Log, _) => (0.2, 0.2),
+            (Scale::Log, _) => (0.02, 0.2),
             (Scale::Linear, 0.0) => (1.0, 1.0),
             (Scale::Linear, size) => (1e-9 * size, 0.1 * size),
         };
@@ -110,7 +111,7 @@ impl Stretch {
             let label = match (labelled, plain) {
                 (false, _) => String::new(),
                 (true, true) => plainly(value),
-                (true, false) => scientific(value),
+                (true, false) => times_power(factor, power),
             };
             inside(place).then(|| Tick { fraction: self.along(place), label })
         };
@@ -121,19 +122,24 @@ impl Stretch {
                 .filter_map(move |(factor, power)| tick(factor, power, labelled))
         };
         let fine: Vec<Tick> = all(&[1.0, 2.0, 5.0], true).collect();
-        if fine.len() <= most && decades <= 3 {
-            if fine.len() < 3 {
-                let along = |value: f64| self.along(value.log10());
-                return linear(10f64.powf(self.low), 10f64.powf(self.high), most.min(5), along);
-            }
+        if (3..=most).contains(&fine.len()) && decades <= 3 {
             return fine.into_iter().chain(all(&[3.0, 4.0, 6.0, 7.0, 8.0, 9.0], false)).collect();
         }
         let step = decades.div_ceil(most).max(1) as i32;
-        let labelled = (first..=last).filter(|power| power.rem_euclid(step) == 0);
-        let labelled = labelled.filter_map(|power| tick(1.0, power, true));
+        // Powers at multiples of the step, so that 1 is among them, unless that leaves only one.
+        let start = first + (-first).rem_euclid(step);
+        let start = if start + step > last { first } else { start };
+        let labelled: Vec<Tick> = (start..=last)
+            .step_by(step as usize)
+            .filter_map(|power| tick(1.0, power, true))
+            .collect();
+        if labelled.len() < 2 {
+            let along = |value: f64| self.along(value.log10());
+            return linear(10f64.powf(self.low), 10f64.powf(self.high), most.min(5), along);
+        }
         let small = (step == 1 && decades <= SMALL_TICKS)
             .then(|| all(&[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], false));
-        labelled.chain(small.into_iter().flatten()).collect()
+        labelled.into_iter().chain(small.into_iter().flatten()).collect()
     }
 }
 
@@ -142,8 +148,12 @@ fn linear(low: f64, high: f64, most: usize, along: impl Fn(f64) -> f64) -> Vec<T
     let rough = (high - low) / most as f64;
     let power = rough.log10().floor();
     let unit = 10f64.powf(power);
-    let step = [1.0, 2.0, 5.0, 10.0].map(|f| f * unit).into_iter().find(|&step| step >= rough);
-    let step = step.unwrap_or(10.0 * unit);
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * unit);
+    // An axis with room for few labels may have no two multiples of that step on it: the next
+    // shorter step has.
+    let fits = |&step: &f64| step >= rough && (high / step).floor() > (low / step).ceil();
+    let shorter = || steps.into_iter().rev().find(|&step| step < rough);
+    let step = steps.into_iter().find(fits).or_else(shorter).unwrap_or(unit);
     let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
     let size = low.abs().max(high.abs());
     let label = |value: f64| match (1e-3..1e7).contains(&size) {
@@ -151,7 +161,7 @@ fn linear(low: f64, high: f64, most: usize, along: impl Fn(f64) -> f64) -> Vec<T
         false => number(value, 6),
     };
     let (first, last) = ((low / step).ceil(), (high / step).floor());
-    let count = (last - first).clamp(0.0, 2.0 * most as f64) as usize;
+    let count = (last - first).clamp(0.0, 3.0 * most as f64) as usize;
     let values = (0..=count).map(|i| (first + i as f64) * step);
     values.map(|value| Tick { fraction: along(value), label: label(value) }).collect()
 }
@@ -171,7 +181,8 @@ mod tests {
     fn labels(values: &[f64], scale: Scale, bars: bool, most: usize) -> Vec<String> {
         let axis = Axis { label: String::new(), scale, ticks: Vec::new() };
         let ticks = Stretch::around(values.iter().copied(), scale, bars).ticks(&axis, most);
-        assert!(ticks.iter().all(|tick| (-1e-9..=1.0 + 1e-9).contains(&tick.fraction)));
+        let inside = |tick: &Tick| (-1e-9..=1.0 + 1e-9).contains(&tick.fraction);
+        assert!(ticks.iter().all(inside), "{values:?} {scale:?} {bars} {most} {ticks:?}");
         ticks.into_iter().map(|tick| tick.label).filter(|label| !label.is_empty()).collect()
     }
 
@@ -182,7 +193,8 @@ mod tests {
         assert_eq!(labels(&[1e-30, 1e80], Scale::Log, false, 5).last().unwrap(), "10⁷⁵");
         assert_eq!(labels(&[3e-5, 2e6], Scale::Log, false, 4)[0], "0.001");
         assert_eq!(labels(&[1e-8, 2.0], Scale::Log, false, 4)[2], "1");
-        assert_eq!(labels(&[8320.0, 8390.0], Scale::Log, false, 6).len(), 5);
+        let short = labels(&[8320.0, 8390.0], Scale::Log, false, 6);
+        assert_eq!(short, ["6000", "8000", "10,000", "12,000"]);
     }
 
     #[test]

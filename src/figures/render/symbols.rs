@@ -11,11 +11,11 @@ pub(super) fn line_pen(series: &Series) -> Pen {
     Pen { colour: series.colour, width: 1.8, dashes: DASHES[series.style % DASHES.len()] }
 }
 
-/// A point of a series: a disc, a square, a triangle or a diamond with a white seam.
+/// A point of a series: a disc, a square, a triangle or a diamond.
 pub(super) fn point(scene: &mut Scene, place: At, series: &Series) {
     let At { x, y } = place;
     let r = RADIUS;
-    let seam = pen(WHITE, 1.0);
+    let seam = pen(series.colour, 0.4);
     let corners = match series.style % 4 {
         0 => return scene.disc(place, r, series.colour, seam),
         1 => [(-r, -r), (r, -r), (r, r), (-r, r)].map(|(dx, dy)| at(x + 0.9 * dx, y + 0.9 * dy)),
