@@ -1,0 +1,88 @@
+//! Pictures of results.
+//!
+//! A [`Figure`] turns records into a [`Chart`], which is data only; one renderer draws any chart
+//! as SVG and as PNG ([`svg`], [`png()`], [`write()`]). The font travels inside the program, so the
+//! same chart gives the same bytes on every machine.
+//!
+//! A figure reads records and nothing else: it is redrawn without running anything again. Only
+//! arms that are done enter medians; whatever is left out is said in a note under the picture.
+
+mod bars;
+mod chart;
+mod epsilon;
+mod error;
+mod labels;
+mod numbers;
+mod palette;
+mod render;
+mod scaling;
+mod table;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod traces;
+
+pub use chart::{
+    Axis, Bar, Category, Chart, Content, Line, Outcome, Panel, Point, Ranges, Scale, Series, Spread,
+};
+pub use error::FigureError;
+pub use palette::Colour;
+pub use render::{PIXELS_PER_UNIT, Size, png, svg, write};
+
+use crate::results::{TraceRecord, TrialRecord};
+
+/// A kind of figure.
+pub struct Figure {
+    /// How a configuration names it.
+    pub name: &'static str,
+    /// What it shows, in a sentence.
+    pub about: &'static str,
+    /// Its chart, or nothing for a kind that has no picture. Never fails: without records that it
+    /// could show, the chart has no panels.
+    pub chart: fn(&[TrialRecord], &[TraceRecord], &Facts) -> Option<Chart>,
+}
+
+/// What the records do not know about the figure that is made of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The headline.
+    pub title: String,
+    /// A line beneath it: the budget, the workload. The figure adds the number of trials.
+    pub subtitle: String,
+    /// Where the numbers come from: version, commit, date.
+    pub footnote: String,
+}
+
+/// All kinds of figures.
+pub const FIGURES: &[Figure] = &[
+    Figure {
+        name: "bars",
+        about: "Workload error of each estimator, in groups by data, a panel for each mechanism.",
+        chart: bars::chart,
+    },
+    Figure {
+        name: "epsilon",
+        about: "Workload error against epsilon, a line for each estimator, a panel for each data.",
+        chart: epsilon::chart,
+    },
+    Figure {
+        name: "scaling",
+        about: "Seconds per iteration against the number of attributes, a line for each estimator.",
+        chart: scaling::chart,
+    },
+    Figure {
+        name: "traces",
+        about: "L1 loss, L2 loss and workload error over the iterations of each estimator.",
+        chart: traces::chart,
+    },
+    Figure {
+        name: "table",
+        about: "No picture: the experiment's numbers are read as a table.",
+        chart: table::chart,
+    },
+];
+
+/// The kind with this name.
+pub fn figure(name: &str) -> Option<&'static Figure> {
+    FIGURES.iter().find(|figure| figure.name == name)
+}

@@ -1,0 +1,226 @@
+//! Where everything goes: headline, legend, panels in a grid, notes.
+//!
+//! The plots of all panels are equally large; what labels need comes off the whole first.
+
+use super::super::chart::{Chart, Content, Scale, Spread};
+use super::Size;
+use super::legend;
+use super::panel::{self, Room};
+use super::paragraph::wrapped;
+use super::scale::Stretch;
+use super::scene::{Anchor, FAINT, Frame, INK, SOFT, Scene, Text, at, text};
+use crate::figures::palette::Colour;
+
+const MARGIN: f64 = 22.0;
+/// Between plots side by side, and right of the last one: half of a tick label sticks out there.
+const GAP: f64 = 26.0;
+/// No plot is smaller, whatever the size of the picture.
+const LEAST: f64 = 24.0;
+
+/// A paragraph of the header or the footer.
+struct Paragraph<'a> {
+    content: &'a str,
+    size: f64,
+    bold: bool,
+    colour: Colour,
+    /// Room above it.
+    above: f64,
+}
+
+impl Paragraph<'_> {
+    fn lines(&self, width: f64) -> Vec<String> {
+        wrapped(self.content, self.size, self.bold, width)
+    }
+
+    fn leading(&self) -> f64 {
+        self.size * 1.4
+    }
+
+    fn height(&self, width: f64) -> f64 {
+        match self.lines(width).len() {
+            0 => 0.0,
+            count => self.above + self.leading() * count as f64,
+        }
+    }
+}
+
+fn header(chart: &Chart) -> [Paragraph<'_>; 2] {
+    [
+        Paragraph { content: &chart.title, size: 16.0, bold: true, colour: INK, above: 0.0 },
+        Paragraph { content: &chart.subtitle, size: 11.5, bold: false, colour: SOFT, above: 3.0 },
+    ]
+}
+
+fn footer(chart: &Chart) -> Vec<Paragraph<'_>> {
+    let note = |content| Paragraph { content, size: 10.0, bold: false, colour: SOFT, above: 3.0 };
+    let notes = chart.notes.iter().map(|content| note(content.as_str()));
+    let print = &chart.footnote;
+    let small = Paragraph { content: print, size: 9.0, bold: false, colour: FAINT, above: 6.0 };
+    notes.chain([small]).collect()
+}
+
+/// Heights above and below the panels in a picture of this width.
+fn furniture(chart: &Chart, width: f64) -> (f64, f64) {
+    let inner = width - 2.0 * MARGIN;
+    let legend = match legend::height(chart, inner) {
+        0.0 => 0.0,
+        height => height + 8.0,
+    };
+    let head: f64 = header(chart).iter().map(|paragraph| paragraph.height(inner)).sum();
+    let foot: f64 = footer(chart).iter().map(|paragraph| paragraph.height(inner)).sum();
+    (MARGIN + head + legend + 8.0, foot + MARGIN)
+}
+
+/// Width and height in which the chart looks well.
+pub(super) fn natural_size(chart: &Chart) -> (f64, f64) {
+    let (columns, rows) = grid(chart);
+    let width = match columns {
+        0 | 1 => 640.0,
+        2 => 900.0,
+        3 => 1020.0,
+        more => 300.0 * more as f64,
+    };
+    let widest = chart.panels.iter().map(|panel| match &panel.content {
+        Content::Bars { categories, .. } => {
+            let bars: usize = categories.iter().map(|category| category.bars.len().max(1)).sum();
+            10.0 * bars as f64 + 20.0 * categories.len() as f64 + 60.0
+        }
+        Content::Lines { .. } => 0.0,
+    });
+    let width = widest.fold(width, |width, panel| width.max(panel * columns.max(1) as f64));
+    let row = match (columns, rows) {
+        (_, 0) => 80.0,
+        (..=1, 1) => 370.0,
+        (_, 1) => 300.0,
+        _ => 255.0,
+    };
+    let (above, below) = furniture(chart, width);
+    (width, above + row * rows.max(1) as f64 + below)
+}
+
+/// Columns and rows of panels.
+fn grid(chart: &Chart) -> (usize, usize) {
+    let columns = chart.columns.clamp(1, chart.panels.len().max(1));
+    (columns, chart.panels.len().div_ceil(columns))
+}
+
+/// The chart as a picture of this size.
+pub(super) fn scene(chart: &Chart, size: Size) -> Scene {
+    let (width, height) = (size.width(), size.height());
+    let mut scene = Scene { width, height, shapes: Vec::new() };
+    let inner = width - 2.0 * MARGIN;
+    let (above, below) = furniture(chart, width);
+
+    let mut top = paragraphs(&mut scene, &header(chart), MARGIN, inner);
+    top += 8.0;
+    legend::draw(&mut scene, chart, at(MARGIN, top), inner);
+    paragraphs(&mut scene, &footer(chart), height - below, inner);
+
+    let area = Frame { left: MARGIN, top: above, width: inner, height: height - above - below };
+    match chart.panels.is_empty() {
+        true => scene.text(Text {
+            anchor: Anchor::Middle,
+            colour: FAINT,
+            ..text(at(width / 2.0, area.top + area.height / 2.0), "nothing to show yet", 12.0)
+        }),
+        false => panels(&mut scene, chart, area),
+    }
+    scene
+}
+
+/// Draws paragraphs from `top` downwards; where they end.
+fn paragraphs(scene: &mut Scene, list: &[Paragraph], mut top: f64, width: f64) -> f64 {
+    for paragraph in list {
+        let lines = paragraph.lines(width);
+        top += if lines.is_empty() { 0.0 } else { paragraph.above };
+        for line in lines {
+            let baseline = at(MARGIN, top + paragraph.size);
+            let (bold, colour) = (paragraph.bold, paragraph.colour);
+            scene.text(Text { bold, colour, ..text(baseline, line, paragraph.size) });
+            top += paragraph.leading();
+        }
+    }
+    top
+}
+
+fn panels(scene: &mut Scene, chart: &Chart, area: Frame) {
+    let (columns, rows) = grid(chart);
+    let stretches = vertical_stretches(chart);
+    let labelled = |i: usize| !chart.shares_y || i.is_multiple_of(columns);
+
+    // What labels need depends on the plots' size, which depends on what labels need: the first
+    // guess is close enough, for only the number of ticks and slanted labels depend on it.
+    let guess = Frame {
+        left: 0.0,
+        top: 0.0,
+        width: (area.width / columns as f64 - 60.0).max(LEAST),
+        height: (area.height / rows as f64 - 60.0).max(LEAST),
+    };
+    let rooms: Vec<Room> = chart
+        .panels
+        .iter()
+        .zip(&stretches)
+        .enumerate()
+        .map(|(i, (panel, y))| panel::room(panel, y, guess, labelled(i)))
+        .collect();
+    let most = |of: fn(&Room) -> f64, picked: &dyn Fn(usize) -> bool| {
+        let picked = rooms.iter().enumerate().filter(|(i, _)| picked(*i));
+        picked.map(|(_, room)| of(room)).fold(0.0, f64::max)
+    };
+    let left: Vec<f64> =
+        (0..columns).map(|c| most(|room| room.left, &|i| i % columns == c)).collect();
+    let above: Vec<f64> =
+        (0..rows).map(|r| most(|room| room.above, &|i| i / columns == r)).collect();
+    let below: Vec<f64> =
+        (0..rows).map(|r| most(|room| room.below, &|i| i / columns == r)).collect();
+
+    let taken = left.iter().sum::<f64>() + GAP * columns as f64 - MARGIN / 2.0;
+    let width = ((area.width - taken) / columns as f64).max(LEAST);
+    let taken: f64 = above.iter().chain(&below).sum();
+    let height = ((area.height - taken) / rows as f64).max(LEAST);
+    for (i, (panel, y)) in chart.panels.iter().zip(&stretches).enumerate() {
+        let (row, column) = (i / columns, i % columns);
+        let frame = Frame {
+            left: area.left + left[..=column].iter().sum::<f64>() + column as f64 * (width + GAP),
+            top: area.top
+                + above[..=row].iter().sum::<f64>()
+                + below[..row].iter().sum::<f64>()
+                + row as f64 * height,
+            width,
+            height,
+        };
+        panel::draw(scene, chart, panel, y, frame, labelled(i));
+    }
+}
+
+/// The y axis of each panel.
+fn vertical_stretches(chart: &Chart) -> Vec<Stretch> {
+    let ends = |spread: &Spread| [spread.low, spread.middle, spread.high];
+    let values = |content: &Content| -> Vec<f64> {
+        match content {
+            Content::Bars { categories, .. } => categories
+                .iter()
+                .flat_map(|category| &category.bars)
+                .filter_map(|bar| bar.outcome.spread())
+                .flat_map(ends)
+                .collect(),
+            Content::Lines { lines, .. } => lines
+                .iter()
+                .flat_map(|line| &line.points)
+                .filter_map(|point| point.y.as_ref())
+                .flat_map(ends)
+                .collect(),
+        }
+    };
+    let around = |values: Vec<f64>, scale: Scale, content: &Content| {
+        Stretch::around(values, scale, matches!(content, Content::Bars { .. }))
+    };
+    let own = chart.panels.iter().map(|panel| {
+        let values = match chart.shares_y {
+            true => chart.panels.iter().flat_map(|panel| values(&panel.content)).collect(),
+            false => values(&panel.content),
+        };
+        around(values, panel.y.scale, &panel.content)
+    });
+    own.collect()
+}

@@ -1,0 +1,126 @@
+use super::super::chart::{Axis, Chart, Line, Point, Ranges, Spread};
+use super::font;
+use super::paragraph::wrapped;
+use super::placing::{Obstacles, place_label};
+use super::scale::Stretch;
+use super::scene::{At, Frame, INK, Pen, Scene, Text, at, pen, text};
+use super::symbols;
+
+const END_SIZE: f64 = 10.0;
+const END_LEADING: f64 = 13.0;
+/// End marks are broken into lines of at most this length, and this share of the plot.
+const END_ROOM: (f64, f64) = (250.0, 0.45);
+/// Lines with more points have no markers at them.
+const MOST_MARKERS: usize = 25;
+
+/// Whether a line's points are marked.
+pub(super) fn has_markers(line: &Line) -> bool {
+    line.points.len() <= MOST_MARKERS
+}
+
+/// The x axis of a panel's lines.
+pub(super) fn horizontal_stretch(x: &Axis, lines: &[Line]) -> Stretch {
+    let points = lines.iter().flat_map(|line| &line.points);
+    Stretch::around(points.map(|point| point.x).chain(x.ticks.iter().copied()), x.scale, false)
+}
+
+/// Draws curves: ranges below, then lines, then the reasons why they end.
+pub(super) fn draw(
+    scene: &mut Scene,
+    chart: &Chart,
+    lines: &[Line],
+    ranges: Ranges,
+    (x, y): (&Stretch, &Stretch),
+    frame: Frame,
+) {
+    let lines: Vec<&Line> = lines.iter().filter(|line| line.series < chart.series.len()).collect();
+    let plot = Plot { x, y, frame };
+    for line in &lines {
+        let colour = chart.series[line.series].colour;
+        for run in plot.runs(line) {
+            match ranges {
+                Ranges::Bands => {
+                    let highs = run.iter().map(|&(x, spread)| at(x, plot.height(spread.high)));
+                    let lows = run.iter().rev().map(|&(x, spread)| at(x, plot.height(spread.low)));
+                    scene.polygon(highs.chain(lows).collect(), colour, 0.16);
+                }
+                Ranges::Whiskers => {
+                    for &(x, spread) in run.iter().filter(|(_, spread)| spread.low < spread.high) {
+                        let (low, high) = (plot.height(spread.low), plot.height(spread.high));
+                        scene.line(at(x, low), at(x, high), pen(colour, 1.5));
+                    }
+                }
+            }
+        }
+    }
+    let mut obstacles = Obstacles::new(frame);
+    for line in &lines {
+        let series = &chart.series[line.series];
+        for run in plot.runs(line) {
+            let curve: Vec<At> = run.iter().map(|&(x, s)| at(x, plot.height(s.middle))).collect();
+            obstacles.curve(&curve);
+            scene.polyline(curve.clone(), symbols::line_pen(series));
+            if has_markers(line) || curve.len() == 1 {
+                curve.iter().for_each(|&place| symbols::point(scene, place, series));
+            }
+        }
+        for point in &line.points {
+            let Some(across) = plot.across(point) else { continue };
+            match point.y {
+                None => symbols::cross(scene, at(across, frame.bottom() - 6.0), series.colour),
+                Some(spread) if y.fraction(spread.middle).is_none() => {
+                    symbols::zero(scene, at(across, frame.bottom()), series.colour);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    for line in lines {
+        let (Some(end), Some(run)) = (&line.end, plot.runs(line).pop()) else { continue };
+        let Some(&(x, spread)) = run.last() else { continue };
+        let colour = chart.series[line.series].colour.mixed(INK, 0.25);
+        end_mark(scene, end, at(x, plot.height(spread.middle)), pen(colour, 1.0), &mut obstacles);
+    }
+}
+
+/// Writes why a line ends beside its last point.
+fn end_mark(scene: &mut Scene, reason: &str, tip: At, pen: Pen, obstacles: &mut Obstacles) {
+    let room = END_ROOM.0.min(END_ROOM.1 * obstacles.plot().width);
+    let lines = wrapped(reason, END_SIZE, false, room);
+    let width = lines.iter().map(|line| font::width(line, END_SIZE, false)).fold(0.0, f64::max);
+    let height = END_LEADING * lines.len() as f64;
+    let place = place_label(tip, width, height, obstacles);
+    for (i, line) in lines.into_iter().enumerate() {
+        let baseline = at(place.left, place.top + END_LEADING * i as f64 + END_SIZE);
+        scene.text(Text { colour: pen.colour, halo: true, ..text(baseline, line, END_SIZE) });
+    }
+}
+
+/// Where values are.
+struct Plot<'a> {
+    x: &'a Stretch,
+    y: &'a Stretch,
+    frame: Frame,
+}
+
+impl Plot<'_> {
+    fn across(&self, point: &Point) -> Option<f64> {
+        Some(self.frame.left + self.x.fraction(point.x)? * self.frame.width)
+    }
+
+    /// What the axis cannot show is at its low end.
+    fn height(&self, value: f64) -> f64 {
+        self.frame.bottom() - self.y.fraction(value).unwrap_or(0.0) * self.frame.height
+    }
+
+    /// The pieces of a line between points without a value that can be shown.
+    fn runs(&self, line: &Line) -> Vec<Vec<(f64, Spread)>> {
+        let shown = |point: &Point| {
+            let spread = point.y.filter(|spread| self.y.fraction(spread.middle).is_some())?;
+            Some((self.across(point)?, spread))
+        };
+        let places: Vec<Option<(f64, Spread)>> = line.points.iter().map(shown).collect();
+        let runs = places.split(Option::is_none).filter(|run| !run.is_empty());
+        runs.map(|run| run.iter().copied().flatten().collect()).collect()
+    }
+}

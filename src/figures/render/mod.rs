@@ -1,0 +1,91 @@
+//! From a chart to a picture, in two steps: [`layout`] turns the chart into a [`scene`] of lines,
+//! shapes and texts at their places; [`svg`](self::svg()) and [`png()`] write the scene down.
+
+mod bars;
+mod font;
+mod layout;
+mod legend;
+mod lines;
+mod panel;
+mod paragraph;
+mod placing;
+mod png;
+mod scale;
+mod scene;
+mod svg;
+mod symbols;
+
+use std::io::Write;
+use std::path::Path;
+
+use super::chart::Chart;
+use super::error::FigureError;
+use crate::storage::NewFile;
+
+/// Pixels of a PNG for each unit of length, in both directions: sharp on dense screens.
+pub const PIXELS_PER_UNIT: f64 = 2.0;
+
+/// The size of a picture, in units of a CSS pixel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size {
+    width: f64,
+    height: f64,
+}
+
+impl Size {
+    const LEAST: f64 = 160.0;
+    const MOST: f64 = 8000.0;
+
+    /// A width and a height, each between 160 and 8000.
+    pub fn new(width: f64, height: f64) -> Result<Self, FigureError> {
+        let allowed = Self::LEAST..=Self::MOST;
+        match allowed.contains(&width) && allowed.contains(&height) {
+            true => Ok(Self { width, height }),
+            false => Err(FigureError::Size { width, height, least: Self::LEAST, most: Self::MOST }),
+        }
+    }
+
+    /// The size in which this chart looks well.
+    pub fn natural(chart: &Chart) -> Self {
+        let (width, height) = layout::natural_size(chart);
+        let within = |length: f64| length.ceil().clamp(Self::LEAST, Self::MOST);
+        Self { width: within(width), height: within(height) }
+    }
+
+    /// The width.
+    pub fn width(&self) -> f64 {
+        self.width
+    }
+
+    /// The height.
+    pub fn height(&self) -> f64 {
+        self.height
+    }
+}
+
+/// The chart as an SVG document. Every text is a text, and keeps its length in whatever font the
+/// viewer has.
+pub fn svg(chart: &Chart, size: Size) -> String {
+    svg::write(&layout::scene(chart, size), chart)
+}
+
+/// The chart as a PNG file of [`PIXELS_PER_UNIT`] times the size.
+pub fn png(chart: &Chart, size: Size) -> Result<Vec<u8>, FigureError> {
+    png::encode(&layout::scene(chart, size))
+}
+
+/// Writes `figure.svg` and `figure.png` of the chart's natural size into an existing folder. Each
+/// of them appears complete or not at all.
+pub fn write(chart: &Chart, folder: impl AsRef<Path>) -> Result<(), FigureError> {
+    let size = Size::natural(chart);
+    let files = [("figure.svg", svg(chart, size).into_bytes()), ("figure.png", png(chart, size)?)];
+    for (name, bytes) in files {
+        let path = folder.as_ref().join(name);
+        let stored = NewFile::create(&path).and_then(|mut file| {
+            file.write_all(&bytes)?;
+            file.commit()
+        });
+        stored.map_err(|source| FigureError::Io { path, source })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+use super::chart::{Outcome, Spread};
+use super::numbers::bytes;
+use crate::results::{Status, TrialRecord};
+
+/// How the trials that one bar or one point stands for ended.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    values: Vec<f64>,
+    needed_bytes: Vec<f64>,
+    done: usize,
+    infeasible: usize,
+    timeout: usize,
+    failed: usize,
+}
+
+impl Tally {
+    /// Counts `trials`; `measure` is the number that is shown of those that are done.
+    pub(super) fn of<'a>(
+        trials: impl IntoIterator<Item = &'a TrialRecord>,
+        measure: fn(&TrialRecord) -> Option<f64>,
+    ) -> Self {
+        let mut tally = Self::default();
+        for trial in trials {
+            match trial.status {
+                Status::Done => {
+                    tally.done += 1;
+                    tally.values.extend(measure(trial));
+                }
+                Status::Infeasible => {
+                    tally.infeasible += 1;
+                    tally.needed_bytes.extend(trial.peak_bytes);
+                }
+                Status::Timeout => tally.timeout += 1,
+                Status::Failed => tally.failed += 1,
+            }
+        }
+        tally
+    }
+
+    /// Median and range over the trials that are done.
+    pub(super) fn spread(&self) -> Option<Spread> {
+        Spread::of(self.values.iter().copied())
+    }
+
+    /// Why no trial is done, when that is so and there is a reason.
+    pub(super) fn mark(&self) -> Option<String> {
+        match self {
+            Self { done: 1.., .. } => None,
+            Self { infeasible: 1.., .. } => {
+                Some(match Spread::of(self.needed_bytes.iter().copied()) {
+                    Some(needed) => format!("infeasible: would need {}", bytes(needed.middle)),
+                    None => "infeasible".into(),
+                })
+            }
+            Self { timeout: 1.., .. } => Some("timeout".into()),
+            Self { failed: 1.., .. } => Some("failed".into()),
+            _ => None,
+        }
+    }
+
+    /// What a bar shows.
+    pub(super) fn outcome(&self) -> Outcome {
+        match (self.spread(), self.mark()) {
+            (Some(spread), _) => Outcome::Value(spread),
+            (None, Some(mark)) => Outcome::Mark(mark),
+            (None, None) => Outcome::Missing,
+        }
+    }
+
+    /// What a median leaves out: `2 of 5 trials failed`. Nothing where all are done, and nothing
+    /// about what [`Tally::mark`] says already.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let total = self.done + self.infeasible + self.timeout + self.failed;
+        let kinds = [
+            (self.failed, "failed"),
+            (self.timeout, "ran out of time"),
+            (self.infeasible, "did not fit into memory"),
+        ];
+        let parts: Vec<String> = kinds
+            .iter()
+            .filter(|&&(count, _)| count > 0 && count < total)
+            .enumerate()
+            .map(|(i, (count, how))| match i {
+                0 => format!("{count} of {total} trials {how}"),
+                _ => format!("{count} {how}"),
+            })
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// One note for all that medians leave out, or nothing.
+pub(super) fn left_out_note(parts: &[(String, String)]) -> Option<String> {
+    let listed: Vec<String> = parts.iter().map(|(of, what)| format!("{of}: {what}")).collect();
+    (!listed.is_empty()).then(|| format!("Not in the medians: {}.", listed.join("; ")))
+}
+
+/// One note for the lines that are not there, each with its reason, or nothing.
+pub(super) fn no_line_note(parts: &[String]) -> Option<String> {
+    (!parts.is_empty()).then(|| format!("No line for {}.", parts.join(", ")))
+}
+
+/// `median of 5 trials, {ranges} from the smallest to the largest`.
+pub(super) fn trials_phrase(trials: impl IntoIterator<Item = usize>, ranges: &str) -> String {
+    let mut numbers: Vec<usize> = trials.into_iter().collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    match numbers.len() {
+        0 => String::new(),
+        1 => "one trial".into(),
+        count => format!("median of {count} trials, {ranges} from the smallest to the largest"),
+    }
+}

@@ -1,0 +1,189 @@
+//! From records to charts.
+
+use super::made_up::{ended, figure_1, figure_2a, figure_2b, figure_3, five, trial};
+use crate::figures::{Chart, Content, FIGURES, Facts, Outcome, Panel, figure};
+use crate::results::{Status, TraceRecord, TrialRecord};
+
+fn chart(name: &str, trials: &[TrialRecord], traces: &[TraceRecord]) -> Chart {
+    let facts = Facts {
+        title: "A title".into(),
+        subtitle: "epsilon = 1".into(),
+        footnote: "version 0".into(),
+    };
+    (figure(name).unwrap().chart)(trials, traces, &facts).unwrap()
+}
+
+/// Label, and series with outcome, of each group of bars.
+fn groups(panel: &Panel) -> Vec<(&str, Vec<(usize, &Outcome)>)> {
+    let Content::Bars { categories, .. } = &panel.content else { panic!("no bars") };
+    categories
+        .iter()
+        .map(|c| (c.label.as_str(), c.bars.iter().map(|b| (b.series, &b.outcome)).collect()))
+        .collect()
+}
+
+fn names(chart: &Chart) -> Vec<&str> {
+    chart.series.iter().map(|series| series.name.as_str()).collect()
+}
+
+fn titles(chart: &Chart) -> Vec<&str> {
+    chart.panels.iter().map(|panel| panel.title.as_str()).collect()
+}
+
+#[test]
+fn every_kind_has_a_name_of_its_own_and_a_sentence_and_takes_no_records() {
+    for (i, kind) in FIGURES.iter().enumerate() {
+        assert!(kind.about.ends_with('.'), "{}", kind.name);
+        assert!(FIGURES[..i].iter().all(|other| other.name != kind.name));
+        let empty = (kind.chart)(&[], &[], &Facts::default());
+        assert!(empty.is_none_or(|chart| chart.panels.is_empty()));
+    }
+    assert!((figure("table").unwrap().chart)(&figure_1(), &[], &Facts::default()).is_none());
+    assert!(figure("pie").is_none());
+}
+
+#[test]
+fn bars_have_the_papers_order_of_panels_and_the_records_order_of_data() {
+    let chart = chart("bars", &figure_1(), &[]);
+    assert_eq!(titles(&chart), ["PrivBayes", "DualQuery", "MWEM", "HDMM"]);
+    assert_eq!(names(&chart), ["mechanism with its own estimator", "+LLS", "+PGM"]);
+    let labels: Vec<&str> = groups(&chart.panels[0]).iter().map(|group| group.0).collect();
+    assert_eq!(labels, ["Titanic", "Adult", "Loans*", "Stroke*"]);
+    assert_eq!(
+        chart.subtitle,
+        "epsilon = 1 · median of 5 trials, whiskers from the smallest to the largest"
+    );
+}
+
+#[test]
+fn bars_are_medians_with_their_range() {
+    let rows: Vec<TrialRecord> = [0.3, 0.1, 0.9, 0.2]
+        .iter()
+        .enumerate()
+        .map(|(i, &error)| trial("adult", "hdmm", "pgm", i, error))
+        .collect();
+    let chart = chart("bars", &rows, &[]);
+    assert_eq!((names(&chart), titles(&chart)), (vec!["HDMM+PGM"], vec!["HDMM"]));
+    let Outcome::Value(spread) = groups(&chart.panels[0])[0].1[0].1 else { panic!("no value") };
+    assert_eq!((spread.low, spread.middle, spread.high), (0.1, 0.25, 0.9));
+}
+
+#[test]
+fn arms_that_do_not_run_have_their_reason_in_place_of_a_bar() {
+    let chart = chart("bars", &figure_1(), &[]);
+    let mark = |panel: usize, category: usize| match groups(&chart.panels[panel])[category].1[0] {
+        (0, Outcome::Mark(reason)) => reason.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(mark(2, 0), "infeasible: would need 2.2 GB");
+    assert_eq!(mark(2, 1), "timeout");
+    assert_eq!(mark(3, 2), "infeasible: would need 4×10⁷² GB");
+    assert!(matches!(groups(&chart.panels[2])[3].1[0].1, Outcome::Value(_)));
+}
+
+#[test]
+fn stars_are_explained_and_failures_counted() {
+    let mut rows = figure_1();
+    for row in rows.iter_mut().filter(|r| r.mechanism == "hdmm" && r.arm == "pgm" && r.trial < 2) {
+        if row.dataset == "adult" {
+            row.status = Status::Failed;
+            row.workload_error = Some(1e9);
+        }
+    }
+    let chart = chart("bars", &rows, &[]);
+    assert_eq!(
+        chart.notes,
+        [
+            "* Loans and Stroke: made-up records of the same shape stand in for data that does \
+             not ship.",
+            "Not in the medians: HDMM+PGM on Adult: 2 of 5 trials failed."
+        ]
+    );
+    let Outcome::Value(spread) = groups(&chart.panels[3])[1].1[2].1 else { panic!("no value") };
+    assert!(spread.high < 1.0, "a failed trial does not count");
+}
+
+#[test]
+fn several_epsilons_have_bars_of_their_own() {
+    let one = five("adult", "hdmm", "pgm", 0.1);
+    let two = one.iter().cloned().map(|row| TrialRecord { epsilon: 0.5, ..row });
+    let rows: Vec<TrialRecord> = one.iter().cloned().chain(two).collect();
+    assert_eq!(titles(&chart("bars", &rows, &[])), ["HDMM, epsilon = 1", "HDMM, epsilon = 0.5"]);
+}
+
+#[test]
+fn epsilon_has_a_line_for_each_arm_that_ran_and_a_note_for_others() {
+    let chart = chart("epsilon", &figure_2a(), &[]);
+    assert_eq!(names(&chart), ["HDMM+LLS", "HDMM+PGM"]);
+    assert_eq!(chart.notes, ["No line for HDMM on Adult (infeasible: would need 82 EB)."]);
+    let Content::Lines { x, lines, .. } = &chart.panels[0].content else { panic!("no lines") };
+    assert_eq!(x.ticks, [0.1, 0.3, 1.0, 3.0, 10.0]);
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0].points.iter().map(|point| point.x).collect::<Vec<_>>(), x.ticks);
+    assert!((lines[0].points[2].y.unwrap().middle - 0.27).abs() < 1e-12);
+}
+
+#[test]
+fn an_epsilon_without_values_interrupts_the_line() {
+    let mut rows = figure_2a();
+    for row in rows.iter_mut().filter(|row| row.epsilon == 1.0) {
+        row.status = Status::Timeout;
+    }
+    let chart = chart("epsilon", &rows, &[]);
+    let Content::Lines { lines, .. } = &chart.panels[0].content else { panic!("no lines") };
+    assert_eq!((lines[0].points.len(), lines[0].points[2].y), (5, None));
+    assert!(chart.notes[1].contains("HDMM+LLS on Adult: 5 of 25 trials ran out of time"));
+}
+
+#[test]
+fn scaling_says_at_a_lines_end_why_it_ends() {
+    let chart = chart("scaling", &figure_2b(), &[]);
+    assert_eq!(names(&chart), ["PGM", "MW", "LSMR"]);
+    let Content::Lines { lines, .. } = &chart.panels[0].content else { panic!("no lines") };
+    let ends: Vec<Option<&str>> = lines.iter().map(|line| line.end.as_deref()).collect();
+    let reason = "infeasible: would need 24 GB with 9 attributes";
+    assert_eq!(ends, [None, Some(reason), Some(reason)]);
+    assert_eq!((lines[0].points.len(), lines[1].points.len()), (14, 6));
+
+    let never = five("synthetic", "triples", "lsmr", 1.0).into_iter();
+    let never: Vec<TrialRecord> = never.map(|r| ended(r, Status::Infeasible, Some(8e9))).collect();
+    let chart = self::chart("scaling", &never, &[]);
+    assert!(chart.panels.is_empty());
+    assert_eq!(chart.notes, ["No line for LSMR (infeasible: would need 8 GB with 9 attributes)."]);
+}
+
+#[test]
+fn traces_follow_three_quantities_over_the_iterations() {
+    let mut rows = figure_3();
+    rows.push(TraceRecord { iteration: 0, ..rows[0].clone() });
+    let chart = chart("traces", &[], &rows);
+    assert_eq!(titles(&chart), ["L1 loss", "L2 loss", "Workload error"]);
+    assert_eq!(names(&chart), ["PGM, minimising L1 loss", "PGM, minimising L2 loss"]);
+    for panel in &chart.panels {
+        let Content::Lines { lines, .. } = &panel.content else { panic!("no lines") };
+        for line in lines {
+            assert!(line.points.iter().is_sorted_by(|a, b| a.x < b.x));
+            assert!(line.points.iter().all(|point| point.x >= 1.0 && point.y.is_some()));
+        }
+    }
+}
+
+#[test]
+fn an_estimator_has_the_same_colour_in_every_figure() {
+    let colour = |chart: &Chart, name: &str| {
+        chart.series.iter().find(|series| series.name.ends_with(name)).unwrap().colour
+    };
+    let (bars, lines) = (chart("bars", &figure_1(), &[]), chart("epsilon", &figure_2a(), &[]));
+    let scaling = chart("scaling", &figure_2b(), &[]);
+    assert_eq!(colour(&bars, "PGM"), colour(&lines, "PGM"));
+    assert_eq!(colour(&bars, "PGM"), colour(&scaling, "PGM"));
+    assert_eq!(colour(&bars, "LLS"), colour(&lines, "LLS"));
+    let all: Vec<TrialRecord> = ["own", "lls", "pgm", "mw", "lsmr", "new", "newer"]
+        .iter()
+        .flat_map(|arm| five("adult", "hdmm", arm, 0.1))
+        .collect();
+    let series = chart("bars", &all, &[]).series;
+    for (i, one) in series.iter().enumerate() {
+        assert!(series[..i].iter().all(|other| other.colour != one.colour), "{}", one.name);
+    }
+}

@@ -1,0 +1,3 @@
+mod building;
+mod made_up;
+mod rendering;

@@ -1,0 +1,223 @@
+//! From charts to pictures.
+
+use std::fs;
+
+use roxmltree::Document;
+use tiny_skia::Pixmap;
+
+use super::made_up::{figure_1, figure_2a, figure_2b, figure_3};
+use crate::figures::{
+    Axis, Bar, Category, Chart, Colour, Content, Facts, FigureError, Line, Outcome,
+    PIXELS_PER_UNIT, Panel, Point, Ranges, Scale, Series, Size, Spread, figure, png, svg, write,
+};
+
+fn series(count: usize) -> Vec<Series> {
+    let one = |i: usize| Series {
+        name: format!("estimator {i}"),
+        colour: Colour([(i * 37 % 200) as u8, (i * 91 % 200) as u8, 120]),
+        style: i,
+    };
+    (0..count).map(one).collect()
+}
+
+fn spread(middle: f64) -> Spread {
+    Spread { middle, low: middle * 0.8, high: middle * 1.3 }
+}
+
+/// A chart with one panel of lines through these values.
+fn lines(values: &[&[f64]], scale: Scale) -> Chart {
+    let axis = |label: &str| Axis { label: label.into(), scale, ticks: Vec::new() };
+    let point = |(i, &y): (usize, &f64)| Point { x: i as f64 + 1.0, y: Some(spread(y)) };
+    let line = |(series, values): (usize, &&[f64])| Line {
+        series,
+        points: values.iter().enumerate().map(point).collect(),
+        end: Some("out of memory".into()),
+    };
+    let lines = values.iter().enumerate().map(line).collect();
+    Chart {
+        title: "Lines".into(),
+        series: series(values.len()),
+        panels: vec![Panel {
+            title: "A panel".into(),
+            y: axis("error"),
+            content: Content::Lines { x: axis("size"), lines, ranges: Ranges::Bands },
+        }],
+        columns: 1,
+        ..Chart::default()
+    }
+}
+
+/// A chart with panels of bars with these outcomes, one series each.
+fn bars(outcomes: &[Outcome], panels: usize, scale: Scale) -> Chart {
+    let bar = |(series, outcome): (usize, &Outcome)| Bar { series, outcome: outcome.clone() };
+    let category = |name: &str| Category {
+        label: name.into(),
+        bars: outcomes.iter().enumerate().map(bar).collect(),
+    };
+    let panel = |i: usize| Panel {
+        title: format!("panel {i}"),
+        y: Axis { label: "error".into(), scale, ticks: Vec::new() },
+        content: Content::Bars {
+            label: String::new(),
+            categories: vec![category("one"), category("two")],
+        },
+    };
+    Chart {
+        title: "Bars".into(),
+        series: series(outcomes.len()),
+        panels: (0..panels).map(panel).collect(),
+        columns: 3,
+        shares_y: true,
+        ..Chart::default()
+    }
+}
+
+/// Draws the chart, and checks what holds for every picture: the PNG has its size and is not
+/// blank; the SVG is well-formed and holds all names; no text leaves the picture.
+fn check(chart: &Chart) {
+    let size = Size::natural(chart);
+    let picture = Pixmap::decode_png(&png(chart, size).unwrap()).unwrap();
+    let pixels = |length: f64| (length * PIXELS_PER_UNIT) as u32;
+    assert_eq!((picture.width(), picture.height()), (pixels(size.width()), pixels(size.height())));
+    assert!(picture.pixels().iter().any(|pixel| pixel.red() < 128));
+
+    let source = svg(chart, size);
+    let document = Document::parse(&source).unwrap();
+    let texts: Vec<_> = document.descendants().filter(|node| node.has_tag_name("text")).collect();
+    let has = |label: &str| texts.iter().any(|node| node.text() == Some(label));
+    let names = chart.series.iter().map(|series| &series.name);
+    for label in names.chain(chart.panels.iter().map(|panel| &panel.title)) {
+        assert!(label.is_empty() || has(label), "{label}");
+    }
+    for text in texts {
+        let number = |name: &str| text.attribute(name).unwrap().parse::<f64>().unwrap();
+        let (x, y, length) = (number("x"), number("y"), number("textLength"));
+        let start = match text.attribute("text-anchor") {
+            None => 0.0,
+            Some("middle") => length / 2.0,
+            Some(_) => length,
+        };
+        let (left, right) = (x - start, x - start + length);
+        let inside = match text.attribute("transform") {
+            None => left >= 0.0 && right <= size.width() && y > 0.0 && y < size.height(),
+            // Turned by 90 degrees, so that it runs upwards from its start.
+            Some(_) => {
+                x > 0.0 && x < size.width() && y + start < size.height() && y > length - start
+            }
+        };
+        assert!(inside, "{:?} leaves the picture", text.text());
+    }
+    assert!(!source.contains("NaN") && !source.contains("inf\""));
+}
+
+#[test]
+fn every_figure_is_drawn() {
+    let facts = Facts {
+        title: "Error & <time>".into(),
+        subtitle: "control \u{1} characters".into(),
+        footnote: "here".into(),
+    };
+    let drawn = |name: &str| {
+        let trials = match name {
+            "bars" => figure_1(),
+            "epsilon" => figure_2a(),
+            _ => figure_2b(),
+        };
+        (figure(name).unwrap().chart)(&trials, &figure_3(), &facts).unwrap()
+    };
+    for name in ["bars", "epsilon", "scaling", "traces"] {
+        check(&drawn(name));
+    }
+    assert_eq!(Size::natural(&drawn("bars")).width(), 900.0);
+}
+
+#[test]
+fn strange_numbers_are_drawn() {
+    let values: [&[&[f64]]; 7] = [
+        &[],
+        &[&[]],
+        &[&[1.0]],
+        &[&[0.0, 0.0]],
+        &[&[0.0, 3.0, -2.0], &[f64::NAN, 1.0, f64::INFINITY]],
+        &[&[1e-300, 1.0, 1e300], &[5.0, 5.0]],
+        &[&[8000.1, 8000.2, 8000.3]],
+    ];
+    for values in values {
+        for scale in [Scale::Log, Scale::Linear] {
+            check(&lines(values, scale));
+            let first = values.first().copied().unwrap_or_default();
+            let outcomes: Vec<Outcome> =
+                first.iter().map(|&value| Outcome::Value(spread(value))).collect();
+            check(&bars(&outcomes, 1, scale));
+        }
+    }
+    check(&Chart { title: "No panels".into(), ..Chart::default() });
+}
+
+#[test]
+fn up_to_eight_panels_and_thirty_series_are_drawn() {
+    let outcomes: Vec<Outcome> = (0..30)
+        .map(|i| match i % 10 {
+            8 => Outcome::Missing,
+            9 => Outcome::Mark("infeasible: would need 384 GB".into()),
+            _ => Outcome::Value(spread(f64::from(i) + 1.0)),
+        })
+        .collect();
+    for panels in 1..=8 {
+        check(&bars(&outcomes[..3], panels, Scale::Log));
+    }
+    check(&bars(&outcomes, 4, Scale::Log));
+    let values: Vec<Vec<f64>> = (1..=30).map(|i| vec![f64::from(i); 4]).collect();
+    check(&lines(&values.iter().map(Vec::as_slice).collect::<Vec<_>>(), Scale::Log));
+}
+
+#[test]
+fn zeros_and_missing_values_have_markers_that_the_legend_explains() {
+    let texts = |outcomes: &[Outcome], scale| {
+        let chart = bars(outcomes, 1, scale);
+        svg(&chart, Size::natural(&chart))
+    };
+    let (zero, one) = (Outcome::Value(spread(0.0)), Outcome::Value(spread(1.0)));
+    let (zero_key, missing_key) = ("zero, off the logarithmic axis", "no value");
+    let drawn = texts(&[zero.clone(), one.clone()], Scale::Log);
+    assert!(drawn.contains(zero_key) && !drawn.contains(missing_key));
+    let drawn = texts(&[zero, one.clone()], Scale::Linear);
+    assert!(!drawn.contains(zero_key));
+    let drawn = texts(&[Outcome::Missing, one.clone()], Scale::Linear);
+    assert!(drawn.contains(missing_key));
+    // Reasons are written out where they fit, and are crosses with a key where they do not.
+    let mark = Outcome::Mark("infeasible".into());
+    let drawn = texts(&[mark.clone(), one.clone()], Scale::Log);
+    assert!(drawn.contains(">infeasible<") && !drawn.contains(missing_key));
+    let crowd: Vec<Outcome> = [mark].into_iter().chain(vec![one; 60]).collect();
+    let drawn = texts(&crowd, Scale::Log);
+    assert!(!drawn.contains(">infeasible<") && drawn.contains(missing_key));
+}
+
+#[test]
+fn sizes_that_cannot_be_drawn_are_refused_and_small_ones_are_drawn() {
+    for (width, height) in [(0.0, 300.0), (300.0, 1e9), (f64::NAN, 300.0), (300.0, -5.0)] {
+        assert!(matches!(Size::new(width, height), Err(FigureError::Size { .. })));
+    }
+    let small = Size::new(160.0, 160.0).unwrap();
+    let chart = lines(&[&[1.0, 2.0], &[2.0, 1.0]], Scale::Log);
+    let picture = Pixmap::decode_png(&png(&chart, small).unwrap()).unwrap();
+    assert_eq!((picture.width(), picture.height()), (320, 320));
+}
+
+#[test]
+fn both_files_are_written_and_the_same_chart_gives_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let chart = lines(&[&[1.0, 0.1, 0.01]], Scale::Log);
+    let mut bytes = Vec::new();
+    for _ in 0..2 {
+        write(&chart, folder.path()).unwrap();
+        let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+        bytes.push((read("figure.svg"), read("figure.png")));
+    }
+    assert_eq!(bytes[0], bytes[1]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    let missing = folder.path().join("missing");
+    let message = write(&chart, &missing).unwrap_err().to_string();
+    assert!(message.contains("figure.svg") && message.contains("there is no folder"), "{message}");
+}
