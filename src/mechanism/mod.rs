@@ -4,8 +4,13 @@
 //! A mechanism is a folder here and a line in [`MECHANISMS`].
 
 mod error;
+pub mod gaussian;
+pub mod hdmm;
+pub mod laplace;
 mod records;
 mod release;
+#[cfg(test)]
+mod small_table;
 mod task;
 
 pub use error::{MechanismError, ParameterError};
@@ -66,7 +71,7 @@ pub struct Parameter {
 }
 
 /// All mechanisms.
-pub static MECHANISMS: &[&Kind] = &[];
+pub static MECHANISMS: &[&Kind] = &[&hdmm::HDMM, &laplace::LAPLACE, &gaussian::GAUSSIAN];
 
 /// The mechanism of this name.
 pub fn find(name: &str) -> Option<&'static Kind> {
