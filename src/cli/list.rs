@@ -27,7 +27,11 @@ impl ListArgs {
                     GuaranteeKind::Pure => "epsilon",
                     GuaranteeKind::Approximate => "epsilon and delta",
                 };
-                line(output, "", &format!("{}; {guarantee}; own estimator: {}", kind.reference, kind.own))?;
+                line(
+                    output,
+                    "",
+                    &format!("{}; {guarantee}; own estimator: {}", kind.reference, kind.own),
+                )?;
                 for parameter in kind.parameters {
                     let text = format!(
                         "{} = {}: {}",

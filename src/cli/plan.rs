@@ -37,7 +37,8 @@ impl PlanArgs {
                 writeln!(output, "{title} ({label}){delta}")?;
                 for arm in arms {
                     let estimation = serde_json::to_string(&arm.estimation).unwrap_or_default();
-                    let estimation = if arm.kind.name == "pgm" { estimation } else { String::new() };
+                    let estimation =
+                        if arm.kind.name == "pgm" { estimation } else { String::new() };
                     writeln!(output, "  {:<10} {} {estimation}", arm.name, arm.kind.summary)?;
                 }
             }

@@ -100,7 +100,8 @@ impl RunArgs {
                 (failed, "failed"),
                 (reused, "there already"),
             ];
-            parts.extend(more.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
+            parts
+                .extend(more.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
             let seconds = began.elapsed().as_secs_f64();
             writeln!(output, "\n{} in {seconds:.1} s", parts.join(", "))?;
             writeln!(output, "results in {}", folder.display())

@@ -4,8 +4,8 @@ use crate::estimation::estimator::{
     Estimator, FullLeastSquares, LocalLeastSquares, MultiplicativeWeights, Pgm,
 };
 use crate::estimation::loss::Norm;
-use crate::numeric::lsmr::Stopping;
 use crate::estimation::optimiser::{Constant as StepConstant, StepSize};
+use crate::numeric::lsmr::Stopping;
 
 /// An estimator that an arm can name.
 pub struct ArmKind {
@@ -27,7 +27,9 @@ pub static ARMS: &[ArmKind] = &[
     ArmKind {
         name: "pgm",
         summary: "Private-PGM: the graphical model of largest entropy that fits best.",
-        build: |estimation, parallel| Some(Box::new(Pgm { settings: settings(estimation, parallel) })),
+        build: |estimation, parallel| {
+            Some(Box::new(Pgm { settings: settings(estimation, parallel) }))
+        },
     },
     ArmKind {
         name: "lls",

@@ -4,9 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Plan, PlannedData};
 use crate::domain::Domain;
-use crate::results::manifest::{
-    Build, Commit, DatasetFacts, Manifest, Run, configuration_hash,
-};
+use crate::results::manifest::{Build, Commit, DatasetFacts, Manifest, Run, configuration_hash};
 use crate::workload::SubWorkload;
 
 /// What this program was built from.

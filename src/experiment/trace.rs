@@ -42,8 +42,7 @@ impl<'a> Tracer<'a> {
         let Published::Answers(measurements) = self.published else { return None };
         let layout = update.marginals.layout();
         if self.loss.as_ref().is_none_or(|loss| !Arc::ptr_eq(loss.layout(), layout)) {
-            self.loss =
-                LinearLoss::new(Arc::clone(layout), measurements.clone(), Norm::L2).ok();
+            self.loss = LinearLoss::new(Arc::clone(layout), measurements.clone(), Norm::L2).ok();
         }
         let (l1_loss, l2_loss) = self.loss.as_mut()?.l1_and_l2(update.marginals);
         let marginals = self.marginals(layout, update.marginals)?;

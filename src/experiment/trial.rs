@@ -72,13 +72,13 @@ pub(super) fn run_trial(
         record.select_seconds = Some(release.times.select);
         record.measure_seconds = Some(release.times.measure);
         let mut traces = Vec::new();
-        let outcome = guarded(|| {
-            estimate(plan, trial, arm, &release, means, observer, &record, &mut traces)
-        });
+        let outcome =
+            guarded(|| estimate(plan, trial, arm, &release, means, observer, &record, &mut traces));
         match outcome {
             Ok((estimated, seconds)) => {
                 record.estimate_seconds = Some(seconds);
-                if let Err(end) = guarded(|| evaluate(plan, trial, &estimated, &measured, &mut record))
+                if let Err(end) =
+                    guarded(|| evaluate(plan, trial, &estimated, &measured, &mut record))
                 {
                     end.note("evaluate", &mut record);
                 }

@@ -4,9 +4,14 @@
 //! A mechanism is a folder here and a line in [`MECHANISMS`].
 
 mod error;
+pub mod gaussian;
+pub mod hdmm;
+pub mod laplace;
 mod mwem;
 mod records;
 mod release;
+#[cfg(test)]
+mod small_table;
 mod task;
 
 pub use error::{MechanismError, ParameterError};
@@ -67,7 +72,8 @@ pub struct Parameter {
 }
 
 /// All mechanisms.
-pub static MECHANISMS: &[&Kind] = &[&mwem::KIND];
+pub static MECHANISMS: &[&Kind] =
+    &[&mwem::KIND, &hdmm::HDMM, &laplace::LAPLACE, &gaussian::GAUSSIAN];
 
 /// The mechanism of this name.
 pub fn find(name: &str) -> Option<&'static Kind> {

@@ -1,11 +1,14 @@
 //! Kernels on slices of `f64`. Nothing in here knows what an attribute is.
 
+pub mod cholesky;
 pub mod contraction;
 pub mod eigen;
 pub mod exp;
 pub mod kron;
+pub mod lsmr;
 pub mod matrix;
 pub mod pointwise;
+pub mod projected_lbfgs;
 pub mod shift;
 pub mod solve;
 pub mod sparse;

@@ -256,6 +256,10 @@ impl Serialize for WrittenFactor<'_> {
                 to.collect_map([(name, rows)])
             }
             QueryFactor::Sparse(matrix) => to.collect_map([(name, WrittenSparse(matrix))]),
+            // Files have no name for it; what it asks is the same.
+            QueryFactor::PIdentity(matrix) => {
+                to.collect_map([("sparse", WrittenSparse(&matrix.to_sparse()))])
+            }
         }
     }
 }

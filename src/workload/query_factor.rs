@@ -2,6 +2,7 @@ use std::f64::consts::PI;
 
 use thiserror::Error;
 
+use super::PIdentity;
 use crate::numeric::eigen::largest_eigenvalue;
 use crate::numeric::kron;
 use crate::numeric::matrix::Matrix;
@@ -29,6 +30,8 @@ pub enum QueryFactor {
     Compress(Vec<usize>),
     /// E_k: row b - 1 sums a^b over the records' values a, for b = 1, ..., k. The mean E is E_1.
     Moments(usize),
+    /// A diagonal over a few more rows: a strategy of HDMM.
+    PIdentity(PIdentity),
     /// Any matrix.
     Dense(Matrix),
     /// Any matrix, with most entries zero.
@@ -101,6 +104,7 @@ impl QueryFactor {
             Self::Evidence(_) => "evidence",
             Self::Compress(_) => "compress",
             Self::Moments(_) => "moments",
+            Self::PIdentity(_) => "p-identity",
             Self::Dense(_) => "matrix",
             Self::Sparse(_) => "sparse",
         }
@@ -137,6 +141,7 @@ impl QueryFactor {
                 }
             }
             Self::Compress(_) | Self::Moments(_) => {}
+            Self::PIdentity(matrix) => columns(matrix.cols())?,
             Self::Dense(matrix) => columns(matrix.cols())?,
             Self::Sparse(matrix) => columns(matrix.cols())?,
         }
@@ -144,7 +149,7 @@ impl QueryFactor {
             return Err(FactorError::NoRows);
         }
         let mut bad = None;
-        if matches!(self, Self::Dense(_) | Self::Sparse(_)) {
+        if matches!(self, Self::PIdentity(_) | Self::Dense(_) | Self::Sparse(_)) {
             self.for_each_entry(n, |row, col, value| {
                 if !value.is_finite() {
                     bad.get_or_insert(FactorError::NotFinite { row, col, value });
@@ -162,6 +167,7 @@ impl QueryFactor {
             Self::Ranges => kron::range_count(n),
             Self::Compress(groups) => groups.iter().max().map_or(0, |&last| last.saturating_add(1)),
             Self::Moments(moments) => *moments,
+            Self::PIdentity(matrix) => matrix.rows(),
             Self::Dense(matrix) => matrix.rows(),
             Self::Sparse(matrix) => matrix.rows(),
         }
@@ -193,6 +199,7 @@ impl QueryFactor {
                     }
                 }
             }
+            Self::PIdentity(matrix) => matrix.for_each_entry(visit),
             Self::Dense(matrix) => {
                 for row in 0..matrix.rows() {
                     for (col, &value) in matrix.row(row).iter().enumerate() {
@@ -216,13 +223,15 @@ impl QueryFactor {
     }
 
     /// Multiplies along an axis of a table (see [`crate::numeric::kron`] for `inner`). Identity
-    /// costs a copy; prefix and total one pass; ranges one pass over their answers.
+    /// costs a copy; prefix and total one pass; ranges one pass over their answers; p-identity p + 1
+    /// multiplications a cell.
     pub fn apply(&self, n: usize, inner: usize, table: &[f64], answers: &mut [f64]) {
         match self {
             Self::Identity => answers.copy_from_slice(table),
             Self::Prefix => kron::running_sums(table, answers, n, inner),
             Self::Total => kron::sums(table, answers, n, inner),
             Self::Ranges => kron::range_sums(table, answers, n, inner),
+            Self::PIdentity(matrix) => matrix.apply(inner, table, answers),
             Self::Dense(matrix) => kron::multiply(matrix, table, answers, inner),
             Self::Evidence(_) | Self::Compress(_) | Self::Moments(_) | Self::Sparse(_) => {
                 answers.fill(0.0);
@@ -244,6 +253,7 @@ impl QueryFactor {
             Self::Prefix => kron::running_sums_transposed(answers, table, n, inner),
             Self::Total => kron::sums_transposed(answers, table, n, inner),
             Self::Ranges => kron::range_sums_transposed(answers, table, n, inner),
+            Self::PIdentity(matrix) => matrix.apply_transpose(inner, answers, table),
             Self::Dense(matrix) => kron::multiply_transposed(matrix, answers, table, inner),
             Self::Evidence(_) | Self::Compress(_) | Self::Moments(_) | Self::Sparse(_) => {
                 table.fill(0.0);
@@ -283,13 +293,9 @@ impl QueryFactor {
                 });
                 powers.map(norm).sum()
             }
-            Self::Dense(matrix) => {
+            Self::PIdentity(_) | Self::Dense(_) => {
                 let mut sums = vec![0.0; n];
-                for row in 0..matrix.rows() {
-                    for (sum, &value) in sums.iter_mut().zip(matrix.row(row)) {
-                        *sum += norm(value);
-                    }
-                }
+                self.for_each_entry(n, |_, col, value| sums[col] += norm(value));
                 sums.into_iter().fold(0.0, f64::max)
             }
             Self::Sparse(matrix) => {
@@ -325,7 +331,7 @@ impl QueryFactor {
                 sorted.sort_unstable();
                 sorted.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap_or(0) as f64
             }
-            Self::Moments(_) | Self::Dense(_) | Self::Sparse(_) => {
+            Self::Moments(_) | Self::PIdentity(_) | Self::Dense(_) | Self::Sparse(_) => {
                 let mut answers = vec![0.0; self.rows(n)];
                 largest_eigenvalue(n, |x, image| {
                     self.apply(n, 1, x, &mut answers);

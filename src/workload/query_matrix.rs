@@ -149,6 +149,20 @@ impl QueryMatrix {
         Self::kronecker(domain, clique.as_slice(), factors).map(|(query, _)| query)
     }
 
+    /// Other queries on the same marginal: a factor in place of each of this matrix's.
+    pub fn with_factors(&self, factors: Vec<QueryFactor>) -> Result<Self, QueryError> {
+        let (expected, found) = (self.factors.len(), factors.len());
+        if found != expected {
+            return Err(QueryError::FactorCount { expected, found });
+        }
+        for (position, (factor, &n)) in factors.iter().zip(&self.shape).enumerate() {
+            factor
+                .check(n)
+                .map_err(|reason| QueryError::Factor { position: Some(position), reason })?;
+        }
+        Self::new(factors, self.shape.clone())
+    }
+
     /// Expects that every factor fits, and at most [`MAX_CELLS`] columns.
     fn new(factors: Vec<QueryFactor>, shape: Vec<usize>) -> Result<Self, QueryError> {
         let row_shape: Vec<usize> =

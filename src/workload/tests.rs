@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::domain::{AttributeId, Domain};
 use crate::factor::Factor;
+use crate::numeric::lsmr::{Stopping, lsmr};
 use crate::numeric::matrix::Matrix;
 use crate::numeric::sparse::CsrMatrix;
 
@@ -37,6 +38,9 @@ pub(crate) fn factor(n: usize) -> impl Strategy<Value = QueryFactor> {
             .prop_map(QueryFactor::Evidence),
         prop::collection::vec(0usize..4, n).prop_map(QueryFactor::Compress),
         (1usize..4).prop_map(QueryFactor::Moments),
+        (0usize..3)
+            .prop_flat_map(move |rows| (prop::collection::vec(entry(), n), dense(rows, n)))
+            .prop_map(|(diagonal, extra)| QueryFactor::PIdentity(PIdentity::new(diagonal, extra))),
         (1usize..5).prop_flat_map(move |rows| dense(rows, n)).prop_map(QueryFactor::Dense),
         (1usize..5).prop_flat_map(move |rows| sparse(rows, n)).prop_map(QueryFactor::Sparse),
     ]
@@ -236,6 +240,46 @@ proptest! {
             let scale = product.variance_factor().sqrt() * y.iter().map(|y| y.abs()).sum::<f64>();
             prop_assert!((product.estimate(&y) - total).abs() <= 1e-8 * scale.max(total));
             prop_assert!((whole.estimate(&y) - total).abs() <= 1e-8 * scale.max(total));
+        }
+    }
+}
+
+/// Factors whose pseudo-inverses have closed forms.
+fn invertible(n: usize) -> impl Strategy<Value = QueryFactor> {
+    let b = (0usize..3).prop_flat_map(move |p| {
+        prop::collection::vec(0.0..2.0f64, p * n).prop_map(move |b| Matrix::new(p, n, b))
+    });
+    prop_oneof![
+        Just(QueryFactor::Identity),
+        Just(QueryFactor::Prefix),
+        Just(QueryFactor::Total),
+        b.prop_map(|b| QueryFactor::PIdentity(PIdentity::normalised(b))),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn pseudo_inverses_of_products_agree_with_iteration(
+        axes in prop::collection::vec((1usize..5).prop_flat_map(|n| (Just(n), invertible(n))), 0..4)
+    ) {
+        let sizes = axes.iter().enumerate().map(|(i, axis)| (format!("x{i}"), axis.0));
+        let domain = Domain::new(sizes).unwrap();
+        let factors = axes.iter().map(|axis| axis.1.clone()).collect();
+        let (query, _) = QueryMatrix::kronecker(&domain, domain.declared(), factors).unwrap();
+        let y = counts(query.rows());
+        let direct = PseudoInverse::new(&query).unwrap().apply(&y);
+        let matrix = query.to_dense();
+        let add = |sums: Vec<f64>, out: &mut [f64]| out.iter_mut().zip(sums).for_each(|(o, s)| *o += s);
+        let iterated = lsmr(
+            y,
+            query.cols(),
+            Stopping { tolerance: 1e-14, iterations: 1000 },
+            |x, out| add(times(&matrix, x), out),
+            |y, out| add(times(&transposed(&matrix), y), out),
+            |_| true,
+        );
+        for (a, b) in direct.iter().zip(&iterated.x) {
+            prop_assert!((a - b).abs() < 1e-6, "{} {}", a, b);
         }
     }
 }

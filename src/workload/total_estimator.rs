@@ -67,6 +67,16 @@ fn weights(factor: &QueryFactor, n: usize) -> Option<Vec<f64>> {
         }
         // The moments of value 0 are 0.
         QueryFactor::Moments(_) => None,
+        QueryFactor::PIdentity(matrix) => match matrix.gram_inverse() {
+            // A X 1 with X the inverse of A^T A.
+            Some(gram_inverse) => {
+                let (mut x, mut u) = (vec![1.0; n], vec![0.0; rows]);
+                gram_inverse.apply(1, &mut x);
+                matrix.apply(1, &x, &mut u);
+                Some(u)
+            }
+            None => weights(&QueryFactor::Dense(factor.to_dense(n)), n),
+        },
         QueryFactor::Dense(matrix) => {
             let u = minimum_norm_transposed(matrix, &vec![1.0; n]);
             let mut image = vec![0.0; n];

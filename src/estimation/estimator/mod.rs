@@ -2,9 +2,19 @@
 //!
 //! Graphical models are one of them ([`Pgm`]); the others are what they are compared with.
 
+mod as_measured;
+mod full_least_squares;
+mod least_squares;
+mod local_least_squares;
 mod multiplicative_weights;
 mod pgm;
+mod tables;
+#[cfg(test)]
+mod tests;
 
+pub use as_measured::AsMeasured;
+pub use full_least_squares::FullLeastSquares;
+pub use local_least_squares::LocalLeastSquares;
 pub use multiplicative_weights::MultiplicativeWeights;
 pub use pgm::Pgm;
 

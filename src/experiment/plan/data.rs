@@ -83,8 +83,11 @@ fn entry(
                 let close = closest(&name, known.iter().map(String::as_str));
                 let help = match close {
                     Some(close) => format!("did you mean \"{close}\"?"),
-                    None => format!("there are {}; your own data needs a schema: {{ name = \
-                         \"{name}\", schema = \"schema.toml\" }}", known.join(", ")),
+                    None => format!(
+                        "there are {}; your own data needs a schema: {{ name = \
+                         \"{name}\", schema = \"schema.toml\" }}",
+                        known.join(", ")
+                    ),
                 };
                 let message = format!("there is no data set \"{name}\"");
                 source.error(named.name.span(), message, Some(&help)).into()
@@ -93,9 +96,9 @@ fn entry(
         });
     };
     let path = source.beside(schema.as_ref());
-    let entry = registry.entry(&path.to_string_lossy()).map_err(|error| {
-        source.error(schema.span(), error.to_string(), None)
-    })?;
+    let entry = registry
+        .entry(&path.to_string_lossy())
+        .map_err(|error| source.error(schema.span(), error.to_string(), None))?;
     let (named_as, schema_name) = (named.name.as_ref(), &entry.schema().name);
     if named_as != schema_name {
         let message = format!("the schema is about \"{schema_name}\", not \"{named_as}\"");

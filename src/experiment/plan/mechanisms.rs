@@ -94,11 +94,7 @@ pub(in crate::experiment) fn arms(
             let names: Vec<&str> = ARMS.iter().map(|kind| kind.name).collect();
             unknown(source, "estimator", &arm.estimator, &names)
         })?;
-        Ok(PlannedArm {
-            name: arm.name.as_ref().clone(),
-            kind,
-            estimation: arm.estimation.clone(),
-        })
+        Ok(PlannedArm { name: arm.name.as_ref().clone(), kind, estimation: arm.estimation.clone() })
     };
     arms.iter().map(planned).collect()
 }
@@ -122,8 +118,7 @@ fn parameters(
         }
         // Alone: what is wrong with this one is said at its place.
         let alone = Table::from_iter([(name.as_ref().clone(), value.as_ref().clone())]);
-        (kind.build)(&alone)
-            .map_err(|error| source.error(value.span(), error.message, None))?;
+        (kind.build)(&alone).map_err(|error| source.error(value.span(), error.message, None))?;
         table.extend(alone);
     }
     Ok(table)

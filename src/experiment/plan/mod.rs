@@ -4,8 +4,8 @@ mod data;
 mod mechanisms;
 
 pub use data::PlannedData;
-pub use mechanisms::{PlannedArm, PlannedMechanism};
 pub(super) use mechanisms::arms;
+pub use mechanisms::{PlannedArm, PlannedMechanism};
 
 use thiserror::Error;
 
@@ -101,9 +101,9 @@ impl Plan {
         let kept = |name: &String, of: &[String]| of.is_empty() || of.contains(name);
         let datasets: Vec<PlannedData> = match experiment.kind {
             Kind::Scaling => scaling::datasets(&source, &experiment)?,
-            _ => data::resolve(&source, &experiment, registry, |name| {
-                kept(name, &filter.datasets)
-            })?,
+            _ => {
+                data::resolve(&source, &experiment, registry, |name| kept(name, &filter.datasets))?
+            }
         };
         let mut plan = Self {
             experiment,
@@ -120,13 +120,14 @@ impl Plan {
 
     /// Refuses filters that name what is not there.
     fn check(&self, filter: &Filter) -> Result<(), PlanError> {
-        let missing = |what, asked: &[String], known: Vec<String>| {
-            match asked.iter().find(|name| !known.contains(name)) {
-                Some(name) => {
-                    Err(PlanError::Filter { what, name: name.clone(), known: known.join(", ") })
-                }
-                None => Ok(()),
+        let missing = |what, asked: &[String], known: Vec<String>| match asked
+            .iter()
+            .find(|name| !known.contains(name))
+        {
+            Some(name) => {
+                Err(PlanError::Filter { what, name: name.clone(), known: known.join(", ") })
             }
+            None => Ok(()),
         };
         let names = |data: &PlannedData| data.name.clone();
         missing("dataset", &filter.datasets, self.datasets.iter().map(names).collect())?;
@@ -144,8 +145,8 @@ impl Plan {
         let mut trials = Vec::new();
         for data in 0..self.datasets.len() {
             for (mechanism, planned) in self.mechanisms.iter().enumerate() {
-                let kept = filter.mechanisms.is_empty()
-                    || filter.mechanisms.contains(&planned.label);
+                let kept =
+                    filter.mechanisms.is_empty() || filter.mechanisms.contains(&planned.label);
                 for epsilon in self.experiment.epsilon.iter().map(|epsilon| *epsilon.as_ref()) {
                     if !kept || !(filter.epsilons.is_empty() || filter.epsilons.contains(&epsilon))
                     {

@@ -1,0 +1,87 @@
+//! The Gaussian mechanism on marginals: the cells of all cliques of the workload, with noise (Dwork,
+//! Kenthapadi, McSherry, Mironov, Naor, "Our data, ourselves", EUROCRYPT 2006; discrete noise:
+//! Canonne, Kamath, Steinke, NeurIPS 2020).
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use serde::Deserialize;
+
+use super::{
+    GuaranteeKind, Kind, Mechanism, MechanismError, Published, Release, Task, Times, parse,
+};
+use crate::domain::Clique;
+use crate::estimation::estimator::AsMeasured;
+use crate::estimation::loss::Measurement;
+use crate::factor::Projectable;
+use crate::privacy::{Budget, L2, Neighbours, NoiseSource, Sensitivity};
+use crate::workload::QueryMatrix;
+
+/// The Gaussian mechanism, as users know it.
+pub static GAUSSIAN: Kind = Kind {
+    name: "gaussian",
+    title: "Gaussian",
+    summary: "measures the marginals of the workload, with Gaussian noise",
+    reference: "Dwork, Kenthapadi, McSherry, Mironov, Naor, EUROCRYPT 2006",
+    guarantee: GuaranteeKind::Approximate,
+    own: "the noisy marginals themselves",
+    parameters: &[],
+    build: |table| Ok(Box::new(parse::<Gaussian>(table)?)),
+};
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Gaussian {}
+
+impl Mechanism for Gaussian {
+    /// All marginals are one vector with one draw of noise: squared L2 norms add up, so that k
+    /// marginals cost a factor of sqrt(k), where shares of (epsilon, delta) would cost k.
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        let began = Instant::now();
+        let neighbours = budget.neighbours();
+        let (domain, cliques) = (task.workload.domain(), task.workload.cliques());
+        let cells = cells(task, &cliques)?;
+        let label = format!("{} marginals", cliques.len());
+        let sensitivity = sensitivity(cliques.len(), neighbours)?;
+        let line = task.noise.whole();
+        let noisy = budget.rest()?.gaussian(label, &cells, sensitivity, line, source)?;
+        let (mut answers, mut rest) = (Vec::with_capacity(cliques.len()), &noisy.values[..]);
+        for clique in cliques {
+            let query = QueryMatrix::identity(domain, &clique)?;
+            let (y, others) = rest.split_at(query.rows());
+            answers.push(Measurement { clique, query, y: y.into(), stddev: noisy.noise_stddev });
+            rest = others;
+        }
+        let total = task.total(neighbours, &answers)?;
+        let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
+        let own = Box::new(AsMeasured);
+        Ok(Release { total, published: Published::Answers(answers), own, times })
+    }
+}
+
+/// The cells of all marginals, one after another.
+fn cells(task: &Task<'_>, cliques: &[Clique]) -> Result<Vec<f64>, MechanismError> {
+    let mut cells = Vec::new();
+    for clique in cliques {
+        cells.extend_from_slice(task.data.project(clique)?.values());
+    }
+    Ok(cells)
+}
+
+/// A record is in one cell of each of `marginals` marginals: columns of zeros and that many ones.
+fn sensitivity(
+    marginals: usize,
+    neighbours: Neighbours,
+) -> Result<Sensitivity<L2>, MechanismError> {
+    // Rounded up, except for the roots that are whole numbers.
+    let root = (marginals as f64).sqrt();
+    let norm = if root.fract() == 0.0 { root } else { root.next_up() };
+    Ok(Sensitivity::<L2>::nonnegative_linear(norm, neighbours)?)
+}

@@ -1,0 +1,138 @@
+//! HDMM: measures not the workload but a strategy that answers it best (McKenna, Miklau, Hay,
+//! Machanavajjhala, "Optimizing error of high-dimensional statistical queries under differential
+//! privacy", PVLDB 2018).
+//!
+//! For each factor of a sub-workload, OPT_0 finds a strategy; the Kronecker product of a
+//! sub-workload's strategies is answered with Laplace noise. None of it looks at the data but the
+//! answers, so the budget is for these alone.
+
+mod opt0;
+mod strategy;
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use serde::Deserialize;
+
+use self::strategy::Strategy;
+use super::{
+    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Release,
+    Task, Times, parse,
+};
+use crate::domain::Domain;
+use crate::estimation::estimator::FullLeastSquares;
+use crate::estimation::loss::Measurement;
+use crate::privacy::{Budget, NoiseSource, Share};
+
+/// HDMM, as users know it.
+pub static HDMM: Kind = Kind {
+    name: "hdmm",
+    title: "HDMM",
+    summary: "measures strategies that are optimised for the workload, with Laplace noise",
+    reference: "McKenna, Miklau, Hay, Machanavajjhala, PVLDB 2018",
+    guarantee: GuaranteeKind::Pure,
+    own: "least squares over the whole domain",
+    parameters: &[
+        Parameter {
+            name: "restarts",
+            default: "25",
+            meaning: "how many random starts the search for a strategy has; the best is taken",
+        },
+        Parameter {
+            name: "split",
+            default: "\"even\"",
+            meaning: "how the sub-workloads share the budget: \"even\", or \"optimal\" for the least \
+                      expected squared error in sum",
+        },
+    ],
+    build: |table| {
+        let hdmm: Hdmm = parse(table)?;
+        if hdmm.restarts == 0 {
+            let message = "restarts: expected at least 1, found 0".into();
+            return Err(ParameterError { message });
+        }
+        Ok(Box::new(hdmm))
+    },
+};
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Hdmm {
+    restarts: usize,
+    split: Split,
+}
+
+impl Default for Hdmm {
+    fn default() -> Self {
+        Self { restarts: 25, split: Split::Even }
+    }
+}
+
+/// How sub-workloads share the budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Split {
+    Even,
+    /// Parts e_i of epsilon give a sum of squared errors of sum error_i / e_i^2, which is least
+    /// where e_i is proportional to the third root of error_i.
+    Optimal,
+}
+
+impl Mechanism for Hdmm {
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        let began = Instant::now();
+        let strategies: Vec<Strategy> = task
+            .workload
+            .parts()
+            .iter()
+            .map(|part| Strategy::new(part, self.restarts))
+            .collect::<Result<_, _>>()?;
+        let select = began.elapsed().as_secs_f64();
+
+        let neighbours = budget.neighbours();
+        let shares = match self.split {
+            Split::Even => budget.rest()?.split(strategies.len())?,
+            Split::Optimal => {
+                let weights: Vec<f64> = strategies.iter().map(|s| s.error.cbrt()).collect();
+                budget.rest()?.split_weights(&weights)?
+            }
+        };
+        let answers: Vec<Measurement> = strategies
+            .into_iter()
+            .zip(shares)
+            .map(|(strategy, share)| measure(strategy, task, share, source))
+            .collect::<Result<_, _>>()?;
+        let total = task.total(neighbours, &answers)?;
+        let times = Times { select, measure: began.elapsed().as_secs_f64() - select };
+        let own = Box::new(FullLeastSquares::default());
+        Ok(Release { total, published: Published::Answers(answers), own, times })
+    }
+}
+
+fn measure(
+    strategy: Strategy,
+    task: &Task<'_>,
+    share: Share,
+    source: &mut NoiseSource,
+) -> Result<Measurement, MechanismError> {
+    let sensitivity = strategy.sensitivity(task, share.neighbours())?;
+    let line = match strategy.query.is_identity() {
+        true => task.noise.whole(),
+        false => task.noise.real(sensitivity, strategy.query.rows()),
+    };
+    let label = label(task.workload.domain(), &strategy);
+    let noisy = share.laplace(label, &strategy.answers(task)?, sensitivity, line, source)?;
+    let Strategy { clique, query, .. } = strategy;
+    Ok(Measurement { clique, query, y: noisy.values, stddev: noisy.noise_stddev })
+}
+
+/// What the ledger calls it.
+fn label(domain: &Domain, strategy: &Strategy) -> String {
+    format!("strategy on {}", domain.names(&strategy.clique).join(", "))
+}

@@ -1,0 +1,71 @@
+//! A table small enough to try all others, for the tests of mechanisms.
+
+use super::{Kind, Mechanism, Noise, Published, Release, Task};
+use crate::data::{Dataset, Provenance};
+use crate::domain::{Clique, Domain};
+use crate::estimation::estimator::Pgm;
+use crate::estimation::loss::Measurement;
+use crate::privacy::{Budget, Guarantee, Neighbours, NoiseSource, SeedPath};
+use crate::workload::Workload;
+
+/// Records with two attributes, of two and three values, and a workload of three marginals; the
+/// larger attribute is asked by prefix sums.
+pub(super) struct SmallTable {
+    pub(super) data: Dataset,
+    pub(super) workload: Workload,
+    estimator: Pgm,
+}
+
+impl SmallTable {
+    pub(super) const CELLS: usize = 6;
+
+    /// With these counts in the cells.
+    pub(super) fn new(counts: &[u64]) -> Self {
+        let domain = Domain::new([("a", 2), ("b", 3)]).unwrap();
+        let [a, b] = [domain.declared()[0], domain.declared()[1]];
+        let mut codes = vec![Vec::new(); 2];
+        for (cell, &count) in counts.iter().enumerate() {
+            for _ in 0..count {
+                codes[0].push(cell as u32 / 3);
+                codes[1].push(cell as u32 % 3);
+            }
+        }
+        let data = Dataset::from_codes("small", &domain, &codes, Provenance::default()).unwrap();
+        let cliques = [Clique::new([a, b]), Clique::new([b]), Clique::new([a])];
+        let workload = Workload::marginals(&domain, &cliques, &Clique::new([b])).unwrap();
+        Self { data, workload, estimator: Pgm::default() }
+    }
+
+    pub(super) fn task(&self) -> Task<'_> {
+        Task {
+            data: &self.data,
+            workload: &self.workload,
+            noise: Noise::Exact,
+            estimator: &self.estimator,
+            memory_limit: 1 << 30,
+        }
+    }
+
+    /// What the mechanism with default parameters makes of it, and what it has spent.
+    pub(super) fn release(
+        &self,
+        kind: &Kind,
+        total: impl Into<Guarantee>,
+        neighbours: Neighbours,
+        seed: u64,
+    ) -> (Release, Budget) {
+        let mechanism: Box<dyn Mechanism> = (kind.build)(&toml::Table::new()).unwrap();
+        let mut budget = Budget::new(total, neighbours);
+        let mut source = NoiseSource::seeded(&SeedPath::new("seed", seed));
+        let release = mechanism.release(&self.task(), &mut budget, &mut source).unwrap();
+        (release, budget)
+    }
+}
+
+/// The noisy answers of a release.
+pub(super) fn answers(release: &Release) -> &[Measurement] {
+    match &release.published {
+        Published::Answers(answers) => answers,
+        Published::Likelihood(_) => panic!("expected noisy answers"),
+    }
+}

@@ -1,0 +1,263 @@
+//! Least squares with a matrix that is known by its products.
+
+use super::kron::dot;
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stopping {
+    /// Relative errors of the matrix and of the right-hand side that one would not mind: the
+    /// solution is exact for a problem that differs from the given one by no more.
+    pub tolerance: f64,
+    /// The largest number of iterations.
+    pub iterations: usize,
+}
+
+/// Where the iterations ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// The vector.
+    pub x: Vec<f64>,
+    /// How many there were.
+    pub iterations: usize,
+    /// Why.
+    pub end: End,
+}
+
+/// Why iterations ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Within the tolerance.
+    Converged,
+    /// There were as many as allowed.
+    Iterations,
+    /// `proceed` said so.
+    Stopped,
+}
+
+/// The vector x of least norm among those that minimise |A x - b|, by LSMR (Fong and Saunders,
+/// SIAM J. Sci. Comput. 33, 2011): MINRES on the normal equations, by way of the Golub-Kahan
+/// bidiagonalisation, so that |A^T r| decreases in every iteration.
+///
+/// `add_product(x, out)` adds A x to `out`, `add_transposed(y, out)` adds A^T y. An iteration costs
+/// one of each and five passes over vectors of the length of x; four of these are held, and b.
+/// `proceed` is asked before each iteration, with the number of those that are done.
+///
+/// It has converged when |r| <= tolerance (|b| + |A| |x|), b being within reach, or when
+/// |A^T r| <= tolerance |A| |r|, with the Frobenius norm of the bidiagonal matrix so far for |A|
+/// (their section 3.2).
+pub fn lsmr(
+    b: Vec<f64>,
+    columns: usize,
+    stopping: Stopping,
+    mut add_product: impl FnMut(&[f64], &mut [f64]),
+    mut add_transposed: impl FnMut(&[f64], &mut [f64]),
+    mut proceed: impl FnMut(usize) -> bool,
+) -> Solution {
+    let mut x = vec![0.0; columns];
+    let mut u = b;
+    let mut beta = normalise(&mut u);
+    let norm_b = beta;
+    let mut v = vec![0.0; columns];
+    add_transposed(&u, &mut v);
+    let mut alpha = normalise(&mut v);
+    if alpha * beta == 0.0 {
+        return Solution { x, iterations: 0, end: End::Converged };
+    }
+    let mut h = v.clone();
+    let mut h_bar = vec![0.0; columns];
+
+    let (mut alpha_bar, mut zeta_bar, mut zeta) = (alpha, alpha * beta, 0.0);
+    let (mut rho, mut rho_bar, mut c_bar, mut s_bar) = (1.0, 1.0, 1.0, 0.0);
+    let mut residual = ResidualNorm::new(beta);
+    let mut norm_a_squared = alpha * alpha;
+
+    for iteration in 0..stopping.iterations {
+        if !proceed(iteration) {
+            return Solution { x, iterations: iteration, end: End::Stopped };
+        }
+        u.iter_mut().for_each(|u| *u *= -alpha);
+        add_product(&v, &mut u);
+        beta = normalise(&mut u);
+        v.iter_mut().for_each(|v| *v *= -beta);
+        add_transposed(&u, &mut v);
+        alpha = normalise(&mut v);
+
+        let (rho_old, rho_bar_old, zeta_old) = (rho, rho_bar, zeta);
+        let (c, s);
+        (c, s, rho) = rotation(alpha_bar, beta);
+        let theta = s * alpha;
+        alpha_bar = c * alpha;
+        let theta_bar = s_bar * rho;
+        (c_bar, s_bar, rho_bar) = rotation(c_bar * rho, theta);
+        zeta = c_bar * zeta_bar;
+        zeta_bar *= -s_bar;
+
+        let back = theta_bar * rho / (rho_old * rho_bar_old);
+        let (along, fall) = (zeta / (rho * rho_bar), theta / rho);
+        for (((x, h_bar), h), &v) in x.iter_mut().zip(&mut h_bar).zip(&mut h).zip(&v) {
+            *h_bar = *h - back * *h_bar;
+            *x += along * *h_bar;
+            *h = v - fall * *h;
+        }
+
+        let norm_r = residual.next(c, s, theta_bar, rho_bar, zeta_old, zeta);
+        norm_a_squared += beta * beta;
+        let norm_a = norm_a_squared.sqrt();
+        norm_a_squared += alpha * alpha;
+        let norm_x = dot(&x, &x).sqrt();
+        if norm_r <= stopping.tolerance * (norm_b + norm_a * norm_x)
+            || zeta_bar.abs() <= stopping.tolerance * norm_a * norm_r
+        {
+            return Solution { x, iterations: iteration + 1, end: End::Converged };
+        }
+    }
+    Solution { x, iterations: stopping.iterations, end: End::Iterations }
+}
+
+/// |r| by recurrence, without r (section 5.1 of the paper).
+struct ResidualNorm {
+    beta_dd: f64,
+    beta_d: f64,
+    rho_d: f64,
+    tau_tilde: f64,
+    theta_tilde: f64,
+}
+
+impl ResidualNorm {
+    fn new(beta: f64) -> Self {
+        Self { beta_dd: beta, beta_d: 0.0, rho_d: 1.0, tau_tilde: 0.0, theta_tilde: 0.0 }
+    }
+
+    fn next(
+        &mut self,
+        c: f64,
+        s: f64,
+        theta_bar: f64,
+        rho_bar: f64,
+        zeta_old: f64,
+        zeta: f64,
+    ) -> f64 {
+        let beta_hat = c * self.beta_dd;
+        self.beta_dd *= -s;
+        let theta_tilde_old = self.theta_tilde;
+        let (c_tilde, s_tilde, rho_tilde) = rotation(self.rho_d, theta_bar);
+        self.theta_tilde = s_tilde * rho_bar;
+        self.rho_d = c_tilde * rho_bar;
+        self.beta_d = c_tilde * beta_hat - s_tilde * self.beta_d;
+        self.tau_tilde = (zeta_old - theta_tilde_old * self.tau_tilde) / rho_tilde;
+        let tau_d = (zeta - self.theta_tilde * self.tau_tilde) / self.rho_d;
+        (self.beta_d - tau_d).hypot(self.beta_dd)
+    }
+}
+
+/// Divides by the norm, unless that is 0, and returns it.
+fn normalise(x: &mut [f64]) -> f64 {
+    let norm = dot(x, x).sqrt();
+    if norm > 0.0 {
+        x.iter_mut().for_each(|x| *x /= norm);
+    }
+    norm
+}
+
+/// Cosine, sine and r with (c, s; -s, c) (a, b) = (r, 0).
+fn rotation(a: f64, b: f64) -> (f64, f64, f64) {
+    let r = a.hypot(b);
+    if r == 0.0 { (1.0, 0.0, 0.0) } else { (a / r, b / r, r) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cholesky::Cholesky;
+    use super::super::kron::add_scaled;
+    use super::super::matrix::Matrix;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn solve(a: &Matrix, b: &[f64], stopping: Stopping) -> Solution {
+        let product = |x: &[f64], out: &mut [f64]| {
+            out.iter_mut().enumerate().for_each(|(row, out)| *out += dot(a.row(row), x));
+        };
+        let transposed = |y: &[f64], out: &mut [f64]| {
+            y.iter().enumerate().for_each(|(row, &y)| add_scaled(out, y, a.row(row)));
+        };
+        lsmr(b.to_vec(), a.cols(), stopping, product, transposed, |_| true)
+    }
+
+    const TIGHT: Stopping = Stopping { tolerance: 1e-14, iterations: 200 };
+
+    /// Entries of a matrix and of a vector that its columns are to explain.
+    fn system(
+        rows: std::ops::Range<usize>,
+        cols: std::ops::Range<usize>,
+    ) -> impl Strategy<Value = (Matrix, Vec<f64>)> {
+        (rows, cols).prop_flat_map(|(rows, cols)| {
+            let entries = prop::collection::vec(-1.0..1.0f64, rows * cols);
+            let matrix = entries.prop_map(move |values| Matrix::new(rows, cols, values));
+            (matrix, prop::collection::vec(-1.0..1.0f64, rows))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn tall_systems_are_solved_as_by_their_normal_equations((a, b) in system(1..8, 1..6)) {
+            // Rows of the identity below make every system of full rank and well conditioned.
+            let (m, n) = (a.rows(), a.cols());
+            let mut tall = Matrix::zeros(m + n, n);
+            (0..m).for_each(|i| (0..n).for_each(|j| tall[(i, j)] = a[(i, j)]));
+            (0..n).for_each(|j| tall[(m + j, j)] = 1.0);
+            let b: Vec<f64> = b.into_iter().chain((0..n).map(|j| j as f64)).collect();
+            let (mut gram, mut expected) = (Matrix::zeros(n, n), vec![0.0; n]);
+            for (row, &b) in b.iter().enumerate() {
+                add_scaled(&mut expected, b, tall.row(row));
+                for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                    gram[(i, j)] += tall[(row, i)] * tall[(row, j)];
+                }
+            }
+            Cholesky::new(gram).unwrap().solve(&mut expected);
+            let solution = solve(&tall, &b, TIGHT);
+            prop_assert_eq!(solution.end, End::Converged);
+            for (x, e) in solution.x.iter().zip(&expected) {
+                prop_assert!((x - e).abs() < 1e-8, "{} {}", x, e);
+            }
+        }
+
+        #[test]
+        fn of_many_solutions_the_shortest_is_found((a, x) in system(5..6, 1..4)) {
+            // a^T has more columns than rows: x is in reach, and a u is the shortest way to a^T a u.
+            let u = &x[..a.cols()];
+            let mut wide = Matrix::zeros(a.cols(), a.rows());
+            for (i, j) in (0..a.rows()).flat_map(|i| (0..a.cols()).map(move |j| (i, j))) {
+                wide[(j, i)] = a[(i, j)];
+            }
+            let mut shortest = vec![0.0; a.rows()];
+            u.iter().enumerate().for_each(|(row, &u)| add_scaled(&mut shortest, u, wide.row(row)));
+            let b: Vec<f64> = (0..wide.rows()).map(|row| dot(wide.row(row), &shortest)).collect();
+            let solution = solve(&wide, &b, TIGHT);
+            let size = dot(&b, &b).sqrt();
+            for row in 0..wide.rows() {
+                prop_assert!((dot(wide.row(row), &solution.x) - b[row]).abs() <= 1e-10 * size.max(1.0));
+            }
+            let (found, least) = (dot(&solution.x, &solution.x), dot(&shortest, &shortest));
+            prop_assert!(found <= least * (1.0 + 1e-9), "{} {}", found, least);
+        }
+    }
+
+    #[test]
+    fn nothing_to_explain_takes_no_iterations() {
+        let a = Matrix::new(2, 1, vec![1.0, 0.0]);
+        for b in [[0.0, 0.0], [0.0, 3.0]] {
+            let nothing = Solution { x: vec![0.0], iterations: 0, end: End::Converged };
+            assert_eq!(solve(&a, &b, TIGHT), nothing);
+        }
+    }
+
+    #[test]
+    fn limits_are_kept() {
+        let a = Matrix::new(2, 2, vec![1.0, 0.5, 0.25, 3.0]);
+        let one = Stopping { tolerance: 0.0, iterations: 1 };
+        assert_eq!(solve(&a, &[1.0, 2.0], one).end, End::Iterations);
+        let nothing = |_: &[f64], out: &mut [f64]| out[0] += 1.0;
+        let stopped = lsmr(vec![1.0], 1, TIGHT, nothing, nothing, |done| done < 1);
+        assert!(stopped.iterations <= 1);
+    }
+}

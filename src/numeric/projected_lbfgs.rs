@@ -1,0 +1,207 @@
+//! Smooth functions of nonnegative variables.
+
+use std::collections::VecDeque;
+
+use super::kron::dot;
+
+/// Pairs of steps and gradient changes that are kept. Our choice: ten give no better minima here and
+/// take twice the time.
+const MEMORY: usize = 5;
+/// The share of the predicted decrease that a step must reach (Armijo).
+const DECREASE: f64 = 1e-4;
+/// A variable this near to 0 is held there while the gradient pushes it down.
+const NEAR: f64 = 1e-6;
+/// How far the first step moves a variable, before anything is known of the curvature.
+const FIRST_MOVE: f64 = 0.1;
+const HALVINGS: usize = 30;
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stopping {
+    /// A step that lowers the value by less than this part of it is the last one.
+    pub decrease: f64,
+    /// The largest number of steps.
+    pub steps: usize,
+}
+
+/// Where a search ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Minimum {
+    /// The point.
+    pub x: Vec<f64>,
+    /// The value there.
+    pub value: f64,
+    /// How many steps it took.
+    pub steps: usize,
+}
+
+struct Pair {
+    step: Vec<f64>,
+    change: Vec<f64>,
+}
+
+/// A local minimum over x >= 0 of the function that `evaluate(x, gradient)` returns, writing its
+/// gradient; infinite where it is not defined.
+///
+/// Two-metric projection (Bertsekas, SIAM J. Control Optim. 20, 1982) with the metric of L-BFGS:
+/// variables at 0 that the gradient pushes down are held, a quasi-Newton direction is taken in the
+/// others, and steps along it, cut off at 0, are halved until the value falls enough.
+pub fn minimise_nonnegative(
+    start: Vec<f64>,
+    stopping: Stopping,
+    mut evaluate: impl FnMut(&[f64], &mut [f64]) -> f64,
+) -> Minimum {
+    let mut x = start;
+    let mut gradient = vec![0.0; x.len()];
+    let mut value = evaluate(&x, &mut gradient);
+    let mut pairs: VecDeque<Pair> = VecDeque::new();
+    let (mut moved, mut moved_gradient) = (x.clone(), gradient.clone());
+    for done in 0..stopping.steps {
+        let is_free = |(&x, &g): (&f64, &f64)| f64::from(u8::from(x > NEAR || g < 0.0));
+        let free: Vec<f64> = x.iter().zip(&gradient).map(is_free).collect();
+        let mut direction = descent(&pairs, &gradient, &free);
+        if dot(&gradient, &direction) >= 0.0 {
+            pairs.clear();
+            direction = descent(&pairs, &gradient, &free);
+        }
+        let mut length = 1.0;
+        let mut reached = None;
+        for _ in 0..HALVINGS {
+            for ((moved, &x), &d) in moved.iter_mut().zip(&x).zip(&direction) {
+                *moved = (x + length * d).max(0.0);
+            }
+            let candidate = evaluate(&moved, &mut moved_gradient);
+            let predicted: f64 =
+                gradient.iter().zip(&moved).zip(&x).map(|((g, moved), x)| g * (moved - x)).sum();
+            if candidate.is_finite() && candidate <= value + DECREASE * predicted {
+                reached = Some(candidate);
+                break;
+            }
+            length *= 0.5;
+        }
+        let Some(reached) = reached else {
+            return Minimum { x, value, steps: done };
+        };
+        let difference = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect();
+        let pair =
+            Pair { step: difference(&moved, &x), change: difference(&moved_gradient, &gradient) };
+        if dot(&pair.step, &pair.change) > 0.0 {
+            pairs.push_back(pair);
+            if pairs.len() > MEMORY {
+                pairs.pop_front();
+            }
+        }
+        std::mem::swap(&mut x, &mut moved);
+        std::mem::swap(&mut gradient, &mut moved_gradient);
+        let decrease = value - reached;
+        value = reached;
+        if decrease <= stopping.decrease * value.abs() {
+            return Minimum { x, value, steps: done + 1 };
+        }
+    }
+    Minimum { x, value, steps: stopping.steps }
+}
+
+/// Minus the gradient of the free variables (1 in `free`), times what the pairs say about the
+/// inverse of the Hessian there (two-loop recursion; Nocedal and Wright, Algorithm 7.4); 0 for those
+/// that are held (0 in `free`).
+fn descent(pairs: &VecDeque<Pair>, gradient: &[f64], free: &[f64]) -> Vec<f64> {
+    let mut direction: Vec<f64> = gradient.iter().zip(free).map(|(g, free)| -g * free).collect();
+    // The pairs as the free variables see them, where these still say that the function bends up.
+    let mut masked = vec![0.0; free.len()];
+    let mut free_dot = |a: &[f64], b: &[f64]| {
+        masked.iter_mut().zip(a).zip(free).for_each(|((m, a), free)| *m = a * free);
+        dot(&masked, b)
+    };
+    let seen: Vec<(&Pair, f64)> = pairs
+        .iter()
+        .map(|pair| (pair, free_dot(&pair.step, &pair.change)))
+        .filter(|seen| seen.1 > 0.0)
+        .collect();
+    let add_free = |direction: &mut [f64], weight: f64, source: &[f64]| {
+        let cells = direction.iter_mut().zip(source).zip(free);
+        cells.for_each(|((d, s), free)| *d += weight * s * free);
+    };
+    let mut shares = Vec::with_capacity(seen.len());
+    for (pair, inner) in seen.iter().rev() {
+        let share = dot(&pair.step, &direction) / inner;
+        add_free(&mut direction, -share, &pair.change);
+        shares.push(share);
+    }
+    let scale = match seen.last() {
+        Some((pair, inner)) => inner / free_dot(&pair.change, &pair.change),
+        None => {
+            let largest = direction.iter().fold(0.0f64, |largest, d| largest.max(d.abs()));
+            if largest > 0.0 { FIRST_MOVE / largest } else { 0.0 }
+        }
+    };
+    direction.iter_mut().for_each(|d| *d *= scale);
+    for ((pair, inner), share) in seen.iter().zip(shares.into_iter().rev()) {
+        let correction = share - dot(&pair.change, &direction) / inner;
+        add_free(&mut direction, correction, &pair.step);
+    }
+    direction
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kron::add_scaled;
+    use super::*;
+    use proptest::prelude::*;
+
+    const TIGHT: Stopping = Stopping { decrease: 0.0, steps: 2000 };
+
+    proptest! {
+        /// For a convex function, x is a minimum just when no gradient is negative and those of
+        /// positive variables are 0.
+        #[test]
+        fn the_conditions_of_a_minimum_hold_for_convex_quadratics(
+            (size, entries, target) in (1usize..6).prop_flat_map(|size| (
+                Just(size),
+                prop::collection::vec(-1.0..1.0f64, size * size),
+                prop::collection::vec(-2.0..2.0f64, size),
+            )),
+        ) {
+            // |M x - t|^2 / 2 + |x|^2 / 20.
+            let quadratic = |x: &[f64], gradient: &mut [f64]| {
+                gradient.copy_from_slice(x);
+                gradient.iter_mut().for_each(|g| *g *= 0.1);
+                let mut value = 0.05 * dot(x, x);
+                for (row, t) in entries.chunks_exact(size).zip(&target) {
+                    let residual = dot(row, x) - t;
+                    value += 0.5 * residual * residual;
+                    add_scaled(gradient, residual, row);
+                }
+                value
+            };
+            let found = minimise_nonnegative(vec![1.0; size], TIGHT, quadratic);
+            let mut gradient = vec![0.0; size];
+            prop_assert_eq!(quadratic(&found.x, &mut gradient), found.value);
+            for (&x, &g) in found.x.iter().zip(&gradient) {
+                prop_assert!(x >= 0.0 && g > -1e-5 && (x * g).abs() < 1e-5, "{} {}", x, g);
+            }
+        }
+    }
+
+    #[test]
+    fn a_curved_valley_is_followed_to_its_end() {
+        let rosenbrock = |x: &[f64], gradient: &mut [f64]| {
+            let (a, b) = (1.0 - x[0], x[1] - x[0] * x[0]);
+            gradient[0] = -2.0 * a - 400.0 * b * x[0];
+            gradient[1] = 200.0 * b;
+            a * a + 100.0 * b * b
+        };
+        let found = minimise_nonnegative(vec![0.0, 2.0], TIGHT, rosenbrock);
+        assert!((found.x[0] - 1.0).abs() < 1e-6 && (found.x[1] - 1.0).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn places_without_a_value_are_stepped_around() {
+        let barrier = |x: &[f64], gradient: &mut [f64]| {
+            gradient[0] = 10.0 / (1.0 - x[0]) - 100.0;
+            if x[0] < 1.0 { -10.0 * (1.0 - x[0]).ln() - 100.0 * x[0] } else { f64::INFINITY }
+        };
+        let found = minimise_nonnegative(vec![0.5], TIGHT, barrier);
+        assert!((found.x[0] - 0.9).abs() < 1e-6, "{found:?}");
+    }
+}
