@@ -1,8 +1,9 @@
 //! `pgmbench plan`.
 
 use clap::Args;
-use pgmbench::config::ByteSize;
 use pgmbench::experiment::PlannedMechanism;
+
+use pgmbench::numeric::bytes::Bytes;
 
 use super::experiment_args::ExperimentArgs;
 use super::failure::Failure;
@@ -24,7 +25,7 @@ impl PlanArgs {
         print(|output| {
             writeln!(output, "\nThe whole workload as one graphical model:")?;
             for (data, tree) in plan.datasets.iter().zip(&trees) {
-                let bytes = ByteSize(tree.bytes() as u64);
+                let bytes = Bytes(tree.bytes());
                 writeln!(
                     output,
                     "  {:<12} {} cliques, {} cells in the junction tree ({bytes}), {} in the largest",

@@ -5,8 +5,8 @@ use std::thread;
 use std::time::Instant;
 
 use clap::Args;
-use pgmbench::config::ByteSize;
 use pgmbench::experiment::{self, Options, Plan, Tally};
+use pgmbench::numeric::bytes::Bytes;
 use pgmbench::results::manifest::{Manifest, Run};
 use pgmbench::results::store::Store;
 
@@ -119,7 +119,8 @@ impl RunArgs {
 fn announce(plan: &Plan, options: &Options) {
     let arms: usize = plan.trials.iter().map(|trial| trial.arms.len()).sum();
     let jobs = if options.timing { 1 } else { options.jobs };
-    let memory = plan.experiment.limits.memory.unwrap_or(ByteSize(MEMORY));
+    let memory = plan.experiment.limits.memory.map_or(MEMORY, |limit| limit.0);
+    let memory = Bytes(memory as f64);
     eprintln!(
         "{}: {} trials, {arms} arms, {jobs} at a time, at most {memory} for each",
         plan.experiment.name.as_ref(),

@@ -49,7 +49,9 @@ impl TrialProgress {
 impl Bars {
     fn with(&self, trial: &Trial, act: impl FnOnce(&Running)) {
         let running = self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        running.get(&trial.index).into_iter().for_each(act);
+        if let Some(running) = running.get(&trial.index) {
+            act(running);
+        }
     }
 }
 

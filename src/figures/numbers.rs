@@ -50,19 +50,6 @@ pub(super) fn fixed(value: f64, decimals: usize) -> String {
     grouped(&format!("{value:.decimals$}"))
 }
 
-/// 384 GB, 1.5 TB, and from 1000 EB on 4×10⁷² GB: nobody knows larger units.
-pub(super) fn bytes(count: f64) -> String {
-    const UNITS: [&str; 7] = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"];
-    let mut rest = count;
-    for unit in UNITS {
-        if rest < 999.5 {
-            return format!("{} {unit}", number(rest, 3));
-        }
-        rest /= 1e3;
-    }
-    format!("{} GB", number(count / 1e9, 1))
-}
-
 /// Commas between thousands, from five digits on.
 fn grouped(text: &str) -> String {
     let end = text.find('.').unwrap_or(text.len());
@@ -107,19 +94,5 @@ mod tests {
             assert_eq!(number(value, 6), text);
         }
         assert_eq!((fixed(-1e-17, 1), fixed(8300.25, 2)), ("0.0".into(), "8300.25".into()));
-    }
-
-    #[test]
-    fn memory_has_the_unit_that_makes_it_short() {
-        let cases = [
-            (8.0, "8 bytes"),
-            (384e9, "384 GB"),
-            (1.5e12, "1.5 TB"),
-            (999_600.0, "1 MB"),
-            (4.2e81, "4×10⁷² GB"),
-        ];
-        for (count, text) in cases {
-            assert_eq!(bytes(count), text);
-        }
     }
 }

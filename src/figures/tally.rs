@@ -1,5 +1,5 @@
 use super::chart::{Outcome, Spread};
-use super::numbers::bytes;
+use crate::numeric::bytes::Bytes;
 use crate::results::{Status, TrialRecord};
 
 /// How the trials that one bar or one point stands for ended.
@@ -48,7 +48,7 @@ impl Tally {
             Self { done: 1.., .. } => None,
             Self { infeasible: 1.., .. } => {
                 Some(match Spread::of(self.needed_bytes.iter().copied()) {
-                    Some(needed) => format!("infeasible: would need {}", bytes(needed.middle)),
+                    Some(needed) => format!("infeasible: would need {}", Bytes(needed.middle)),
                     None => "infeasible".into(),
                 })
             }

@@ -1,5 +1,6 @@
 //! Kernels on slices of `f64`. Nothing in here knows what an attribute is.
 
+pub mod bytes;
 pub mod cholesky;
 pub mod contraction;
 pub mod eigen;

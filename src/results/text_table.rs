@@ -50,22 +50,6 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-/// A number of bytes with two or three digits, in powers of 1000: `384 GB`.
-pub(super) fn bytes(count: f64) -> String {
-    const UNITS: [&str; 9] = ["B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"];
-    let mut scaled = count;
-    let mut unit = 0;
-    while scaled >= 999.5 && unit + 1 < UNITS.len() {
-        scaled /= 1000.0;
-        unit += 1;
-    }
-    match (scaled, unit) {
-        (_, 0) | (9.95..1e6, _) => format!("{scaled:.0} {}", UNITS[unit]),
-        (..9.95, _) => format!("{scaled:.1} {}", UNITS[unit]),
-        _ => format!("{scaled:.0e} {}", UNITS[unit]),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,21 +79,6 @@ mod tests {
         ];
         for (value, text) in cases {
             assert_eq!(number(value), text);
-        }
-    }
-
-    #[test]
-    fn bytes_have_a_unit() {
-        let cases = [
-            (512.0, "512 B"),
-            (1500.0, "1.5 kB"),
-            (999_600.0, "1.0 MB"),
-            (3.84e11, "384 GB"),
-            (8e19, "80 EB"),
-            (f64::INFINITY, "inf YB"),
-        ];
-        for (count, text) in cases {
-            assert_eq!(bytes(count), text);
         }
     }
 }

@@ -57,7 +57,6 @@ mod subtree;
 mod tests;
 
 pub use elimination::OrderSearch;
-pub(in crate::estimation) use size::Bytes;
 pub use size::{LargeClique, TooLarge, TreeSize};
 
 use std::ops::Range;

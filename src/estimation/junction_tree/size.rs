@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::JunctionTree;
 use crate::domain::Clique;
+use crate::numeric::bytes::Bytes;
 
 /// How many oversized cliques an error names.
 const NAMED: usize = 3;
@@ -100,20 +101,6 @@ impl JunctionTree {
         merged.dedup();
         let names = self.domain.names(&clique).into_iter().map(String::from).collect();
         LargeClique { clique, names, cells: self.cells[index], merged }
-    }
-}
-
-/// A number of bytes as people write it.
-pub(in crate::estimation) struct Bytes(pub(in crate::estimation) f64);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            bytes if bytes < 1e6 => write!(f, "{:.1} kB", bytes / 1e3),
-            bytes if bytes < 1e9 => write!(f, "{:.1} MB", bytes / 1e6),
-            bytes if bytes < 1e15 => write!(f, "{:.1} GB", bytes / 1e9),
-            bytes => write!(f, "{:.1e} GB", bytes / 1e9),
-        }
     }
 }
 

@@ -24,7 +24,10 @@ fn is_counting(factor: &QueryFactor) -> bool {
         | QueryFactor::Ranges
         | QueryFactor::Evidence(_)
         | QueryFactor::Compress(_) => true,
-        QueryFactor::Moments(_) | QueryFactor::Dense(_) | QueryFactor::Sparse(_) => false,
+        QueryFactor::Moments(_)
+        | QueryFactor::Dense(_)
+        | QueryFactor::Sparse(_)
+        | QueryFactor::PIdentity(_) => false,
     }
 }
 

@@ -1,7 +1,8 @@
 use super::super::metric::Metric;
 use super::super::statistics::Spread;
-use super::super::text_table::{TextTable, bytes, number};
+use super::super::text_table::{TextTable, number};
 use super::{Group, REFERENCE_ARM, Summary};
+use crate::numeric::bytes::Bytes;
 
 impl Summary {
     /// The table for a terminal, a block for each mechanism. Stand-ins have a star.
@@ -77,7 +78,7 @@ impl Summary {
 fn no_error(group: &Group) -> String {
     match (group.endings, group.peak_bytes) {
         (endings, Some(needed)) if endings.infeasible > 0 => {
-            format!("infeasible, {}", bytes(needed))
+            format!("infeasible, {}", Bytes(needed))
         }
         (endings, _) if endings.infeasible > 0 => "infeasible".into(),
         (endings, _) if endings.timeout > 0 => "timeout".into(),

@@ -11,13 +11,13 @@ use std::time::Instant;
 use super::{Diagnostics, Estimated, Estimator, EstimatorError, Run};
 use crate::domain::Clique;
 use crate::estimation::estimate::{EstimateError, Evidence, Observed, Update};
-use crate::estimation::junction_tree::Bytes;
 use crate::estimation::loss::{LinearLoss, Measurement, Norm};
 use crate::estimation::optimiser::{
     Mirror, Objective, Optimiser, Progress, Reason, StepSize, Stopping, Watch,
 };
 use crate::estimation::oracle::MarginalOracle;
 use crate::factor::{CliqueLayout, Marginals, Potentials};
+use crate::numeric::bytes::Bytes;
 use components::{components, largest, outgrown, table_bytes};
 use joint_tables::JointTables;
 use product::Product;
