@@ -3,9 +3,12 @@
 //!
 //! A mechanism is a folder here and a line in [`MECHANISMS`].
 
+mod bayesian_network;
 mod error;
+pub mod privbayes;
 mod records;
 mod release;
+pub mod spanning_tree;
 mod task;
 
 pub use error::{MechanismError, ParameterError};
@@ -52,6 +55,9 @@ pub enum GuaranteeKind {
     Pure,
     /// epsilon and delta.
     Approximate,
+    /// epsilon and delta, accounted for in rho: its budget is made of
+    /// [`Rho::implying`](crate::privacy::Rho::implying) them.
+    Concentrated,
 }
 
 /// What can be set about a mechanism.
@@ -66,7 +72,7 @@ pub struct Parameter {
 }
 
 /// All mechanisms.
-pub static MECHANISMS: &[&Kind] = &[];
+pub static MECHANISMS: &[&Kind] = &[&privbayes::PRIVBAYES, &spanning_tree::SPANNING_TREE];
 
 /// The mechanism of this name.
 pub fn find(name: &str) -> Option<&'static Kind> {
