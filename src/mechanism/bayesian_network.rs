@@ -30,7 +30,7 @@ impl Family {
 /// As an estimator it expects the noisy table of each family among the answers. Negative counts
 /// are set to 0, each table is normalised to Pr(X | P), uniform where a combination of the parents
 /// has no count left, and as many records as there are in the data are drawn from the product of
-/// these conditionals (PrivBayes, section 3).
+/// these conditionals, as PrivBayes does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BayesianNetwork {
     pub(super) families: Vec<Family>,

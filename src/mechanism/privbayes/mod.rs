@@ -4,23 +4,23 @@
 //! 1. *Network*, with half of the budget. The attribute with the fewest values comes first, since it
 //!    fits into the parent sets of most others; this looks at sizes only. Then d - 1 times, with an
 //!    even share each, the exponential mechanism chooses a pair (X, P) of an attribute and its
-//!    parents among those that came before, by a [`Score`] of how strongly they depend.
+//!    parents among those that came before, by a `Score` of how strongly they depend.
 //! 2. *Tables*, with the other half. The d counts of X with P get Laplace noise of scale
 //!    2d / epsilon_2: a replaced record changes two cells of each.
 //!
 //! *Which pairs.* The counts of a table are useful when the mean count is theta times the noise
-//! scale at least, N / cells >= theta 2d / epsilon_2 (theta-usefulness, PrivBayes, section 4.3). P
-//! is as large as that and the size of the graphical model allow ([`ModelSize`]); where nothing is
+//! scale at least, N / cells >= theta 2d / epsilon_2 (theta-usefulness in
+//! the paper). P is as large as that and the size of the graphical model allow (`model_size`); where nothing is
 //! allowed, P is empty. With many attributes there are too many such sets: each of the r attributes
 //! that remain gets at most `candidates` / r of them, drawn without looking at the data
-//! ([`ParentSets`]).
+//! (`candidates`).
 //!
 //! *Neighbours.* N decides which tables are useful, and the sensitivities are for replaced records,
 //! so that N must be public: a budget between neighbours by adding and removing is refused.
 //!
 //! References: Zhang, Cormode, Procopiuc, Srivastava, Xiao, PrivBayes, SIGMOD 2014 and ACM TODS
-//! 42(4), 2017; McKenna, Sheldon, Miklau, ICML 2019, sections 4 and 5.1, which halve the budget
-//! where the authors give the network 0.3 of it.
+//! 42(4), 2017; McKenna, Sheldon, Miklau, ICML 2019, section 4, for the even split of the
+//! budget.
 
 mod candidates;
 mod model_size;
@@ -97,7 +97,7 @@ struct PrivBayes {
 impl Default for PrivBayes {
     fn default() -> Self {
         Self {
-            // The authors' choice, TODS section 6.2.
+            // The paper's choice.
             theta: 4.0,
             score: Score::R,
             network_share: 0.5,

@@ -21,7 +21,7 @@ pub(super) enum Score {
     /// I(X; P) = sum Pr(x, p) ln(Pr(x, p) / (Pr(x) Pr(p))), mutual information in nats.
     ///
     /// *Sensitivity* under replacement, with g(t) = (t + 1) ln(t + 1) - t ln t: g(N - 1) / N if X
-    /// or P has two values, and 2 g((N - 1)/2) / N otherwise (PrivBayes, lemma 4.1). *Proof.* With
+    /// or P has two values, and 2 g((N - 1)/2) / N otherwise (the bounds of the paper). *Proof.* With
     /// f(t) = t ln t, N I = sum f(n_xp) - sum f(n_x) - sum f(n_p) + f(N). Take the record out
     /// first, and let c be the counts of the other N - 1; g is the increment of f, concave and
     /// increasing from g(0) = 0. Without the record in (x, p) the sum is larger by

@@ -6,7 +6,7 @@
 //! 1. *Attributes.* The d one-way marginals, with Gaussian noise.
 //! 2. *Tree.* Edge by edge, d - 1 times, the exponential mechanism chooses among the pairs of
 //!    attributes that are not connected yet the one whose table the one-way marginals explain least
-//!    ([`edges`]).
+//!    (`edges`).
 //! 3. *Pairs.* The d - 1 two-way marginals of the tree, with Gaussian noise.
 //!
 //! A replaced record changes two cells of a marginal by 1, an L2 norm of sqrt(2); an added or
