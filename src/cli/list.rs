@@ -26,6 +26,7 @@ impl ListArgs {
                 let guarantee = match kind.guarantee {
                     GuaranteeKind::Pure => "epsilon",
                     GuaranteeKind::Approximate => "epsilon and delta",
+                    GuaranteeKind::Concentrated => "epsilon and delta, counted as rho",
                 };
                 line(
                     output,

@@ -59,6 +59,7 @@ pub(super) fn mechanisms(
         title: kind.title,
         mechanism: built,
         parameters: String::new(),
+        guarantee: kind.guarantee,
         delta: None,
         arms: arms(source, &scaling.arms)?,
     }])

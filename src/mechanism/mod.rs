@@ -3,15 +3,18 @@
 //!
 //! A mechanism is a folder here and a line in [`MECHANISMS`].
 
+mod bayesian_network;
 mod error;
 pub mod gaussian;
 pub mod hdmm;
 pub mod laplace;
 mod mwem;
+pub mod privbayes;
 mod records;
 mod release;
 #[cfg(test)]
 mod small_table;
+pub mod spanning_tree;
 mod task;
 
 pub use error::{MechanismError, ParameterError};
@@ -58,6 +61,9 @@ pub enum GuaranteeKind {
     Pure,
     /// epsilon and delta.
     Approximate,
+    /// epsilon and delta, accounted for in rho: its budget is made of
+    /// [`Rho::implying`](crate::privacy::Rho::implying) them.
+    Concentrated,
 }
 
 /// What can be set about a mechanism.
@@ -72,8 +78,14 @@ pub struct Parameter {
 }
 
 /// All mechanisms.
-pub static MECHANISMS: &[&Kind] =
-    &[&mwem::KIND, &hdmm::HDMM, &laplace::LAPLACE, &gaussian::GAUSSIAN];
+pub static MECHANISMS: &[&Kind] = &[
+    &privbayes::PRIVBAYES,
+    &mwem::KIND,
+    &hdmm::HDMM,
+    &spanning_tree::SPANNING_TREE,
+    &laplace::LAPLACE,
+    &gaussian::GAUSSIAN,
+];
 
 /// The mechanism of this name.
 pub fn find(name: &str) -> Option<&'static Kind> {

@@ -17,6 +17,8 @@ pub struct PlannedMechanism {
     pub mechanism: Box<dyn Mechanism>,
     /// Its parameters as written, for the key.
     pub parameters: String,
+    /// Which guarantee it gives.
+    pub guarantee: GuaranteeKind,
     /// The delta that it needs.
     pub delta: Option<f64>,
     /// The estimators beside each other.
@@ -52,8 +54,8 @@ fn planned(
     })?;
     let delta = match (kind.guarantee, &experiment.delta) {
         (GuaranteeKind::Pure, _) => None,
-        (GuaranteeKind::Approximate, Some(delta)) => Some(*delta.as_ref()),
-        (GuaranteeKind::Approximate, None) => {
+        (_, Some(delta)) => Some(*delta.as_ref()),
+        (_, None) => {
             let message = format!("{} needs a delta", kind.title);
             let help = "say for example delta = 0.001 at the top of the file";
             return Err(source.error(named.name.span(), message, Some(help)).into());
@@ -79,6 +81,7 @@ fn planned(
         title: kind.title,
         mechanism,
         parameters: toml::to_string(&parameters).unwrap_or_default(),
+        guarantee: kind.guarantee,
         delta,
         arms,
     })

@@ -14,7 +14,8 @@ use super::scaling;
 use crate::config::{ConfigError, Experiment, Kind, Source};
 use crate::data::{DataError, Registry};
 use crate::estimation::junction_tree::{JunctionTree, TreeSize};
-use crate::privacy::{Delta, Epsilon, Guarantee, ParameterError, SeedPath};
+use crate::mechanism::GuaranteeKind;
+use crate::privacy::{Delta, Epsilon, Guarantee, ParameterError, Rho, SeedPath};
 use crate::results::claims::Claim;
 
 /// An experiment with its data, ready to run.
@@ -180,12 +181,15 @@ impl Plan {
         &self.mechanisms[trial.mechanism]
     }
 
-    /// What a trial may spend: pure epsilon, or with delta where the mechanism needs it.
+    /// What a trial may spend: pure epsilon, epsilon with delta, or the rho that implies them.
     pub fn guarantee(&self, trial: &Trial) -> Result<Guarantee, ParameterError> {
         let epsilon = Epsilon::new(trial.epsilon)?;
-        Ok(match self.mechanism(trial).delta {
-            Some(delta) => (epsilon, Delta::new(delta)?).into(),
-            None => epsilon.into(),
+        let PlannedMechanism { guarantee, delta, .. } = self.mechanism(trial);
+        let delta = || Delta::new(delta.unwrap_or(0.0));
+        Ok(match guarantee {
+            GuaranteeKind::Pure => epsilon.into(),
+            GuaranteeKind::Approximate => (epsilon, delta()?).into(),
+            GuaranteeKind::Concentrated => Rho::implying(epsilon, delta()?)?.into(),
         })
     }
 

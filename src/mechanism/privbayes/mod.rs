@@ -1,0 +1,211 @@
+//! PrivBayes: a Bayesian network is chosen privately, and the table of each of its families is
+//! measured.
+//!
+//! 1. *Network*, with half of the budget. The attribute with the fewest values comes first, since it
+//!    fits into the parent sets of most others; this looks at sizes only. Then d - 1 times, with an
+//!    even share each, the exponential mechanism chooses a pair (X, P) of an attribute and its
+//!    parents among those that came before, by a `Score` of how strongly they depend.
+//! 2. *Tables*, with the other half. The d counts of X with P get Laplace noise of scale
+//!    2d / epsilon_2: a replaced record changes two cells of each.
+//!
+//! *Which pairs.* The counts of a table are useful when the mean count is theta times the noise
+//! scale at least, N / cells >= theta 2d / epsilon_2 (theta-usefulness in
+//! the paper). P is as large as that and the size of the graphical model allow (`model_size`); where nothing is
+//! allowed, P is empty. With many attributes there are too many such sets: each of the r attributes
+//! that remain gets at most `candidates` / r of them, drawn without looking at the data
+//! (`candidates`).
+//!
+//! *Neighbours.* N decides which tables are useful, and the sensitivities are for replaced records,
+//! so that N must be public: a budget between neighbours by adding and removing is refused.
+//!
+//! References: Zhang, Cormode, Procopiuc, Srivastava, Xiao, PrivBayes, SIGMOD 2014 and ACM TODS
+//! 42(4), 2017; McKenna, Sheldon, Miklau, ICML 2019, section 4, for the even split of the
+//! budget.
+
+mod candidates;
+mod model_size;
+mod network;
+mod score;
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use serde::Deserialize;
+
+use super::bayesian_network::BayesianNetwork;
+use super::{
+    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Release,
+    Task, Times, parse,
+};
+use crate::estimation::loss::Measurement;
+use crate::factor::Projectable;
+use crate::privacy::{Budget, Epsilon, Guarantee, L1, Neighbours, NoiseSource, Sensitivity, Share};
+use crate::workload::QueryMatrix;
+use score::Score;
+
+/// PrivBayes as users know it.
+pub static PRIVBAYES: Kind = Kind {
+    name: "privbayes",
+    title: "PrivBayes",
+    summary: "Chooses a Bayesian network by the exponential mechanism and measures the table of \
+              each attribute with its parents.",
+    reference: "Zhang, Cormode, Procopiuc, Srivastava, Xiao, ACM TODS 42(4), 2017",
+    guarantee: GuaranteeKind::Pure,
+    own: "records drawn from the network",
+    parameters: &[
+        Parameter {
+            name: "theta",
+            default: "4.0",
+            meaning: "how many times the noise scale the mean count of a table is at least",
+        },
+        Parameter {
+            name: "score",
+            default: "\"r\"",
+            meaning: "what parents are chosen by: \"r\" or \"mutual-information\"",
+        },
+        Parameter {
+            name: "network_share",
+            default: "0.5",
+            meaning: "the part of the budget that chooses the network",
+        },
+        Parameter {
+            name: "candidates",
+            default: "2000",
+            meaning: "the most pairs of an attribute and parents that one choice is made from",
+        },
+        Parameter {
+            name: "model_cells",
+            default: "2000000",
+            meaning: "the most cells of the junction tree that parents are joined in",
+        },
+    ],
+    build: |table| Ok(Box::new(PrivBayes::checked(parse(table)?)?)),
+};
+
+/// The mechanism, with its parameters.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct PrivBayes {
+    theta: f64,
+    score: Score,
+    network_share: f64,
+    candidates: usize,
+    model_cells: usize,
+}
+
+impl Default for PrivBayes {
+    fn default() -> Self {
+        Self {
+            // The paper's choice.
+            theta: 4.0,
+            score: Score::R,
+            network_share: 0.5,
+            candidates: 2000,
+            model_cells: 2_000_000,
+        }
+    }
+}
+
+impl PrivBayes {
+    fn checked(self) -> Result<Self, ParameterError> {
+        let refuse = |message: String| Err(ParameterError { message });
+        if !(self.theta > 0.0 && self.theta.is_finite()) {
+            return refuse(format!("theta: expected a positive number, found {}", self.theta));
+        }
+        if !(self.network_share > 0.0 && self.network_share < 1.0) {
+            return refuse(format!(
+                "network_share: expected a number between 0 and 1, found {}",
+                self.network_share
+            ));
+        }
+        if self.candidates == 0 {
+            return refuse("candidates: expected a positive number, found 0".into());
+        }
+        Ok(self)
+    }
+
+    /// The cells that a table may have: N / cells is at least theta times the noise scale.
+    fn useful_cells(&self, records: usize, noise_scale: f64) -> usize {
+        (records as f64 / (self.theta * noise_scale)) as usize
+    }
+}
+
+impl Mechanism for PrivBayes {
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        let (data, domain) = (task.data, task.data.domain());
+        if budget.neighbours() == Neighbours::AddRemove {
+            return Err(MechanismError::Unsuitable(
+                "PrivBayes decides by the number of records which tables are useful, and that \
+                 number is private between neighbours by adding and removing; choose replacement"
+                    .into(),
+            ));
+        }
+        if data.is_empty() || domain.is_empty() {
+            return Err(MechanismError::Unsuitable(
+                "PrivBayes needs data with at least one record and one attribute".into(),
+            ));
+        }
+        let started = Instant::now();
+        let whole = budget.rest()?;
+        // One attribute needs no network, and has all of the budget to itself.
+        let (select, measure) = match domain.len() {
+            1 => (Vec::new(), vec![whole]),
+            d => {
+                let [select, measure] =
+                    two_parts(whole, [self.network_share, 1.0 - self.network_share])?;
+                (select.split(d - 1)?, measure.split(d)?)
+            }
+        };
+        let sensitivity = Sensitivity::<L1>::linear(1.0, Neighbours::Replace)?;
+        let noise_scale = sensitivity.get() / pure_epsilon(measure[0].guarantee())?.get();
+        let useful = self.useful_cells(data.len(), noise_scale);
+        let families = network::choose(self, data, useful, select, source)?;
+        let select_seconds = started.elapsed().as_secs_f64();
+
+        let started = Instant::now();
+        let mut answers = Vec::with_capacity(families.len());
+        for (family, share) in families.iter().zip(measure) {
+            let clique = family.clique();
+            let counts = data.project(&clique)?;
+            let label = format!("table of {}", domain.names(&clique).join(" x "));
+            let noisy =
+                share.laplace(label, counts.values(), sensitivity, task.noise.whole(), source)?;
+            let query = QueryMatrix::identity(domain, &clique)?;
+            answers.push(Measurement {
+                clique,
+                query,
+                y: noisy.values,
+                stddev: noisy.noise_stddev,
+            });
+        }
+        Ok(Release {
+            total: task.total(Neighbours::Replace, &answers)?,
+            published: Published::Answers(answers),
+            own: Box::new(BayesianNetwork { families }),
+            times: Times { select: select_seconds, measure: started.elapsed().as_secs_f64() },
+        })
+    }
+}
+
+/// The share in two parts with these weights.
+fn two_parts(share: Share, weights: [f64; 2]) -> Result<[Share; 2], MechanismError> {
+    let mut parts = share.split_weights(&weights)?.into_iter();
+    match (parts.next(), parts.next()) {
+        (Some(first), Some(second)) => Ok([first, second]),
+        _ => Err(crate::privacy::BudgetError::NoParts.into()),
+    }
+}
+
+/// The epsilon that Laplace noise may use of a guarantee.
+fn pure_epsilon(guarantee: Guarantee) -> Result<Epsilon, MechanismError> {
+    match guarantee {
+        Guarantee::Pure { epsilon } | Guarantee::Approximate { epsilon, .. } => Ok(epsilon),
+        Guarantee::Concentrated { rho } => Ok(rho.pure_epsilon()?),
+    }
+}

@@ -1,0 +1,108 @@
+use std::collections::{BTreeMap, HashMap};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::super::MechanismError;
+use super::super::bayesian_network::Family;
+use super::PrivBayes;
+use super::candidates::ParentSets;
+use super::model_size::ModelSize;
+use super::score::{Score, Shape};
+use crate::data::{Dataset, MarginalTooLarge};
+use crate::domain::{AttributeId, Clique, Domain};
+use crate::factor::Projectable;
+use crate::privacy::{NoiseSource, Scores, SeedPath, Share};
+
+/// The families of a network over all attributes, in an order in which parents come before their
+/// children: one choice for each share, after the first attribute.
+///
+/// Cost: a pass over the columns of each candidate that was not scored before, shared between
+/// threads. Scores do not depend on the step, so they are kept.
+pub(super) fn choose(
+    privbayes: &PrivBayes,
+    data: &Dataset,
+    useful_cells: usize,
+    shares: Vec<Share>,
+    source: &mut NoiseSource,
+) -> Result<Vec<Family>, MechanismError> {
+    let domain = data.domain();
+    // Ids ascend with size: the first one has the fewest values.
+    let mut rest: Vec<AttributeId> = domain.ids().collect();
+    let first = rest.remove(0);
+    let mut families = vec![Family { child: first, parents: Clique::empty() }];
+    // Not private: what it draws says which sets are compared, never what the data is.
+    let mut rng = ChaCha8Rng::from_seed(SeedPath::new("mechanism", "privbayes").seed());
+    let mut scored: HashMap<(AttributeId, Clique), f64> = HashMap::new();
+    for share in shares {
+        let candidates = candidates(privbayes, domain, &families, &rest, useful_cells, &mut rng);
+        let new: Vec<&Family> = candidates
+            .iter()
+            .filter(|family| !scored.contains_key(&(family.child, family.parents.clone())))
+            .collect();
+        let scores = new
+            .par_iter()
+            .map(|family| score(privbayes.score, data, family))
+            .collect::<Result<Vec<f64>, _>>()?;
+        for (family, score) in new.into_iter().zip(scores) {
+            scored.insert((family.child, family.parents.clone()), score);
+        }
+        let scores: Vec<f64> = candidates
+            .iter()
+            .map(|family| scored[&(family.child, family.parents.clone())])
+            .collect();
+        let shapes: Vec<Shape> = candidates.iter().map(|family| shape(domain, family)).collect();
+        let sensitivity = privbayes.score.sensitivity(data.len(), &shapes)?;
+        let label = format!("attribute {} of the network", families.len() + 1);
+        let chosen = share.select(label, &scores, sensitivity, Scores::General, source)?;
+        rest.retain(|&id| id != candidates[chosen].child);
+        families.push(candidates[chosen].clone());
+    }
+    Ok(families)
+}
+
+/// The pairs that the next choice is made from.
+fn candidates(
+    privbayes: &PrivBayes,
+    domain: &Domain,
+    families: &[Family],
+    rest: &[AttributeId],
+    useful_cells: usize,
+    rng: &mut ChaCha8Rng,
+) -> Vec<Family> {
+    let chosen: Vec<AttributeId> = families.iter().map(|family| family.child).collect();
+    let model = ModelSize::new(domain, families, privbayes.model_cells);
+    let sets = ParentSets::new(domain, &chosen, |set| model.allows(set));
+    let most = (privbayes.candidates / rest.len()).max(1);
+    // Children with the same number of values have the same sets.
+    let mut by_size: BTreeMap<usize, Vec<Clique>> = BTreeMap::new();
+    let mut candidates = Vec::new();
+    for &child in rest {
+        let size = domain.size(child);
+        let sets =
+            by_size.entry(size).or_insert_with(|| sets.maximal(useful_cells / size, most, rng));
+        candidates.extend(sets.iter().map(|set| Family { child, parents: set.clone() }));
+    }
+    candidates
+}
+
+/// How strongly a child depends on its parents in the data.
+pub(super) fn score(
+    score: Score,
+    data: &Dataset,
+    family: &Family,
+) -> Result<f64, MarginalTooLarge> {
+    if family.parents.is_empty() {
+        return Ok(0.0);
+    }
+    let listed: Vec<AttributeId> =
+        [family.child].into_iter().chain(family.parents.iter()).collect();
+    let counts = data.project(&family.clique())?.values_as_listed(&listed);
+    Ok(score.of(&counts, shape(data.domain(), family).parents))
+}
+
+fn shape(domain: &Domain, family: &Family) -> Shape {
+    let parents = family.parents.iter().map(|id| domain.size(id)).product();
+    Shape { child: domain.size(family.child), parents }
+}

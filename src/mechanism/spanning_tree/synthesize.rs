@@ -1,0 +1,58 @@
+use super::SpanningTree;
+use crate::data::{Dataset, Provenance};
+use crate::domain::Clique;
+use crate::estimation::estimator::{Diagnostics, Estimator, EstimatorError, Pgm, Run};
+use crate::estimation::model::{Model, Sampling};
+use crate::factor::Projectable;
+use crate::mechanism::{Mechanism, MechanismError, Noise, Task};
+use crate::privacy::{Budget, NoiseSource};
+use crate::workload::Workload;
+
+/// Synthetic records, and the model that they were drawn from.
+#[derive(Debug)]
+pub struct Synthesis {
+    /// The records.
+    pub records: Dataset,
+    /// The graphical model, which can be stored and asked.
+    pub model: Model,
+    /// How its fit went.
+    pub diagnostics: Diagnostics,
+}
+
+/// Synthetic records for any use: the release of a spanning tree, a graphical model fitted to it,
+/// and records drawn from the model.
+///
+/// `count` is how many to draw, by default as many as the release says that there are. All that
+/// touches the data is paid for from `budget`, best made by [`budget`](super::budget). Randomness
+/// that need not be private comes from `run`; for a release that shall be private, seed both `run`
+/// and `source` from the operating system.
+pub fn synthesize(
+    data: &Dataset,
+    budget: &mut Budget,
+    source: &mut NoiseSource,
+    pgm: &Pgm,
+    count: Option<usize>,
+    run: &mut Run<'_>,
+) -> Result<Synthesis, MechanismError> {
+    let domain = data.domain();
+    let task = Task {
+        data,
+        workload: &Workload::marginals(domain, &[], &Clique::empty())?,
+        noise: Noise::Exact,
+        estimator: pgm,
+        memory_limit: run.memory_limit,
+    };
+    let release = SpanningTree::default().release(&task, budget, source)?;
+    let estimated = pgm.estimate(&release.evidence(domain), run)?;
+    let Some(model) = estimated.model else {
+        let message = "the estimator has no model to draw records from".to_string();
+        return Err(EstimatorError::Unsupported(message).into());
+    };
+    let count = count.unwrap_or(release.total.round() as usize);
+    let calibrated = model.calibrate().map_err(EstimatorError::from)?;
+    let codes =
+        calibrated.synthesize(count, Sampling::Rounded, run.rng).map_err(EstimatorError::from)?;
+    let name = format!("synthetic-{}", data.name());
+    let records = Dataset::from_codes(&name, domain, &codes, Provenance::default())?;
+    Ok(Synthesis { records, model, diagnostics: estimated.diagnostics })
+}

@@ -1,0 +1,206 @@
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+
+use super::super::Noise;
+use super::*;
+use crate::data::Provenance;
+use crate::estimation::estimate::{Settings, Update};
+use crate::estimation::estimator::{Estimated, Estimator, Pgm, Run};
+use crate::privacy::{Guarantee, Mechanism as Draw, SeedPath};
+use crate::workload::Workload;
+
+/// Five attributes: b copies a but for every tenth record, and d copies c.
+fn pairs(records: u32) -> Dataset {
+    let domain = Domain::new([("a", 3), ("b", 3), ("c", 4), ("d", 4), ("e", 2)]).unwrap();
+    let column = |code: &dyn Fn(u32) -> u32| (0..records).map(code).collect::<Vec<u32>>();
+    let codes = [
+        column(&|i| i % 3),
+        column(&|i| if i % 10 == 0 { 0 } else { i % 3 }),
+        column(&|i| (i / 3) % 4),
+        column(&|i| if i % 10 == 5 { 1 } else { (i / 3) % 4 }),
+        column(&|i| (i / 12) % 2),
+    ];
+    Dataset::from_codes("pairs", &domain, &codes, Provenance::default()).unwrap()
+}
+
+fn rho(epsilon: f64, neighbours: Neighbours) -> Budget {
+    budget(Epsilon::new(epsilon).unwrap(), Delta::new(1e-6).unwrap(), neighbours).unwrap()
+}
+
+fn release(data: &Dataset, budget: &mut Budget) -> Result<Release, MechanismError> {
+    let workload = Workload::marginals(data.domain(), &[], &Clique::empty()).unwrap();
+    let task = Task {
+        data,
+        workload: &workload,
+        noise: Noise::Exact,
+        estimator: &Pgm::default(),
+        memory_limit: 1 << 30,
+    };
+    let mut source = NoiseSource::seeded(&SeedPath::new("test", "spanning tree"));
+    SpanningTree::default().release(&task, budget, &mut source)
+}
+
+fn answers(release: &Release) -> &[Measurement] {
+    match &release.published {
+        Published::Answers(answers) => answers,
+        Published::Likelihood(_) => panic!("a spanning tree publishes marginals"),
+    }
+}
+
+fn estimate(estimator: &dyn Estimator, release: &Release, domain: &Domain) -> Estimated {
+    let mut run = Run {
+        memory_limit: 1 << 30,
+        deadline: None,
+        warm_start: None,
+        rng: &mut ChaCha20Rng::seed_from_u64(5),
+        observer: &mut |_: &Update<'_>| {},
+    };
+    estimator.estimate(&release.evidence(domain), &mut run).unwrap()
+}
+
+#[test]
+fn the_draws_use_up_rho_a_third_each() {
+    for neighbours in [Neighbours::Replace, Neighbours::AddRemove] {
+        let mut budget = rho(1.0, neighbours);
+        let release = release(&pairs(600), &mut budget).unwrap();
+        let Guarantee::Concentrated { rho: total } = budget.total() else { panic!("rho") };
+        let Some(Guarantee::Concentrated { rho }) = budget.ledger().verify(budget.total()).unwrap()
+        else {
+            panic!("rho")
+        };
+        assert!(rho <= total && rho.get() > total.get() * (1.0 - 1e-12));
+        let ledger = budget.ledger();
+        let entries: Vec<_> = ledger.lines().iter().map(|line| &line.entry).collect();
+        let kinds: Vec<Draw> = entries.iter().map(|entry| entry.draw.mechanism).collect();
+        let expected = [
+            [Draw::DiscreteGaussian; 5].as_slice(),
+            &[Draw::Exponential; 4],
+            &[Draw::DiscreteGaussian; 4],
+        ];
+        assert_eq!(kinds, expected.concat());
+        // sigma = sqrt(D^2 / (2 rho_i)), with D^2 = 2 or 1 and rho_i a fifth or a fourth of a third.
+        let squared = if neighbours == Neighbours::Replace { 2.0 } else { 1.0 };
+        for (answer, parts) in answers(&release).iter().zip([5.0; 5].into_iter().chain([4.0; 4])) {
+            let sigma = (squared * 3.0 * parts / (2.0 * total.get())).sqrt();
+            assert!((answer.stddev / sigma - 1.0).abs() < 1e-6, "{} {sigma}", answer.stddev);
+        }
+        // The exponential mechanism is (epsilon^2 / 8)-zCDP at temperature 2 D / epsilon.
+        let epsilon = (8.0 * total.get() / 12.0).sqrt();
+        let temperature = 2.0 * squared / epsilon;
+        assert!((entries[5].draw.scale / temperature - 1.0).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn the_pairs_are_a_spanning_tree_and_the_strong_ones_are_in_it() {
+    let data = pairs(6000);
+    let release = release(&data, &mut rho(10.0, Neighbours::Replace)).unwrap();
+    let measured: Vec<Clique> = answers(&release).iter().map(|a| a.clique.clone()).collect();
+    let edges = &measured[5..];
+    let families = directed(data.domain(), edges);
+    // Connected: only the first attribute has no parent.
+    assert_eq!(families.iter().filter(|family| family.parents.is_empty()).count(), 1);
+    assert_eq!((edges.len(), families.len()), (4, 5));
+    for names in [["a", "b"], ["c", "d"]] {
+        let pair = Clique::new(names.map(|name| data.domain().id(name).unwrap()));
+        assert!(edges.contains(&pair), "{names:?} in {edges:?}");
+    }
+}
+
+#[test]
+fn both_estimators_reproduce_a_strong_pair() {
+    let data = pairs(6000);
+    let release = release(&data, &mut rho(10.0, Neighbours::Replace)).unwrap();
+    let pair = Clique::new(["a", "b"].map(|name| data.domain().id(name).unwrap()));
+    let truth = data.project(&pair).unwrap();
+    let pgm = Pgm { settings: Settings { iterations: Some(200), ..Settings::default() } };
+    for (estimator, tolerance) in [(&*release.own, 200.0), (&pgm as &dyn Estimator, 20.0)] {
+        let estimated = estimate(estimator, &release, data.domain());
+        let table = estimated.answers.marginals(std::slice::from_ref(&pair)).unwrap().remove(0);
+        for (found, expected) in table.values().iter().zip(truth.values()) {
+            assert!((found - expected).abs() < tolerance, "{found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let data = pairs(600);
+    let run = || {
+        let release = release(&data, &mut rho(1.0, Neighbours::Replace)).unwrap();
+        let drawn = estimate(&*release.own, &release, data.domain());
+        let everything = [data.domain().everything()];
+        (answers(&release).to_vec(), drawn.answers.marginals(&everything).unwrap())
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn an_unknown_number_of_records_is_estimated() {
+    let release = release(&pairs(600), &mut rho(1.0, Neighbours::AddRemove)).unwrap();
+    assert!(release.total != 600.0 && (release.total - 600.0).abs() < 100.0, "{}", release.total);
+    // Even none: that there are none is not public.
+    let release = super::tests::release(&pairs(0), &mut rho(1.0, Neighbours::AddRemove)).unwrap();
+    assert!(release.total >= 1.0);
+}
+
+#[test]
+fn one_attribute_needs_no_tree() {
+    let domain = Domain::new([("only", 4)]).unwrap();
+    let codes = [(0..100).map(|i| i % 4).collect()];
+    let data = Dataset::from_codes("one", &domain, &codes, Provenance::default()).unwrap();
+    let mut budget = rho(1.0, Neighbours::Replace);
+    let release = release(&data, &mut budget).unwrap();
+    assert_eq!(answers(&release).len(), 1);
+    assert_eq!(budget.ledger().verify(budget.total()).unwrap(), Some(budget.total()));
+    let drawn = estimate(&*release.own, &release, &domain);
+    assert_eq!(drawn.answers.marginals(&[domain.everything()]).unwrap()[0].total(), 100.0);
+}
+
+#[test]
+fn data_budgets_and_parameters_that_do_not_suit_are_refused() {
+    let empty = release(&pairs(0), &mut rho(1.0, Neighbours::Replace));
+    assert!(matches!(empty, Err(MechanismError::Unsuitable(_))));
+    let mut pure = Budget::new(Epsilon::new(1.0).unwrap(), Neighbours::Replace);
+    let refused = release(&pairs(10), &mut pure).err().unwrap();
+    assert!(refused.to_string().contains("Gaussian"), "{refused}");
+    for (text, part) in
+        [("weights = [1.0, 0.0, 1.0]", "found 0"), ("weights = [1.0]", "3"), ("x = 1", "unknown")]
+    {
+        let message = (SPANNING_TREE.build)(&text.parse().unwrap()).err().unwrap().message;
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn an_epsilon_and_a_delta_pay_as_well_but_buy_less() {
+    let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
+    let mut approximate = Budget::new((epsilon, delta), Neighbours::Replace);
+    let dear = release(&pairs(600), &mut approximate).unwrap();
+    assert!(approximate.ledger().verify(approximate.total()).is_ok());
+    let cheap = release(&pairs(600), &mut rho(1.0, Neighbours::Replace)).unwrap();
+    assert!(answers(&cheap)[0].stddev < answers(&dear)[0].stddev);
+}
+
+#[test]
+fn synthetic_records_look_like_the_data() {
+    let data = pairs(6000);
+    let mut budget = rho(10.0, Neighbours::Replace);
+    let mut source = NoiseSource::seeded(&SeedPath::new("test", "synthesize"));
+    let mut run = Run {
+        memory_limit: 1 << 30,
+        deadline: None,
+        warm_start: None,
+        rng: &mut ChaCha20Rng::seed_from_u64(5),
+        observer: &mut |_: &Update<'_>| {},
+    };
+    let pgm = Pgm { settings: Settings { iterations: Some(200), ..Settings::default() } };
+    let made = synthesize(&data, &mut budget, &mut source, &pgm, Some(3000), &mut run).unwrap();
+    assert_eq!((made.records.len(), made.records.name()), (3000, "synthetic-pairs"));
+    let pair = Clique::new(["c", "d"].map(|name| data.domain().id(name).unwrap()));
+    let (found, truth) = (made.records.project(&pair).unwrap(), data.project(&pair).unwrap());
+    for (found, truth) in found.values().iter().zip(truth.values()) {
+        assert!((found - truth / 2.0).abs() < 15.0, "{found} {truth}");
+    }
+    assert!(budget.rest().is_err());
+}
