@@ -56,6 +56,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "numeric",
+            "privacy",
             "domain",
             "factor",
             "data",

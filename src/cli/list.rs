@@ -4,9 +4,8 @@ use std::io::{self, Write};
 
 use clap::Args;
 use pgmbench::data::Registry;
-use pgmbench::experiment::ARMS;
+use pgmbench::experiment::{ARMS, GuaranteeKind, MECHANISMS};
 use pgmbench::figures::FIGURES;
-use pgmbench::mechanism::{GuaranteeKind, MECHANISMS};
 
 use super::datasets::state;
 use super::failure::{Blame, Failure};

@@ -16,6 +16,7 @@ mod progress;
 mod query;
 mod run;
 mod synth;
+mod synthesize;
 mod table;
 mod table1;
 mod trial_progress;
@@ -60,6 +61,7 @@ enum Command {
     Plot(plot::PlotArgs),
     List(list::ListArgs),
     Datasets(datasets::DatasetsArgs),
+    Synthesize(synthesize::SynthesizeArgs),
     Estimate(estimate::EstimateArgs),
     Query(query::QueryArgs),
     Synth(synth::SynthArgs),
@@ -89,6 +91,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Plot(args) => args.run(),
         Command::List(args) => args.run(),
         Command::Datasets(args) => args.run(),
+        Command::Synthesize(args) => args.run(),
         Command::Estimate(args) => args.run(),
         Command::Query(args) => args.run(),
         Command::Synth(args) => args.run(),

@@ -13,6 +13,7 @@ mod plan;
 mod provenance;
 mod runner;
 mod scaling;
+mod synthesis;
 mod trace;
 mod trial;
 
@@ -21,3 +22,6 @@ pub use observer::{Observer, Silent};
 pub use plan::{Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism, Trial};
 pub use provenance::build;
 pub use runner::{Options, RunError, Tally, run};
+pub use synthesis::{SynthesisError, SyntheticRelease, synthesize};
+
+pub use crate::mechanism::{GuaranteeKind, MECHANISMS};
