@@ -43,8 +43,7 @@ pub enum End {
 /// `proceed` is asked before each iteration, with the number of those that are done.
 ///
 /// It has converged when |r| <= tolerance (|b| + |A| |x|), b being within reach, or when
-/// |A^T r| <= tolerance |A| |r|, with the Frobenius norm of the bidiagonal matrix so far for |A|
-/// (their section 3.2).
+/// |A^T r| <= tolerance |A| |r|, with the Frobenius norm of the bidiagonal matrix so far for |A|.
 pub fn lsmr(
     b: Vec<f64>,
     columns: usize,
@@ -114,7 +113,7 @@ pub fn lsmr(
     Solution { x, iterations: stopping.iterations, end: End::Iterations }
 }
 
-/// |r| by recurrence, without r (section 5.1 of the paper).
+/// |r| by the paper's recurrence, without r.
 struct ResidualNorm {
     beta_dd: f64,
     beta_d: f64,
