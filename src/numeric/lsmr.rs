@@ -43,8 +43,7 @@ pub enum End {
 /// `proceed` is asked before each iteration, with the number of those that are done.
 ///
 /// It has converged when |r| <= tolerance (|b| + |A| |x|), b being within reach, or when
-/// |A^T r| <= tolerance |A| |r|, with the Frobenius norm of the bidiagonal matrix so far for |A|
-/// (their section 3.2).
+/// |A^T r| <= tolerance |A| |r|, with the Frobenius norm of the bidiagonal matrix so far for |A|.
 pub fn lsmr(
     b: Vec<f64>,
     columns: usize,
@@ -114,7 +113,7 @@ pub fn lsmr(
     Solution { x, iterations: stopping.iterations, end: End::Iterations }
 }
 
-/// |r| by recurrence, without r (section 5.1 of the paper).
+/// |r| by the paper's recurrence, without r.
 struct ResidualNorm {
     beta_dd: f64,
     beta_d: f64,
@@ -174,13 +173,22 @@ mod tests {
     use proptest::prelude::*;
 
     fn solve(a: &Matrix, b: &[f64], stopping: Stopping) -> Solution {
+        solve_while(a, b, stopping, |_| true)
+    }
+
+    fn solve_while(
+        a: &Matrix,
+        b: &[f64],
+        stopping: Stopping,
+        proceed: impl FnMut(usize) -> bool,
+    ) -> Solution {
         let product = |x: &[f64], out: &mut [f64]| {
             out.iter_mut().enumerate().for_each(|(row, out)| *out += dot(a.row(row), x));
         };
         let transposed = |y: &[f64], out: &mut [f64]| {
             y.iter().enumerate().for_each(|(row, &y)| add_scaled(out, y, a.row(row)));
         };
-        lsmr(b.to_vec(), a.cols(), stopping, product, transposed, |_| true)
+        lsmr(b.to_vec(), a.cols(), stopping, product, transposed, proceed)
     }
 
     const TIGHT: Stopping = Stopping { tolerance: 1e-14, iterations: 200 };
@@ -234,8 +242,8 @@ mod tests {
             let b: Vec<f64> = (0..wide.rows()).map(|row| dot(wide.row(row), &shortest)).collect();
             let solution = solve(&wide, &b, TIGHT);
             let size = dot(&b, &b).sqrt();
-            for row in 0..wide.rows() {
-                prop_assert!((dot(wide.row(row), &solution.x) - b[row]).abs() <= 1e-10 * size.max(1.0));
+            for (row, b) in b.iter().enumerate() {
+                prop_assert!((dot(wide.row(row), &solution.x) - b).abs() <= 1e-10 * size.max(1.0));
             }
             let (found, least) = (dot(&solution.x, &solution.x), dot(&shortest, &shortest));
             prop_assert!(found <= least * (1.0 + 1e-9), "{} {}", found, least);
@@ -254,10 +262,11 @@ mod tests {
     #[test]
     fn limits_are_kept() {
         let a = Matrix::new(2, 2, vec![1.0, 0.5, 0.25, 3.0]);
-        let one = Stopping { tolerance: 0.0, iterations: 1 };
-        assert_eq!(solve(&a, &[1.0, 2.0], one).end, End::Iterations);
-        let nothing = |_: &[f64], out: &mut [f64]| out[0] += 1.0;
-        let stopped = lsmr(vec![1.0], 1, TIGHT, nothing, nothing, |done| done < 1);
-        assert!(stopped.iterations <= 1);
+        let exact = |iterations| Stopping { tolerance: 0.0, iterations };
+        let limited = solve(&a, &[1.0, 2.0], exact(1));
+        assert_eq!((limited.iterations, limited.end), (1, End::Iterations));
+        let stopped = solve_while(&a, &[1.0, 2.0], exact(9), |done| done < 1);
+        assert_eq!((stopped.iterations, stopped.end), (1, End::Stopped));
+        assert_eq!(stopped.x, limited.x);
     }
 }

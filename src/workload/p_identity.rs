@@ -4,7 +4,7 @@ use crate::numeric::matrix::Matrix;
 use crate::numeric::sparse::CsrMatrix;
 
 /// A diagonal over p further rows, A = [D; C]: the p-identity matrices that HDMM measures with
-/// (McKenna, Miklau, Hay, Machanavajjhala, PVLDB 2018, definition 9).
+/// (McKenna, Miklau, Hay, Machanavajjhala, PVLDB 2018).
 ///
 /// Products cost p + 1 multiplications a cell, against n + p for the matrix written out.
 #[derive(Clone, Debug, PartialEq)]

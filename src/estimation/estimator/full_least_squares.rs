@@ -8,7 +8,7 @@ use crate::workload::MAX_CELLS;
 
 /// Least squares over the whole domain: the table p of all attributes, of any signs, that minimises
 /// the sum over the measurements of |Q mu(p) - y|^2 / stddev^2; the shortest of them where there are
-/// several. What graphical models replace (ICML 2019, sections 1 and 5).
+/// several. What graphical models replace.
 ///
 /// By LSMR ([`crate::numeric::lsmr`]). The table is held four times over.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct FullLeastSquares {
 }
 
 impl Default for FullLeastSquares {
-    /// Far more exact than the noise is small; LSMR's authors use the same order.
+    /// Our choice: the error that is left is far below that of the noise.
     fn default() -> Self {
         Self { stopping: Stopping { tolerance: 1e-8, iterations: 10_000 } }
     }

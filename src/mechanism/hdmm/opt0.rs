@@ -9,9 +9,9 @@ use crate::numeric::matrix::Matrix;
 use crate::numeric::projected_lbfgs::{Stopping, minimise_nonnegative};
 use crate::workload::{PIdentity, QueryFactor};
 
-/// Values of the attribute for each further row of the strategy (the paper's section 7.3).
+/// Values of the attribute for each further row of the strategy, as HDMM's authors have it.
 const VALUES_PER_ROW: usize = 16;
-/// The error of a start changes in its fourth digit at most after that; starts differ by more.
+/// Our choice: local minima from different starts lie further apart than what is left by then.
 const STOPPING: Stopping = Stopping { decrease: 1e-7, steps: 1000 };
 
 /// The Gram matrix V = W^T W of queries W on n values, as far as the objective needs it.

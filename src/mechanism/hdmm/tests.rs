@@ -108,7 +108,7 @@ fn what_is_best_asked_directly_is_asked_directly() {
     for factor in [QueryFactor::Identity, QueryFactor::Total, QueryFactor::Compress(vec![1, 0, 1])]
     {
         let strategy = strategy_for(factor.clone(), 3);
-        assert_eq!(strategy.query.factors(), [factor.clone()]);
+        assert_eq!(strategy.query.factors(), std::slice::from_ref(&factor));
         assert_eq!(strategy.error, factor.rows(3) as f64);
     }
 }
