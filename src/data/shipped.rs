@@ -27,7 +27,7 @@ macro_rules! shipped {
 /// here makes it part of the binary as well.
 pub(super) const SHIPPED: &[Shipped] = &[
     shipped!("adult": "schema.toml", "adult.data.gz", "adult.test.gz"),
-    shipped!("loans": "schema.toml"),
-    shipped!("stroke": "schema.toml"),
+    shipped!("loans": "schema.toml", "stand-in/manifest.toml", "stand-in/records.bin.gz"),
+    shipped!("stroke": "schema.toml", "stand-in/manifest.toml", "stand-in/records.bin.gz"),
     shipped!("titanic": "schema.toml", "titanic.csv"),
 ];
