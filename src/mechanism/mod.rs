@@ -3,6 +3,7 @@
 //!
 //! A mechanism is a folder here and a line in [`MECHANISMS`].
 
+mod dualquery;
 mod error;
 mod records;
 mod release;
@@ -66,7 +67,7 @@ pub struct Parameter {
 }
 
 /// All mechanisms.
-pub static MECHANISMS: &[&Kind] = &[];
+pub static MECHANISMS: &[&Kind] = &[&dualquery::DUALQUERY];
 
 /// The mechanism of this name.
 pub fn find(name: &str) -> Option<&'static Kind> {
