@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use rand::{Rng, RngExt};
 
-use super::queries::{Queries, Sample};
+use super::queries::{Conjunct, Queries, Sample};
 use crate::domain::{AttributeId, Clique, Domain};
 
 /// How many of the sampled queries a record says yes to, less the negations that it says no to:
@@ -34,12 +34,12 @@ impl Payoff {
             *net.entry(sample.query).or_default() += sample.sign();
         }
         net.retain(|_, times| *times != 0.0);
-        let asked: Vec<(f64, Vec<(AttributeId, Vec<bool>)>)> =
+        let asked: Vec<(f64, Vec<Conjunct>)> =
             net.iter().map(|(&query, &times)| (times, queries.conjuncts(query))).collect();
 
         let mut tests: BTreeMap<AttributeId, Vec<&[bool]>> = BTreeMap::new();
-        for (id, test) in asked.iter().flat_map(|(_, conjuncts)| conjuncts) {
-            tests.entry(*id).or_default().push(test);
+        for conjunct in asked.iter().flat_map(|(_, conjuncts)| conjuncts) {
+            tests.entry(conjunct.attribute).or_default().push(&conjunct.says_yes);
         }
         let listed: Vec<Classes> = tests
             .iter()
@@ -54,16 +54,16 @@ impl Payoff {
 
         let mut tables: BTreeMap<Clique, Vec<f64>> = BTreeMap::new();
         for (times, mut conjuncts) in asked {
-            conjuncts.sort_by_key(|(id, _)| new_id[id]);
+            conjuncts.sort_by_key(|conjunct| new_id[&conjunct.attribute]);
             let mut cells = vec![times];
-            for (id, test) in &conjuncts {
-                let members = &classes[new_id[id].index()].members;
-                let says_yes = |class: &Vec<u32>| test[class[0] as usize];
+            for Conjunct { attribute, says_yes } in &conjuncts {
+                let members = &classes[new_id[attribute].index()].members;
+                let says_yes = |class: &Vec<u32>| says_yes[class[0] as usize];
                 let column: Vec<f64> = members.iter().map(|c| f64::from(says_yes(c))).collect();
                 let product = |&cell: &f64| column.iter().map(move |x| cell * x);
                 cells = cells.iter().flat_map(product).collect();
             }
-            let clique = Clique::new(conjuncts.iter().map(|(id, _)| new_id[id]));
+            let clique = Clique::new(conjuncts.iter().map(|c| new_id[&c.attribute]));
             let table = tables.entry(clique).or_insert_with(|| vec![0.0; cells.len()]);
             table.iter_mut().zip(cells).for_each(|(sum, cell)| *sum += cell);
         }

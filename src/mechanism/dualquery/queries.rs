@@ -23,6 +23,14 @@ pub(super) struct Sample {
     pub(super) negated: bool,
 }
 
+/// What a query asks about one attribute.
+pub(super) struct Conjunct {
+    /// The attribute.
+    pub(super) attribute: AttributeId,
+    /// Which of its values the query says yes to.
+    pub(super) says_yes: Vec<bool>,
+}
+
 impl Sample {
     /// 1, or -1 for a negation: up to a constant, what the query says is this times what its
     /// affirmative says.
@@ -72,23 +80,24 @@ impl Queries {
         Sample { query: index % self.len(), negated: index >= self.len() }
     }
 
-    /// What a query asks about each attribute of its clique: which values it says yes to.
-    pub(super) fn conjuncts(&self, query: usize) -> Vec<(AttributeId, Vec<bool>)> {
+    /// What a query asks about each attribute of its clique, in axis order.
+    pub(super) fn conjuncts(&self, query: usize) -> Vec<Conjunct> {
         let index = self.offsets.partition_point(|&offset| offset <= query) - 1;
         let part = &self.parts[index];
         let mut row = query - self.offsets[index];
         let factors = part.query.factors().iter().zip(part.query.shape());
-        let mut conjuncts: Vec<(AttributeId, Vec<bool>)> = factors
+        let mut conjuncts: Vec<Conjunct> = factors
             .zip(part.clique.iter())
             .rev()
-            .map(|((factor, &n), id)| {
+            .map(|((factor, &n), attribute)| {
                 let rows = factor.rows(n);
                 let mut asked = vec![0.0; rows];
                 asked[row % rows] = 1.0;
                 row /= rows;
                 let mut values = vec![0.0; n];
                 factor.apply_transpose(n, 1, &asked, &mut values);
-                (id, values.iter().map(|&value| value != 0.0).collect())
+                let says_yes = values.iter().map(|&value| value != 0.0).collect();
+                Conjunct { attribute, says_yes }
             })
             .collect();
         conjuncts.reverse();

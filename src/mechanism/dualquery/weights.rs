@@ -80,26 +80,22 @@ impl Block {
         let mask = &MASKS[usize::from(says_yes)];
         let factors = blend(&self.no, &self.yes, mask);
         let inverse_factors = blend(&self.inverse_no, &self.inverse_yes, mask);
-        for lane in 0..LANES {
-            self.weights[lane] *= factors[lane];
-        }
-        for lane in 0..LANES {
-            self.inverses[lane] *= inverse_factors[lane];
-        }
+        self.weights.iter_mut().zip(factors).for_each(|(weight, factor)| *weight *= factor);
+        let inverses = self.inverses.iter_mut().zip(inverse_factors);
+        inverses.for_each(|(inverse, factor)| *inverse *= factor);
     }
 
     #[inline(always)]
     fn add_sum(&self, sums: &mut Lanes) {
-        for lane in 0..LANES {
-            sums[lane] += self.weights[lane] + self.inverses[lane];
-        }
+        let pairs = self.weights.iter().zip(&self.inverses);
+        sums.iter_mut().zip(pairs).for_each(|(sum, (w, inverse))| *sum += w + inverse);
     }
 
     #[inline(always)]
     fn add_difference(&self, coefficient: f64, slopes: &mut Lanes) {
-        for lane in 0..LANES {
-            slopes[lane] += coefficient * (self.weights[lane] - self.inverses[lane]);
-        }
+        let pairs = self.weights.iter().zip(&self.inverses);
+        let terms = pairs.map(|(w, inverse)| coefficient * (w - inverse));
+        slopes.iter_mut().zip(terms).for_each(|(slope, term)| *slope += term);
     }
 }
 
