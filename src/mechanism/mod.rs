@@ -4,6 +4,7 @@
 //! A mechanism is a folder here and a line in [`MECHANISMS`].
 
 mod bayesian_network;
+mod dualquery;
 mod error;
 pub mod gaussian;
 pub mod hdmm;
@@ -80,6 +81,7 @@ pub struct Parameter {
 /// All mechanisms.
 pub static MECHANISMS: &[&Kind] = &[
     &privbayes::PRIVBAYES,
+    &dualquery::DUALQUERY,
     &mwem::KIND,
     &hdmm::HDMM,
     &spanning_tree::SPANNING_TREE,

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::advanced::Composed;
 use super::exact_sum::ExactSum;
-use super::{Guarantee, Neighbours};
+use super::{Entry, Guarantee, Neighbours};
 
 /// One of several draws that look at disjoint parts of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,34 +17,39 @@ pub struct Branch {
     pub part: u32,
 }
 
-/// A sum of costs in one currency: exact among draws in sequence, the worst part of a division.
+/// A sum of costs in one currency: exact among draws in sequence, the worst part of a division, the
+/// theorem's price of an advanced composition.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Account {
     leading: ExactSum,
     delta: ExactSum,
     divisions: BTreeMap<u32, BTreeMap<u32, Account>>,
+    /// By group and slack; what claims another slack is another composition.
+    compositions: BTreeMap<(u32, u64), Composed>,
 }
 
 impl Account {
-    /// Adds a draw that sits at the end of this path of divisions.
-    pub(super) fn add(&mut self, path: &[Branch], cost: Guarantee) {
-        match path {
-            [] => {
-                self.leading.add(cost.leading());
-                self.delta.add(cost.delta());
-            }
-            [branch, rest @ ..] => self
-                .divisions
-                .entry(branch.division)
-                .or_default()
-                .entry(branch.part)
-                .or_default()
-                .add(rest, cost),
+    /// Adds a draw.
+    pub(super) fn add(&mut self, entry: &Entry) {
+        let mut account = self;
+        for branch in &entry.path {
+            let parts = account.divisions.entry(branch.division).or_default();
+            account = parts.entry(branch.part).or_default();
+        }
+        if let Some(composition) = entry.composition {
+            let key = (composition.group, composition.slack.get().to_bits());
+            let composed = || Composed::new(composition.slack);
+            let composed = account.compositions.entry(key).or_insert_with(composed);
+            composed.add(entry.cost.leading(), entry.draw.draws());
+        } else {
+            account.leading.add(entry.cost.leading());
+            account.delta.add(entry.cost.delta());
         }
     }
 
     /// (epsilon or rho, delta) of everything together, rounded up. Theorem and proof of what a
-    /// division costs: [`Share::parallel`](super::Share::parallel).
+    /// division costs: [`Share::parallel`](super::Share::parallel); of what a composition does:
+    /// [`Share::advanced`](super::Share::advanced).
     pub(super) fn total(&self, neighbours: Neighbours, currency: Guarantee) -> (f64, f64) {
         let (mut leading, mut delta) = (self.leading.clone(), self.delta.clone());
         for parts in self.divisions.values() {
@@ -59,6 +65,10 @@ impl Account {
             }
             leading.add(worst);
             delta.add(worst_delta);
+        }
+        for composed in self.compositions.values() {
+            leading.add(composed.epsilon());
+            delta.add(composed.slack());
         }
         (leading.round_up(), delta.round_up())
     }

@@ -65,6 +65,15 @@ pub enum BudgetError {
     /// A weight that is not positive and finite.
     #[error("weights of a split must be positive and finite, not {0}")]
     Weight(f64),
+    /// Advanced composition of a guarantee that leaves no room for failing.
+    #[error("advanced composition needs a share with a delta, and {granted} has none")]
+    NoSlack {
+        /// The share's guarantee.
+        granted: Guarantee,
+    },
+    /// A part of an advanced composition that shall be divided among parts of the records.
+    #[error("a part of an advanced composition cannot be divided among parts of the records")]
+    Composed,
     /// A part too small to be a parameter.
     #[error(transparent)]
     Parameter(#[from] ParameterError),

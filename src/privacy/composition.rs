@@ -8,17 +8,21 @@
 //!
 //! Parallel composition is described at [`Share::parallel`](super::Share::parallel).
 //!
-//! Advanced composition buys more small draws for a delta ([`advanced`]). To *spend* that way, take
-//! a budget in rho, from [`Rho::implying`]: a pure draw then costs epsilon^2/2 ([`Rho::of_pure`]),
-//! and k of them are (k epsilon^2/2)-zCDP, hence (epsilon', delta)-private with
-//! epsilon' <= k epsilon^2/2 + epsilon sqrt(2k ln(1/delta)). That is never more than the theorem's
-//! k epsilon (e^epsilon - 1) + epsilon sqrt(2k ln(1/delta)), so there is no separate accountant.
+//! Advanced composition buys more small draws for a delta ([`advanced`]). There are two ways to
+//! spend like that:
+//!
+//! - A budget in rho, from [`Rho::implying`]: a pure draw then costs epsilon^2/2 ([`Rho::of_pure`]),
+//!   and k of them are (k epsilon^2/2)-zCDP, hence (epsilon', delta)-private with
+//!   epsilon' <= k epsilon^2/2 + epsilon sqrt(2k ln(1/delta)). That is never more than the theorem's
+//!   k epsilon (e^epsilon - 1) + epsilon sqrt(2k ln(1/delta)).
+//! - [`Share::advanced`](super::Share::advanced) within a budget of (epsilon, delta), for mechanisms
+//!   whose paper counts by the theorem itself.
 
 use super::{Delta, Epsilon, ParameterError, Rho};
 
 /// Relative allowance for the rounding of logarithms in the conversions below, which lose a few
 /// units in the last place (2^-53): our choice, a thousand times that, always against ourselves.
-const ROUNDING: f64 = 1e-13;
+pub(super) const ROUNDING: f64 = 1e-13;
 
 /// Advanced composition: `count` draws, each `epsilon`-private given the earlier outputs, are
 /// together (epsilon', slack)-private with

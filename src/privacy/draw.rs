@@ -53,6 +53,14 @@ pub struct Draw {
 }
 
 impl Draw {
+    /// How many independent outputs it has: selections are made one by one, noisy answers together.
+    pub(super) fn draws(&self) -> usize {
+        match self.mechanism {
+            Mechanism::Exponential | Mechanism::MonotoneExponential => self.values.max(1),
+            _ => 1,
+        }
+    }
+
     /// Whether the noise suffices for this guarantee.
     pub(super) fn keeps(&self, granted: Guarantee) -> Result<bool, ParameterError> {
         let ratio = self.sensitivity / self.scale;

@@ -82,6 +82,7 @@ impl Share {
             return Err(DrawError::MonotoneUnderReplace);
         }
         let epsilon = epsilon_of_each(self.guarantee(), count);
+        self.check_size(epsilon)?;
         let (factor, mechanism) = match kind {
             Scores::General => (2.0, Mechanism::Exponential),
             Scores::Monotone => (1.0, Mechanism::MonotoneExponential),

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::account::{Account, Branch};
 use super::draw::{Draw, within};
-use super::{Guarantee, Neighbours};
+use super::{Composition, Guarantee, Neighbours};
 
 /// A draw and the share that paid for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct Entry {
     /// The parts of the records that the draw saw; empty when it saw all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Branch>,
+    /// The advanced composition that it is part of; the cost is then that of the draw alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub composition: Option<Composition>,
 }
 
 /// One line of the ledger file.
@@ -100,6 +103,16 @@ pub enum LedgerError {
     Io(#[from] std::io::Error),
 }
 
+impl Entry {
+    /// Whether the theorem of [`Share::advanced`](super::Share::advanced), if the entry appeals to
+    /// it, is about such draws and such budgets.
+    fn composes_in(&self, total: Guarantee) -> bool {
+        let pure = matches!(self.granted, Guarantee::Pure { .. });
+        let counts_delta = matches!(total, Guarantee::Approximate { .. });
+        self.composition.is_none() || pure && counts_delta
+    }
+}
+
 impl Ledger {
     pub(super) fn new(currency: Guarantee, neighbours: Neighbours) -> Self {
         let account = Account::default();
@@ -107,7 +120,7 @@ impl Ledger {
     }
 
     pub(super) fn push(&mut self, entry: Entry) {
-        self.account.add(&entry.path, entry.cost);
+        self.account.add(&entry);
         let (leading, delta) = self.account.total(self.neighbours, self.currency);
         // At least this entry's cost is in the sums; past the range of floats no budget holds.
         let running_total = self.currency.of_sums(leading, delta).unwrap_or(entry.cost);
@@ -146,9 +159,10 @@ impl Ledger {
                 let granted = entry.granted;
                 return Err(LedgerError::TooLittleNoise { line, label: label(), granted });
             }
-            account.add(&entry.path, entry.cost);
+            account.add(entry);
             let (leading, delta) = account.total(self.neighbours, total);
             if entry.granted.cost_in(total) != Some(entry.cost)
+                || !entry.composes_in(total)
                 || total.of_sums(leading, delta) != Some(*running_total)
             {
                 return Err(LedgerError::WrongCost { line, label: label() });

@@ -33,7 +33,7 @@
 //! | question | where |
 //! | --- | --- |
 //! | which numbers are parameters | [`Epsilon`], [`Delta`], [`Rho`] |
-//! | how guarantees add up and convert | [`composition`], [`Share::parallel`] |
+//! | how guarantees add up and convert | [`composition`], [`Share::parallel`], [`Share::advanced`] |
 //! | how spending works, and what rounding does to it | [`budget`] |
 //! | how far a record moves an answer | [`sensitivity`], checked by [`sensitivity::brute_force`] |
 //! | how noise is drawn, and why its low bits are harmless | [`noise`] |
@@ -41,6 +41,7 @@
 //! | what was drawn | [`Ledger`] |
 
 mod account;
+mod advanced;
 pub mod budget;
 pub mod composition;
 mod draw;
@@ -55,6 +56,7 @@ mod share;
 mod source;
 
 pub use account::Branch;
+pub use advanced::{Composition, PureDraws};
 pub use budget::{Budget, BudgetError};
 pub use draw::{Draw, Mechanism};
 pub use exponential::Scores;

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::account::{Branch, replaced_delta, replaced_leading};
 use super::exact_sum::{equal_part, weighted_parts};
-use super::{Budget, BudgetError, Draw, Entry, Guarantee, Ledger, Neighbours};
+use super::{
+    Budget, BudgetError, Composition, Delta, Draw, Entry, Epsilon, Guarantee, Ledger, Neighbours,
+};
 
 /// A part of a budget that has been taken out of it and pays for one draw.
 ///
@@ -32,7 +34,16 @@ pub(super) struct Origin {
     /// The total of the first budget: what the ledger counts in.
     currency: Guarantee,
     path: Vec<Branch>,
+    composition: Option<Planned>,
     ledger: Arc<Mutex<Ledger>>,
+}
+
+/// A part of an advanced composition.
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    composition: Composition,
+    /// No draw may be larger than this.
+    largest: Epsilon,
 }
 
 impl Share {
@@ -111,6 +122,9 @@ impl Share {
         if parts == 0 {
             return Err(BudgetError::NoParts);
         }
+        if self.origin.composition.is_some() {
+            return Err(BudgetError::Composed);
+        }
         let grant = match self.origin.neighbours {
             Neighbours::AddRemove => self.grant,
             // A pure grant costs a quarter of the rho when epsilon is halved: both columns hold.
@@ -135,6 +149,21 @@ impl Share {
         parts.into_iter().map(|grant| Share { grant, origin: self.origin.clone() }).collect()
     }
 
+    /// Pure shares of a new advanced composition, each with the largest draw that it may pay for.
+    pub(super) fn composed(self, slack: Delta, parts: Vec<(Epsilon, Epsilon)>) -> Vec<Share> {
+        let composition = Composition { group: self.origin.ledger().next_division(), slack };
+        let part = |(together, largest): (Epsilon, Epsilon)| {
+            let composition = Some(Planned { composition, largest });
+            Share { grant: together.into(), origin: Origin { composition, ..self.origin.clone() } }
+        };
+        parts.into_iter().map(part).collect()
+    }
+
+    /// The largest draw that this share may pay for, where a composition was computed for it.
+    pub(super) fn largest_draw(&self) -> Option<Epsilon> {
+        self.origin.composition.map(|planned| planned.largest)
+    }
+
     /// Uses the share up: lists the draw that it paid for.
     pub(super) fn settle(self, draw: Draw) {
         // A share's kind was accepted when it was spent, and splitting keeps the kind.
@@ -145,6 +174,7 @@ impl Share {
             granted: self.grant,
             cost,
             path: self.origin.path.clone(),
+            composition: self.origin.composition.map(|planned| planned.composition),
         });
     }
 }
@@ -152,7 +182,7 @@ impl Share {
 impl Origin {
     pub(super) fn new(total: Guarantee, neighbours: Neighbours) -> Self {
         let ledger = Arc::new(Mutex::new(Ledger::new(total, neighbours)));
-        Self { neighbours, currency: total, path: Vec::new(), ledger }
+        Self { neighbours, currency: total, path: Vec::new(), composition: None, ledger }
     }
 
     pub(super) fn neighbours(&self) -> Neighbours {

@@ -88,6 +88,12 @@ impl NoiseSource {
         self.provenance
     }
 
+    /// A generator for choices that do not depend on the records, or only on what has been paid for:
+    /// which records to synthesise, how to break ties. Its outputs say nothing about the noise.
+    pub fn public_choices(&mut self) -> ChaCha20Rng {
+        ChaCha20Rng::from_rng(&mut self.generator)
+    }
+
     pub(super) fn generator(&mut self) -> &mut ChaCha20Rng {
         &mut self.generator
     }

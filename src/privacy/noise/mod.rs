@@ -36,7 +36,7 @@ use thiserror::Error;
 use super::draw::{Draw, Mechanism};
 use super::exact_sum::divide_up;
 use super::sensitivity::{L1, L2, Norm, Sensitivity, SensitivityError};
-use super::{Guarantee, Neighbours, NoiseSource, ParameterError, Rho, Share};
+use super::{Epsilon, Guarantee, Neighbours, NoiseSource, ParameterError, Rho, Share};
 
 /// Answers with noise.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +79,14 @@ pub enum DrawError {
     /// Gaussian noise is never purely private.
     #[error("Gaussian noise needs a share in (epsilon, delta) or rho, not a pure one")]
     GaussianIsNotPure,
+    /// Advanced composition holds for the draws that it was computed for.
+    #[error("a draw of epsilon = {epsilon}, where the composition planned for {largest} at most")]
+    LargerThanPlanned {
+        /// Of the draw.
+        epsilon: f64,
+        /// The largest that was planned for.
+        largest: Epsilon,
+    },
     /// A replaced record can move scores both ways.
     #[error("scores can be monotone when a record is added or removed, not when it is replaced")]
     MonotoneUnderReplace,
@@ -106,6 +114,7 @@ impl Share {
     ) -> Result<Noisy, DrawError> {
         self.check(answers, sensitivity)?;
         let epsilon = self.guarantee().pure_epsilon()?.get();
+        self.check_size(epsilon)?;
         let placed = line.place(answers, sensitivity, answers.len() as f64)?;
         let scale = divide_up(placed.sensitivity, epsilon);
         self.add_noise(Family::Laplace, label.into(), answers, placed, scale, source)

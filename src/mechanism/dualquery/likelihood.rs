@@ -1,0 +1,194 @@
+//! How likely the sampled queries are, given the marginals: what estimators other than the
+//! mechanism's own work from (supplement C.3).
+
+use std::sync::Arc;
+
+use super::queries::{Queries, Sample};
+use super::rounds::Game;
+use super::softmax::{History, Workspace};
+use crate::domain::Clique;
+use crate::estimation::estimate::Likelihood;
+use crate::estimation::loss::Loss;
+use crate::factor::{CliqueLayout, CliqueVector, Marginals};
+use crate::numeric::pointwise::dot;
+use crate::numeric::strided::Projection;
+
+/// The queries that were sampled in each round, and the records in answer to them.
+pub(super) struct SampledQueries {
+    queries: Queries,
+    likelihood: Arc<Evaluation>,
+}
+
+/// L as a function of the answers a = W mu / N.
+///
+/// L(a) = - sum over t and i of ln Q^t(q_i^t) = c - <b, a> + S sum over t of ln Z_t(a), with
+/// ln Z_t as in [`History`], b_q = eta sum over t of (t - 1) n_tq, and
+/// c = eta sum over t and q of n_tq A_tq, where n_tq is how often q was drawn in round t less how
+/// often its negation was. Convex, as each ln Z_t is.
+struct Evaluation {
+    history: History,
+    samples: f64,
+    total: f64,
+    /// b.
+    linear: Vec<f64>,
+    /// c.
+    constant: f64,
+    smoothness: f64,
+}
+
+impl SampledQueries {
+    /// What a game has published.
+    pub(super) fn new(
+        game: &Game,
+        queries: &Queries,
+        samples: &[Vec<Sample>],
+        records: &[Vec<u32>],
+    ) -> Self {
+        let mut linear = vec![0.0; queries.len()];
+        let mut constant = 0.0;
+        let mut satisfied = vec![0.0; queries.len()];
+        let history = History::new(game.eta, queries.len(), records.len(), |round| {
+            for sample in &samples[round] {
+                linear[sample.query] += game.eta * round as f64 * sample.sign();
+                constant += game.eta * satisfied[sample.query] * sample.sign();
+            }
+            let answers = queries.answers(&records[round]);
+            satisfied.iter_mut().zip(&answers).for_each(|(a, x)| *a += x);
+            answers
+        });
+        let total = game.records as f64;
+        let updates: f64 = (0..records.len()).map(|round| (round * round) as f64).sum();
+        let smoothness = game.samples as f64 * updates * (game.eta / (2.0 * total)).powi(2);
+        let samples = game.samples as f64;
+        let evaluation = Evaluation { history, samples, total, linear, constant, smoothness };
+        Self { queries: queries.clone(), likelihood: Arc::new(evaluation) }
+    }
+}
+
+impl Likelihood for SampledQueries {
+    fn cliques(&self) -> Vec<Clique> {
+        self.queries.parts().iter().map(|part| part.clique.clone()).collect()
+    }
+
+    fn loss(&self, layout: &Arc<CliqueLayout>) -> Box<dyn Loss> {
+        let place = |clique: &Clique| {
+            let table = layout.covering(clique).expect("the layout contains all cliques");
+            let covering = &layout.cliques()[table];
+            let kept: Vec<bool> = covering.iter().map(|id| clique.contains(id)).collect();
+            let projection = (covering != clique)
+                .then(|| Projection::new(&layout.domain().shape(covering), &kept));
+            Place { table, projection }
+        };
+        let parts = self.queries.parts();
+        let longest = |of: fn(&crate::workload::QueryMatrix) -> usize| {
+            vec![0.0; parts.iter().map(|part| of(&part.query)).max().unwrap_or(0)]
+        };
+        Box::new(SampledLoss {
+            layout: Arc::clone(layout),
+            places: parts.iter().map(|part| place(&part.clique)).collect(),
+            marginal: longest(|query| query.cols()),
+            between: longest(|query| query.scratch_len()),
+            answers: vec![0.0; self.queries.len()],
+            slopes: vec![0.0; self.queries.len()],
+            work: self.likelihood.history.workspace(),
+            queries: self.queries.clone(),
+            likelihood: Arc::clone(&self.likelihood),
+        })
+    }
+}
+
+/// Minus the logarithm of the likelihood. A value costs two exponentials a query and a
+/// multiplication for each round and query, a gradient twice that.
+struct SampledLoss {
+    layout: Arc<CliqueLayout>,
+    queries: Queries,
+    places: Vec<Place>,
+    likelihood: Arc<Evaluation>,
+    marginal: Vec<f64>,
+    between: Vec<f64>,
+    answers: Vec<f64>,
+    slopes: Vec<f64>,
+    work: Workspace,
+}
+
+/// Where the layout has the marginal of a part.
+struct Place {
+    table: usize,
+    /// From the table to the marginal, when that has fewer attributes.
+    projection: Option<Projection>,
+}
+
+impl SampledLoss {
+    /// a = W mu / N.
+    fn answer(&mut self, marginals: &Marginals) {
+        let mut rest = &mut self.answers[..];
+        for (part, place) in self.queries.parts().iter().zip(&self.places) {
+            let table = marginals.table(place.table);
+            let marginal = match &place.projection {
+                None => table,
+                Some(projection) => {
+                    let marginal = &mut self.marginal[..part.query.cols()];
+                    projection.sum(table, marginal);
+                    marginal
+                }
+            };
+            let (answers, more) = rest.split_at_mut(part.query.rows());
+            part.query.apply(marginal, answers, &mut self.between);
+            rest = more;
+        }
+        let scale = self.likelihood.total.recip();
+        self.answers.iter_mut().for_each(|answer| *answer *= scale);
+    }
+}
+
+impl Loss for SampledLoss {
+    fn layout(&self) -> &Arc<CliqueLayout> {
+        &self.layout
+    }
+
+    fn value_and_gradient(&mut self, marginals: &Marginals, gradient: &mut CliqueVector) -> f64 {
+        self.answer(marginals);
+        let Evaluation { history, samples, total, linear, constant, .. } = &*self.likelihood;
+        self.slopes.iter_mut().zip(linear).for_each(|(slope, b)| *slope = -b);
+        let normalisers = history.log_normalisers_and_slopes(
+            &self.answers,
+            *samples,
+            &mut self.slopes,
+            &mut self.work,
+        );
+        self.slopes.iter_mut().for_each(|slope| *slope /= total);
+        gradient.values_mut().fill(0.0);
+        let mut rest = &self.slopes[..];
+        for (part, place) in self.queries.parts().iter().zip(&self.places) {
+            let (slopes, more) = rest.split_at(part.query.rows());
+            rest = more;
+            let back = &mut self.marginal[..part.query.cols()];
+            part.query.apply_transpose(slopes, back, &mut self.between);
+            let table = gradient.table_mut(place.table);
+            match &place.projection {
+                None => table.iter_mut().zip(&*back).for_each(|(g, slope)| *g += slope),
+                Some(projection) => projection.broadcast(back, table, |g, slope| *g += slope),
+            }
+        }
+        constant - dot(linear, &self.answers) + samples * normalisers
+    }
+
+    fn value(&mut self, marginals: &Marginals) -> f64 {
+        self.answer(marginals);
+        let Evaluation { history, samples, linear, constant, .. } = &*self.likelihood;
+        let normalisers = history.log_normalisers(&self.answers, &mut self.work);
+        constant - dot(linear, &self.answers) + samples * normalisers
+    }
+
+    /// S (eta / (2 N))^2 times the sum of (t - 1)^2, between tables that both sum to N.
+    ///
+    /// Proof. Along a direction d of the answers the second derivative of S ln Z_t is S times the
+    /// variance, under Q^t, of the change of s: eta (t - 1) d_q for a query, minus that for its
+    /// negation. These lie within eta (t - 1) max |d_q| of 0, and so the variance is at most the
+    /// square of that. Tables p, p' that both sum to N differ by as much upwards as downwards, half
+    /// of |p' - p|_1 each; a query with entries 0 and 1 thus moves by half of it at most, and
+    /// |d_q| <= |p' - p|_1 / (2 N).
+    fn smoothness(&self) -> Option<f64> {
+        Some(self.likelihood.smoothness)
+    }
+}

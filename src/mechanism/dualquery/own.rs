@@ -1,0 +1,60 @@
+use std::sync::Arc;
+
+use crate::data::Dataset;
+use crate::domain::Clique;
+use crate::estimation::estimate::Evidence;
+use crate::estimation::estimator::{
+    Answers, Diagnostics, Estimated, Estimator, EstimatorError, NoAnswer, Run,
+};
+use crate::factor::Factor;
+use crate::factor::Projectable;
+
+/// DualQuery's own estimator: the records of the game, as many times over as it takes to make N.
+pub(super) struct SyntheticRecords {
+    records: Arc<Dataset>,
+    message: String,
+}
+
+impl SyntheticRecords {
+    /// The records, of which `searched` may not have been the best ones.
+    pub(super) fn new(records: Dataset, searched: usize) -> Self {
+        let mut message = format!("{} synthetic records", records.len());
+        if searched > 0 {
+            message += &format!(
+                ", {searched} of them found by a search, as computing them would not fit into memory"
+            );
+        }
+        Self { records: Arc::new(records), message }
+    }
+}
+
+impl Estimator for SyntheticRecords {
+    fn estimate(
+        &self,
+        evidence: &Evidence<'_>,
+        _run: &mut Run<'_>,
+    ) -> Result<Estimated, EstimatorError> {
+        let times = evidence.total / self.records.len() as f64;
+        let answers = Box::new(Repeated { records: Arc::clone(&self.records), times });
+        let diagnostics = Diagnostics { message: self.message.clone(), ..Diagnostics::default() };
+        Ok(Estimated { answers, model: None, diagnostics })
+    }
+}
+
+/// Records that each stand for several.
+struct Repeated {
+    records: Arc<Dataset>,
+    times: f64,
+}
+
+impl Answers for Repeated {
+    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, NoAnswer> {
+        let domain = self.records.domain();
+        let scaled = |counts: Factor| {
+            let clique = counts.clique().clone();
+            let values = counts.into_values().into_iter().map(|count| count * self.times);
+            Factor::new(domain, clique, values.collect())
+        };
+        Ok(Answers::marginals(&*self.records, cliques)?.into_iter().map(scaled).collect())
+    }
+}

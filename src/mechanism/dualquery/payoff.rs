@@ -1,0 +1,111 @@
+use std::collections::BTreeMap;
+
+use rand::{Rng, RngExt};
+
+use super::queries::{Conjunct, Queries, Sample};
+use crate::domain::{AttributeId, Clique, Domain};
+
+/// How many of the sampled queries a record says yes to, less the negations that it says no to:
+/// one table for each clique with samples, over *classes* of values.
+///
+/// Two values of an attribute are in one class when no sampled query tells them apart. A round asks
+/// about a few values of each attribute, so that a table over classes has hundreds of cells where
+/// one over values has ten thousand, and nothing is lost.
+pub(super) struct Payoff {
+    /// The attributes of the samples, with a value for each class.
+    pub(super) domain: Domain,
+    /// The tables, by their cliques in that domain.
+    pub(super) tables: Vec<(Clique, Vec<f64>)>,
+    /// For each attribute of that domain, the real one and the values in each class.
+    classes: Vec<Classes>,
+}
+
+struct Classes {
+    attribute: AttributeId,
+    members: Vec<Vec<u32>>,
+}
+
+impl Payoff {
+    /// The payoff of these samples.
+    pub(super) fn new(queries: &Queries, samples: &[Sample]) -> Self {
+        // Queries drawn several times, or together with their negation.
+        let mut net: BTreeMap<usize, f64> = BTreeMap::new();
+        for sample in samples {
+            *net.entry(sample.query).or_default() += sample.sign();
+        }
+        net.retain(|_, times| *times != 0.0);
+        let asked: Vec<(f64, Vec<Conjunct>)> =
+            net.iter().map(|(&query, &times)| (times, queries.conjuncts(query))).collect();
+
+        let mut tests: BTreeMap<AttributeId, Vec<&[bool]>> = BTreeMap::new();
+        for conjunct in asked.iter().flat_map(|(_, conjuncts)| conjuncts) {
+            tests.entry(conjunct.attribute).or_default().push(&conjunct.says_yes);
+        }
+        let listed: Vec<Classes> = tests
+            .iter()
+            .map(|(&attribute, tests)| Classes { attribute, members: told_apart(tests) })
+            .collect();
+        let sizes = listed.iter().enumerate().map(|(i, c)| (i.to_string(), c.members.len()));
+        let domain = Domain::new(sizes).expect("every attribute has a class, and its own number");
+        let new_id: BTreeMap<AttributeId, AttributeId> =
+            listed.iter().zip(domain.declared()).map(|(c, &id)| (c.attribute, id)).collect();
+        let mut classes = listed;
+        classes.sort_by_key(|class| new_id[&class.attribute]);
+
+        let mut tables: BTreeMap<Clique, Vec<f64>> = BTreeMap::new();
+        for (times, mut conjuncts) in asked {
+            conjuncts.sort_by_key(|conjunct| new_id[&conjunct.attribute]);
+            let mut cells = vec![times];
+            for Conjunct { attribute, says_yes } in &conjuncts {
+                let members = &classes[new_id[attribute].index()].members;
+                let says_yes = |class: &Vec<u32>| says_yes[class[0] as usize];
+                let column: Vec<f64> = members.iter().map(|c| f64::from(says_yes(c))).collect();
+                let product = |&cell: &f64| column.iter().map(move |x| cell * x);
+                cells = cells.iter().flat_map(product).collect();
+            }
+            let clique = Clique::new(conjuncts.iter().map(|c| new_id[&c.attribute]));
+            let table = tables.entry(clique).or_insert_with(|| vec![0.0; cells.len()]);
+            table.iter_mut().zip(cells).for_each(|(sum, cell)| *sum += cell);
+        }
+        Self { domain, tables: tables.into_iter().collect(), classes }
+    }
+
+    /// The number of values in each class of an attribute.
+    pub(super) fn class_sizes(&self, id: AttributeId) -> impl Iterator<Item = f64> + '_ {
+        self.classes[id.index()].members.iter().map(|members| members.len() as f64)
+    }
+
+    /// The payoff of a class for each attribute.
+    pub(super) fn value(&self, chosen: &[usize]) -> f64 {
+        self.tables.iter().map(|(clique, table)| table[self.cell(clique, chosen)]).sum()
+    }
+
+    /// Where the table over `clique` keeps these classes.
+    pub(super) fn cell(&self, clique: &Clique, chosen: &[usize]) -> usize {
+        clique.iter().fold(0, |cell, id| cell * self.domain.size(id) + chosen[id.index()])
+    }
+
+    /// A record with these classes: each attribute has any value of its class, and those that no
+    /// query asks about any value at all.
+    pub(super) fn record(&self, domain: &Domain, chosen: &[usize], rng: &mut impl Rng) -> Vec<u32> {
+        let mut record: Vec<u32> =
+            domain.ids().map(|id| rng.random_range(0..domain.size(id) as u32)).collect();
+        for (classes, &class) in self.classes.iter().zip(chosen) {
+            let members = &classes.members[class];
+            record[classes.attribute.index()] = members[rng.random_range(0..members.len())];
+        }
+        record
+    }
+}
+
+/// The values in classes that answer all tests alike, in the order of their first values.
+fn told_apart(tests: &[&[bool]]) -> Vec<Vec<u32>> {
+    let mut classes: BTreeMap<Vec<bool>, Vec<u32>> = BTreeMap::new();
+    for value in 0..tests[0].len() {
+        let answers = tests.iter().map(|test| test[value]).collect();
+        classes.entry(answers).or_default().push(value as u32);
+    }
+    let mut classes: Vec<Vec<u32>> = classes.into_values().collect();
+    classes.sort_unstable();
+    classes
+}

@@ -1,0 +1,66 @@
+mod likelihood;
+mod record;
+mod release;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::domain::{Clique, Domain};
+use crate::estimation::estimator::Pgm;
+use crate::mechanism::Noise;
+use crate::privacy::{Delta, Epsilon, SeedPath};
+use crate::workload::Workload;
+
+fn domain() -> Domain {
+    Domain::new([("a", 3), ("b", 4), ("c", 2), ("d", 3), ("e", 5)]).unwrap()
+}
+
+fn clique(domain: &Domain, names: &str) -> Clique {
+    names.chars().map(|name| domain.id(&name.to_string()).unwrap()).collect()
+}
+
+/// Triples around a cycle; e is in none of them. b and d are asked by prefix.
+fn workload() -> Workload {
+    let domain = domain();
+    let cliques = ["abc", "bcd", "ad"].map(|names| clique(&domain, names));
+    Workload::marginals(&domain, &cliques, &clique(&domain, "bd")).unwrap()
+}
+
+/// Records in which every attribute follows the one before it, more or less.
+fn data(records: usize) -> Dataset {
+    let domain = domain();
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let mut columns = vec![Vec::new(); domain.len()];
+    for _ in 0..records {
+        let mut last = rng.random_range(0..2u32);
+        for (column, &id) in columns.iter_mut().zip(domain.declared()) {
+            let size = domain.size(id) as u32;
+            let keeps = rng.random_range(0..4) > 0;
+            last = if keeps { last % size } else { rng.random_range(0..size) };
+            column.push(last);
+        }
+    }
+    Dataset::from_codes("test", &domain, &columns, Provenance::default()).unwrap()
+}
+
+fn total(epsilon: f64) -> Guarantee {
+    (Epsilon::new(epsilon).unwrap(), Delta::new(1e-3).unwrap()).into()
+}
+
+fn released(
+    mechanism: &dyn Mechanism,
+    budget: &mut Budget,
+    data: &Dataset,
+) -> Result<Release, MechanismError> {
+    let (workload, pgm) = (workload(), Pgm::default());
+    let task = Task {
+        data,
+        workload: &workload,
+        noise: Noise::Exact,
+        estimator: &pgm,
+        memory_limit: 1 << 24,
+    };
+    let path = SeedPath::new("test", "dualquery");
+    mechanism.release(&task, budget, &mut NoiseSource::seeded(&path))
+}
