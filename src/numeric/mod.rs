@@ -9,4 +9,5 @@ pub mod pointwise;
 pub mod shift;
 pub mod solve;
 pub mod sparse;
+pub mod step;
 pub mod strided;

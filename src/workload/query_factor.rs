@@ -5,6 +5,7 @@ use thiserror::Error;
 use crate::numeric::eigen::largest_eigenvalue;
 use crate::numeric::kron;
 use crate::numeric::matrix::Matrix;
+use crate::numeric::pointwise::add_scaled;
 use crate::numeric::sparse::CsrMatrix;
 
 /// What a query asks about one attribute: a matrix with a column for each of its n values, the
@@ -230,7 +231,7 @@ impl QueryFactor {
                 for (table, answers) in table.chunks_exact(n * inner).zip(blocks) {
                     self.for_each_entry(n, |row, col, value| {
                         let answer = &mut answers[row * inner..][..inner];
-                        kron::add_scaled(answer, value, &table[col * inner..][..inner]);
+                        add_scaled(value, &table[col * inner..][..inner], answer);
                     });
                 }
             }
@@ -251,7 +252,7 @@ impl QueryFactor {
                 for (answers, table) in answers.chunks_exact(self.rows(n) * inner).zip(blocks) {
                     self.for_each_entry(n, |row, col, value| {
                         let cells = &mut table[col * inner..][..inner];
-                        kron::add_scaled(cells, value, &answers[row * inner..][..inner]);
+                        add_scaled(value, &answers[row * inner..][..inner], cells);
                     });
                 }
             }
