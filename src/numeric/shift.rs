@@ -116,9 +116,9 @@ impl Default for Range {
 impl Range {
     #[inline(always)]
     pub(super) fn include(&mut self, values: &[f64; 16]) {
-        for i in 0..16 {
-            self.low[i] = smaller(self.low[i], values[i]);
-            self.high[i] = larger(self.high[i], values[i]);
+        for ((low, high), &value) in self.low.iter_mut().zip(&mut self.high).zip(values) {
+            *low = smaller(*low, value);
+            *high = larger(*high, value);
         }
     }
 

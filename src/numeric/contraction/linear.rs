@@ -2,6 +2,7 @@
 //!
 //! Several rows of O are built at once, a *tile*: their sums do not wait for each other, and where
 //! they have the same factor from A, each number of it is loaded once for all of them.
+#![expect(clippy::needless_range_loop, reason = "one index runs through several arrays")]
 
 use multiversion::multiversion;
 
