@@ -4,8 +4,9 @@ use divan::{Bencher, black_box};
 use pgmbench::domain::{Clique, Domain};
 use pgmbench::estimation::junction_tree::JunctionTree;
 use pgmbench::estimation::model::{Model, Sampling};
-use pgmbench::estimation::oracle::{Exact, MarginalOracle};
+use pgmbench::estimation::oracle::{Descent, Exact, MarginalOracle};
 use pgmbench::factor::{Marginals, Potentials};
+use pgmbench::numeric::step::DistanceStep;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -71,6 +72,35 @@ fn chain_oracle_one_thread(bencher: Bencher, attributes: usize) {
 #[divan::bench(args = [100, 1000, 10_000])]
 fn chain_oracle(bencher: Bencher, attributes: usize) {
     marginals(bencher, &chain(attributes), true);
+}
+
+/// A whole iteration of an accelerated method: a step within the oracle's passes.
+fn iteration(bencher: Bencher, model: &(Domain, Vec<Clique>), threads: bool) {
+    let (oracle, mut potentials) = oracle(model);
+    let mut oracle = oracle.with_threads(threads);
+    let mut marginals = Marginals::zeros(oracle.layout());
+    let mut mean = marginals.clone();
+    let y = vec![1.0; mean.values().len()];
+    let step = DistanceStep { blend: [0.99, 0.01], weights: [0.99, 0.01], length: 1e-9 };
+    bencher.bench_local(|| {
+        let descent = Descent::Distance { step, mean: mean.values_mut(), y: &y, nu: None };
+        rayon::scope(|_| oracle.descend(descent, &mut potentials, 1000.0, &mut marginals))
+    });
+}
+
+#[divan::bench(args = [10, 100, 1000, 10_000])]
+fn chain_iteration_one_thread(bencher: Bencher, attributes: usize) {
+    iteration(bencher, &chain(attributes), false);
+}
+
+#[divan::bench(args = [100, 1000, 10_000])]
+fn chain_iteration(bencher: Bencher, attributes: usize) {
+    iteration(bencher, &chain(attributes), true);
+}
+
+#[divan::bench(args = [false, true])]
+fn adult_iteration(bencher: Bencher, threads: bool) {
+    iteration(bencher, &adult(), threads);
 }
 
 #[divan::bench(args = [false, true])]

@@ -1,7 +1,7 @@
 //! Symmetric positive definite systems.
 
-use super::kron::{add_scaled, dot};
 use super::matrix::Matrix;
+use super::pointwise::{add_scaled, dot};
 
 /// The lower triangle L of a symmetric positive definite matrix M = L L^T.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +38,7 @@ impl Cholesky {
             let (before, from) = columns.split_at_mut(i * inner);
             let row = &mut from[..inner];
             for (j, known) in before.chunks_exact(inner).enumerate() {
-                add_scaled(row, -self.lower[(i, j)], known);
+                add_scaled(-self.lower[(i, j)], known, row);
             }
             row.iter_mut().for_each(|x| *x /= self.lower[(i, i)]);
         }
@@ -46,7 +46,7 @@ impl Cholesky {
             let (to, after) = columns.split_at_mut((i + 1) * inner);
             let row = &mut to[i * inner..];
             for (j, known) in after.chunks_exact(inner).enumerate() {
-                add_scaled(row, -self.lower[(i + 1 + j, i)], known);
+                add_scaled(-self.lower[(i + 1 + j, i)], known, row);
             }
             row.iter_mut().for_each(|x| *x /= self.lower[(i, i)]);
         }
@@ -73,7 +73,7 @@ mod tests {
             for (i, j) in (0..size).flat_map(|i| (0..size).map(move |j| (i, j))) {
                 let (a, c) = (&entries[i * size..][..size], &entries[j * size..][..size]);
                 m[(i, j)] = dot(a, c) + f64::from(u8::from(i == j));
-                add_scaled(&mut b[i * inner..][..inner], m[(i, j)], &x[j * inner..][..inner]);
+                add_scaled(m[(i, j)], &x[j * inner..][..inner], &mut b[i * inner..][..inner]);
             }
             Cholesky::new(m).unwrap().solve(&mut b);
             prop_assert!(b.iter().zip(&x).all(|(b, x)| (b - x).abs() < 1e-10));

@@ -1,6 +1,6 @@
 //! The largest eigenvalue of a symmetric matrix that is known by its products.
 
-use super::kron::{add_scaled, dot};
+use super::pointwise::{add_scaled, dot};
 
 /// Steps that are always taken: small matrices are resolved completely, however close their
 /// eigenvalues are. Our choice.
@@ -34,7 +34,7 @@ pub fn largest_eigenvalue(size: usize, mut product: impl FnMut(&[f64], &mut [f64
         for _ in 0..2 {
             for direction in &basis {
                 let along = dot(direction, &next);
-                add_scaled(&mut next, -along, direction);
+                add_scaled(-along, direction, &mut next);
             }
         }
         let better = largest_of_tridiagonal(&diagonal, &beside);

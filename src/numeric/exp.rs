@@ -62,10 +62,12 @@ pub fn exp_all(x: &mut [f64]) {
 }
 
 /// Writes exp(x - shift) for every x of `from`; minus infinity gives 0.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 pub fn exp_shifted(from: &[f64], shift: f64, to: &mut [f64]) {
     assert_eq!(from.len(), to.len());
-    to.iter_mut().zip(from).for_each(|(to, from)| *to = from - shift);
-    exp_all(to);
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = exp_one(from - shift);
+    }
 }
 
 /// Coefficients of (ln((1 + s) / (1 - s)) - 2 s) / s^3 in powers of s^2, by the Remez exchange; the

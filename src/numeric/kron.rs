@@ -6,27 +6,7 @@
 //! The functions for a transpose take the length of the axis that they *write*.
 
 use super::matrix::Matrix;
-
-/// Adds `weight` times `source` to `target`.
-pub fn add_scaled(target: &mut [f64], weight: f64, source: &[f64]) {
-    for (t, &s) in target.iter_mut().zip(source) {
-        *t += weight * s;
-    }
-}
-
-/// The inner product, summed in eight lanes so that additions need not wait for each other.
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a_chunks, a_rest) = a.as_chunks::<8>();
-    let (b_chunks, b_rest) = b.as_chunks::<8>();
-    let mut lanes = [0.0; 8];
-    for (a, b) in a_chunks.iter().zip(b_chunks) {
-        for lane in 0..8 {
-            lanes[lane] += a[lane] * b[lane];
-        }
-    }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    lanes.iter().sum::<f64>() + rest
-}
+use super::pointwise::{add_scaled, dot};
 
 /// Row b becomes the sum of the rows 0..=b.
 pub fn running_sums(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
@@ -87,7 +67,7 @@ fn sums_onto(target: &mut [f64], rows: &[f64]) {
     if let [target] = target {
         *target += rows.iter().sum::<f64>();
     } else {
-        rows.chunks_exact(target.len()).for_each(|row| add_scaled(target, 1.0, row));
+        rows.chunks_exact(target.len()).for_each(|row| add_scaled(1.0, row, target));
     }
 }
 
@@ -139,7 +119,7 @@ pub fn range_sums_transposed(input: &[f64], output: &mut [f64], len: usize, inne
         }
         for row in 1..len {
             let (before, from_row) = output.split_at_mut(row * inner);
-            add_scaled(&mut from_row[..inner], 1.0, &before[(row - 1) * inner..]);
+            add_scaled(1.0, &before[(row - 1) * inner..], &mut from_row[..inner]);
         }
     }
 }
@@ -157,7 +137,7 @@ pub fn multiply(matrix: &Matrix, input: &[f64], output: &mut [f64], inner: usize
             output.fill(0.0);
             for (row, output) in output.chunks_exact_mut(inner).enumerate() {
                 for (&weight, input) in matrix.row(row).iter().zip(input.chunks_exact(inner)) {
-                    add_scaled(output, weight, input);
+                    add_scaled(weight, input, output);
                 }
             }
         }
@@ -172,11 +152,11 @@ pub fn multiply_transposed(matrix: &Matrix, input: &[f64], output: &mut [f64], i
     for (input, output) in input.chunks_exact(rows * inner).zip(outputs) {
         for (row, input) in input.chunks_exact(inner).enumerate() {
             if inner == 1 {
-                add_scaled(output, input[0], matrix.row(row));
+                add_scaled(input[0], matrix.row(row), output);
             } else {
                 for (&weight, output) in matrix.row(row).iter().zip(output.chunks_exact_mut(inner))
                 {
-                    add_scaled(output, weight, input);
+                    add_scaled(weight, input, output);
                 }
             }
         }

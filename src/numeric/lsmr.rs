@@ -1,6 +1,6 @@
 //! Least squares with a matrix that is known by its products.
 
-use super::kron::dot;
+use super::pointwise::dot;
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -167,8 +167,8 @@ fn rotation(a: f64, b: f64) -> (f64, f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::super::cholesky::Cholesky;
-    use super::super::kron::add_scaled;
     use super::super::matrix::Matrix;
+    use super::super::pointwise::add_scaled;
     use super::*;
     use proptest::prelude::*;
 
@@ -186,7 +186,7 @@ mod tests {
             out.iter_mut().enumerate().for_each(|(row, out)| *out += dot(a.row(row), x));
         };
         let transposed = |y: &[f64], out: &mut [f64]| {
-            y.iter().enumerate().for_each(|(row, &y)| add_scaled(out, y, a.row(row)));
+            y.iter().enumerate().for_each(|(row, &y)| add_scaled(y, a.row(row), out));
         };
         lsmr(b.to_vec(), a.cols(), stopping, product, transposed, proceed)
     }
@@ -216,7 +216,7 @@ mod tests {
             let b: Vec<f64> = b.into_iter().chain((0..n).map(|j| j as f64)).collect();
             let (mut gram, mut expected) = (Matrix::zeros(n, n), vec![0.0; n]);
             for (row, &b) in b.iter().enumerate() {
-                add_scaled(&mut expected, b, tall.row(row));
+                add_scaled(b, tall.row(row), &mut expected);
                 for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
                     gram[(i, j)] += tall[(row, i)] * tall[(row, j)];
                 }
@@ -238,7 +238,7 @@ mod tests {
                 wide[(j, i)] = a[(i, j)];
             }
             let mut shortest = vec![0.0; a.rows()];
-            u.iter().enumerate().for_each(|(row, &u)| add_scaled(&mut shortest, u, wide.row(row)));
+            u.iter().enumerate().for_each(|(row, &u)| add_scaled(u, wide.row(row), &mut shortest));
             let b: Vec<f64> = (0..wide.rows()).map(|row| dot(wide.row(row), &shortest)).collect();
             let solution = solve(&wide, &b, TIGHT);
             let size = dot(&b, &b).sqrt();

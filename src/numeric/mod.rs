@@ -13,4 +13,5 @@ pub mod projected_lbfgs;
 pub mod shift;
 pub mod solve;
 pub mod sparse;
+pub mod step;
 pub mod strided;

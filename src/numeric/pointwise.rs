@@ -70,7 +70,7 @@ const BLOCK: usize = 1 << 13;
 const PARALLEL: usize = 1 << 15;
 
 /// out = a * x + b * y.
-pub fn combine(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64]) {
+pub fn combine(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64], parallel: bool) {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
     fn block(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64]) {
         for ((out, x), y) in out.iter_mut().zip(x).zip(y) {
@@ -78,7 +78,7 @@ pub fn combine(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64]) {
         }
     }
     assert!(x.len() == out.len() && y.len() == out.len());
-    if out.len() < PARALLEL {
+    if !parallel || out.len() < PARALLEL {
         return block(a, x, b, y, out);
     }
     let inputs = x.par_chunks(BLOCK).zip(y.par_chunks(BLOCK));
@@ -86,44 +86,11 @@ pub fn combine(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64]) {
 }
 
 /// x += a * y; where x is minus infinity it stays so.
+#[inline]
 pub fn add_scaled(a: f64, y: &[f64], x: &mut [f64]) {
-    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-    fn block(a: f64, y: &[f64], x: &mut [f64]) {
-        for (x, y) in x.iter_mut().zip(y) {
-            *x += a * y;
-        }
+    for (x, y) in x.iter_mut().zip(y) {
+        *x += a * y;
     }
-    assert_eq!(x.len(), y.len());
-    if x.len() < PARALLEL {
-        return block(a, y, x);
-    }
-    x.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(x, y)| block(a, y, x));
-}
-
-/// theta -= step * (old * mean + new * nu - y): a gradient step on a distance, from a point between
-/// two others.
-pub fn distance_step(
-    [old, new]: [f64; 2],
-    [mean, nu]: [&[f64]; 2],
-    y: &[f64],
-    step: f64,
-    theta: &mut [f64],
-) {
-    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-    fn block([old, new]: [f64; 2], [mean, nu, y]: [&[f64]; 3], step: f64, theta: &mut [f64]) {
-        for (theta, ((mean, nu), y)) in theta.iter_mut().zip(mean.iter().zip(nu).zip(y)) {
-            *theta -= step * (old * mean + new * nu - y);
-        }
-    }
-    let n = theta.len();
-    assert!(mean.len() == n && nu.len() == n && y.len() == n);
-    if n < PARALLEL {
-        return block([old, new], [mean, nu, y], step, theta);
-    }
-    theta.par_chunks_mut(BLOCK).enumerate().for_each(|(index, theta)| {
-        let cells = index * BLOCK..index * BLOCK + theta.len();
-        block([old, new], [mean, nu, y].map(|all| &all[cells.clone()]), step, theta);
-    });
 }
 
 /// For g = old * mean + new * nu - y and d = next - nu: the inner products <g, next>, <g, d> and
@@ -133,6 +100,7 @@ pub fn distance_products(
     [mean, nu]: [&[f64]; 2],
     y: &[f64],
     next: &[f64],
+    parallel: bool,
 ) -> [f64; 3] {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
     fn block([old, new]: [f64; 2], [mean, nu]: [&[f64]; 2], [y, next]: [&[f64]; 2]) -> [f64; 3] {
@@ -165,15 +133,15 @@ pub fn distance_products(
         block([old, new], [mean, nu], [y, next])
     };
     let blocks = n.div_ceil(BLOCK);
-    let parts: Vec<[f64; 3]> = match n < PARALLEL {
-        true => (0..blocks).map(part).collect(),
-        false => (0..blocks).into_par_iter().map(part).collect(),
+    let parts: Vec<[f64; 3]> = match parallel && n >= PARALLEL {
+        true => (0..blocks).into_par_iter().map(part).collect(),
+        false => (0..blocks).map(part).collect(),
     };
     parts.iter().fold([0.0; 3], |sum, part| std::array::from_fn(|i| sum[i] + part[i]))
 }
 
 /// x = a * x + b * y.
-pub fn blend(a: f64, x: &mut [f64], b: f64, y: &[f64]) {
+pub fn blend(a: f64, x: &mut [f64], b: f64, y: &[f64], parallel: bool) {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
     fn block(a: f64, x: &mut [f64], b: f64, y: &[f64]) {
         for (x, y) in x.iter_mut().zip(y) {
@@ -181,34 +149,25 @@ pub fn blend(a: f64, x: &mut [f64], b: f64, y: &[f64]) {
         }
     }
     assert_eq!(x.len(), y.len());
-    if x.len() < PARALLEL {
+    if !parallel || x.len() < PARALLEL {
         return block(a, x, b, y);
     }
     x.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(x, y)| block(a, x, b, y));
 }
 
-/// The inner product.
+/// The inner product, summed in eight lanes so that additions need not wait for each other.
+#[inline]
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
-    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-    fn block(x: &[f64], y: &[f64]) -> f64 {
-        let mut lanes = [0.0; 16];
-        let (xs, ys) = (x.chunks_exact(16), y.chunks_exact(16));
-        for (lane, (x, y)) in lanes.iter_mut().zip(xs.remainder().iter().zip(ys.remainder())) {
-            *lane = x * y;
+    let (x_chunks, x_rest) = x.as_chunks::<8>();
+    let (y_chunks, y_rest) = y.as_chunks::<8>();
+    let mut lanes = [0.0; 8];
+    for (x, y) in x_chunks.iter().zip(y_chunks) {
+        for lane in 0..8 {
+            lanes[lane] += x[lane] * y[lane];
         }
-        for (x, y) in xs.zip(ys) {
-            for i in 0..16 {
-                lanes[i] += x[i] * y[i];
-            }
-        }
-        lanes.iter().sum()
     }
-    assert_eq!(x.len(), y.len());
-    if x.len() < PARALLEL {
-        return x.chunks(BLOCK).zip(y.chunks(BLOCK)).map(|(x, y)| block(x, y)).sum();
-    }
-    let blocks = x.par_chunks(BLOCK).zip(y.par_chunks(BLOCK));
-    blocks.map(|(x, y)| block(x, y)).collect::<Vec<f64>>().iter().sum()
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
+    lanes.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]
@@ -221,22 +180,19 @@ mod tests {
             let x: Vec<f64> = (0..n).map(|i| (i % 11) as f64).collect();
             let y: Vec<f64> = (0..n).map(|i| (i % 7) as f64 - 3.0).collect();
             let mut out = vec![0.0; n];
-            combine(2.0, &x, -0.5, &y, &mut out);
+            combine(2.0, &x, -0.5, &y, &mut out, true);
             assert!((0..n).all(|i| out[i] == 2.0 * x[i] - 0.5 * y[i]));
             add_scaled(0.5, &y, &mut out);
             assert!((0..n).all(|i| out[i] == 2.0 * x[i]));
             let expected: f64 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
             assert_eq!(dot(&x, &y), expected, "sums of small integers are exact");
-            blend(2.0, &mut out, 3.0, &y);
+            blend(2.0, &mut out, 3.0, &y, true);
             assert!((0..n).all(|i| out[i] == 4.0 * x[i] + 3.0 * y[i]));
 
             let next: Vec<f64> = (0..n).map(|i| (i % 5) as f64).collect();
             let g: Vec<f64> = (0..n).map(|i| 0.5 * x[i] + 0.25 * y[i] - next[i]).collect();
-            out.copy_from_slice(&x);
-            distance_step([0.5, 0.25], [&x, &y], &next, 2.0, &mut out);
-            assert!((0..n).all(|i| out[i] == x[i] - 2.0 * g[i]));
             let d: Vec<f64> = (0..n).map(|i| x[i] - y[i]).collect();
-            let products = distance_products([0.5, 0.25], [&x, &y], &next, &x);
+            let products = distance_products([0.5, 0.25], [&x, &y], &next, &x, true);
             assert_eq!(products, [dot(&g, &x), dot(&g, &d), dot(&d, &d)]);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::kron::dot;
+use super::pointwise::dot;
 
 /// Pairs of steps and gradient changes that are kept. Our choice: ten give no better minima here and
 /// take twice the time.
@@ -145,7 +145,7 @@ fn descent(pairs: &VecDeque<Pair>, gradient: &[f64], free: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kron::add_scaled;
+    use super::super::pointwise::add_scaled;
     use super::*;
     use proptest::prelude::*;
 
@@ -170,7 +170,7 @@ mod tests {
                 for (row, t) in entries.chunks_exact(size).zip(&target) {
                     let residual = dot(row, x) - t;
                     value += 0.5 * residual * residual;
-                    add_scaled(gradient, residual, row);
+                    add_scaled(residual, row, gradient);
                 }
                 value
             };

@@ -6,8 +6,13 @@
 use multiversion::multiversion;
 use rayon::prelude::*;
 
-use super::exp::{exp_all, ln_one};
+use super::exp::{exp_all, exp_shifted, ln_one};
 use super::strided::Projection;
+
+#[inline(always)]
+fn smaller(x: f64, y: f64) -> f64 {
+    if y < x { y } else { x }
+}
 
 #[inline(always)]
 fn larger(x: f64, y: f64) -> f64 {
@@ -17,55 +22,124 @@ fn larger(x: f64, y: f64) -> f64 {
 /// Tables with fewer cells are not shared among threads.
 const PARALLEL: usize = 1 << 15;
 /// Cells that one thread handles at a time.
-const BLOCK: usize = 1 << 12;
+const BLOCK: usize = 1 << 14;
 
-/// The range of a table within which all rows can share a shift: products of two tables, each at
-/// least exp(-range), stay far from underflow.
-const NARROW: f64 = 200.0;
+/// The range of rows that can share a shift: products of two tables, each with an exp(-range) in
+/// every row, stay far from underflow.
+pub const NARROW: f64 = 280.0;
 
-/// Writes a shift for each row to `small` and exp(cell - shift) to `to`. The shift is the row's
-/// maximum, or that of the whole table if no cell is far below it; a row without finite cells has
-/// the shift minus infinity and zeros.
+/// What was taken out of a table of logarithms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shift {
+    /// One number from all cells.
+    Common(f64),
+    /// A number from each row.
+    OfRows,
+}
+
+/// Takes a shift out of each row and writes exp(cell - shift) to `to`. The shift is the largest cell
+/// of `big`, if no row is far below it; else the row's own maximum, written to `small`. A row
+/// without finite cells has zeros. `extremes` are those of `big`.
 pub fn exp_rows(
     projection: &Projection,
     big: &[f64],
+    [smallest, largest]: [f64; 2],
     small: &mut [f64],
     to: &mut [f64],
     parallel: bool,
-) {
+) -> Shift {
     let n = projection.run();
     assert!(big.len() == to.len() && small.len() == projection.small_len());
-    let [smallest, largest] = extremes(big);
-    if largest - smallest < NARROW {
-        // One shift for all rows does as well, and short rows have no maxima to wait for.
-        small.fill(largest);
-    } else {
+    let is_narrow = |smallest: f64| largest - smallest < NARROW;
+    let mut common = is_narrow(smallest);
+    if !common {
         max_rows(projection, big, small);
+        let excluded = |&row: &f64| row == f64::NEG_INFINITY;
+        common =
+            largest > f64::NEG_INFINITY && small.iter().all(|row| is_narrow(*row) || excluded(row));
     }
-    if !parallel || big.len() < PARALLEL {
-        return exp_runs(projection, projection.starts(), big, small, to);
+    let parallel = parallel && big.len() >= PARALLEL;
+    if common {
+        if parallel {
+            let parts = big.par_chunks(BLOCK).zip(to.par_chunks_mut(BLOCK));
+            parts.for_each(|(big, to)| exp_shifted(big, largest, to));
+        } else {
+            exp_shifted(big, largest, to);
+        }
+        return Shift::Common(largest);
     }
-    let runs = BLOCK.div_ceil(n);
-    let parts = projection.starts().par_chunks(runs).zip(big.par_chunks(runs * n));
-    let parts = parts.zip(to.par_chunks_mut(runs * n));
-    parts.for_each(|((starts, big), to)| exp_runs(projection, starts, big, small, to));
+    if parallel {
+        let runs = BLOCK.div_ceil(n);
+        let parts = projection.starts().par_chunks(runs).zip(big.par_chunks(runs * n));
+        let parts = parts.zip(to.par_chunks_mut(runs * n));
+        parts.for_each(|((starts, big), to)| exp_runs(projection, starts, big, small, to));
+    } else {
+        exp_runs(projection, projection.starts(), big, small, to);
+    }
+    Shift::OfRows
 }
 
 /// The smallest and the largest value.
+pub fn extremes(values: &[f64], parallel: bool) -> [f64; 2] {
+    if !parallel || values.len() < PARALLEL {
+        return extremes_of(values);
+    }
+    values.par_chunks(BLOCK).map(extremes_of).reduce(
+        || [f64::INFINITY, f64::NEG_INFINITY],
+        |x, y| [smaller(x[0], y[0]), larger(x[1], y[1])],
+    )
+}
+
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn extremes(values: &[f64]) -> [f64; 2] {
-    let (mut low, mut high) = ([f64::INFINITY; 16], [f64::NEG_INFINITY; 16]);
-    let mut blocks = values.chunks_exact(16);
-    for block in &mut blocks {
-        for i in 0..16 {
-            low[i] = if block[i] < low[i] { block[i] } else { low[i] };
-            high[i] = larger(high[i], block[i]);
+fn extremes_of(values: &[f64]) -> [f64; 2] {
+    let mut range = Range::default();
+    let (blocks, rest) = values.as_chunks::<16>();
+    for block in blocks {
+        range.include(block);
+    }
+    range.extremes(rest)
+}
+
+/// The smallest and the largest of many values, sixteen at a time.
+pub(super) struct Range {
+    low: [f64; 16],
+    high: [f64; 16],
+}
+
+impl Default for Range {
+    #[inline(always)]
+    fn default() -> Self {
+        Self { low: [f64::INFINITY; 16], high: [f64::NEG_INFINITY; 16] }
+    }
+}
+
+impl Range {
+    #[inline(always)]
+    pub(super) fn include(&mut self, values: &[f64; 16]) {
+        for ((low, high), &value) in self.low.iter_mut().zip(&mut self.high).zip(values) {
+            *low = smaller(*low, value);
+            *high = larger(*high, value);
         }
     }
-    let rest = blocks.remainder().iter().copied();
-    let low = low.iter().copied().chain(rest.clone()).fold(f64::INFINITY, f64::min);
-    let high = high.iter().copied().chain(rest).fold(f64::NEG_INFINITY, f64::max);
-    [low, high]
+
+    /// The extremes of all that was included, and of some more values.
+    #[inline(always)]
+    pub(super) fn extremes(mut self, rest: &[f64]) -> [f64; 2] {
+        for (i, &value) in rest.iter().enumerate() {
+            self.low[i % 16] = smaller(self.low[i % 16], value);
+            self.high[i % 16] = larger(self.high[i % 16], value);
+        }
+        // As a tree: a chain of sixteen comparisons would take as long as a short table.
+        let mut half = 8;
+        while half > 0 {
+            for i in 0..half {
+                self.low[i] = smaller(self.low[i], self.low[i + half]);
+                self.high[i] = larger(self.high[i], self.high[i + half]);
+            }
+            half /= 2;
+        }
+        [self.low[0], self.high[0]]
+    }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
@@ -82,14 +156,18 @@ fn max_rows(projection: &Projection, big: &[f64], small: &mut [f64]) {
             let mut lanes = [f64::NEG_INFINITY; 8];
             let mut eights = run.chunks_exact(8);
             for eight in &mut eights {
-                (0..8).for_each(|i| lanes[i] = larger(lanes[i], eight[i]));
+                for i in 0..8 {
+                    lanes[i] = larger(lanes[i], eight[i]);
+                }
             }
             for (lane, &rest) in lanes.iter_mut().zip(eights.remainder()) {
                 *lane = larger(*lane, rest);
             }
             // As a tree: a chain of eight comparisons would take as long as the rest of the row.
             let mut four = [0.0; 4];
-            (0..4).for_each(|i| four[i] = larger(lanes[i], lanes[i + 4]));
+            for i in 0..4 {
+                four[i] = larger(lanes[i], lanes[i + 4]);
+            }
             let best = larger(larger(four[0], four[2]), larger(four[1], four[3]));
             small[start] = larger(small[start], best);
         }
@@ -117,38 +195,40 @@ fn exp_runs(projection: &Projection, starts: &[u32], big: &[f64], small: &[f64],
     exp_all(to);
 }
 
-/// Writes ln(x) for every x, or ln(`floor`) where that is more, plus the partner of the cell in each
-/// of the small tables. `floor` is a normal number.
-pub fn ln_plus_rows(
+/// Writes ln(x) for every x, or ln(`floor`) where that is more, plus `constant` and the partner of
+/// the cell in each of the small tables. `floor` is a normal number.
+pub fn ln_plus_rows<'a>(
     from: &[f64],
     floor: f64,
-    rows: &[(&Projection, &[f64])],
+    constant: f64,
+    rows: impl IntoIterator<Item = (&'a Projection, &'a [f64])>,
     to: &mut [f64],
     parallel: bool,
 ) {
     assert_eq!(from.len(), to.len());
-    if parallel && from.len() >= PARALLEL {
+    let parallel = parallel && from.len() >= PARALLEL;
+    if parallel {
         let parts = from.par_chunks(BLOCK).zip(to.par_chunks_mut(BLOCK));
-        parts.for_each(|(from, to)| ln_all(from, floor, to));
+        parts.for_each(|(from, to)| ln_all(from, floor, constant, to));
     } else {
-        ln_all(from, floor, to);
+        ln_all(from, floor, constant, to);
     }
-    for &(projection, small) in rows {
-        let n = projection.run();
-        if !parallel || to.len() < PARALLEL {
+    for (projection, small) in rows {
+        if parallel {
+            let runs = BLOCK.div_ceil(projection.run());
+            let length = runs * projection.run();
+            let parts = projection.starts().par_chunks(runs).zip(to.par_chunks_mut(length));
+            parts.for_each(|(starts, to)| add_runs(projection, starts, small, to));
+        } else {
             add_runs(projection, projection.starts(), small, to);
-            continue;
         }
-        let runs = BLOCK.div_ceil(n);
-        let parts = projection.starts().par_chunks(runs).zip(to.par_chunks_mut(runs * n));
-        parts.for_each(|(starts, to)| add_runs(projection, starts, small, to));
     }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn ln_all(from: &[f64], floor: f64, to: &mut [f64]) {
+fn ln_all(from: &[f64], floor: f64, constant: f64, to: &mut [f64]) {
     for (to, &from) in to.iter_mut().zip(from) {
-        *to = ln_one(larger(floor, from));
+        *to = ln_one(larger(floor, from)) + constant;
     }
 }
 
@@ -183,18 +263,39 @@ mod tests {
         ] {
             let n: usize = shape.iter().product();
             let projection = Projection::new(&shape, &kept);
-            let big: Vec<f64> = (0..n).map(|i| ((i * 7919) % 1009) as f64 / 10.0).collect();
-            let mut small = vec![0.0; projection.small_len()];
-            let (mut alone, mut shared) = (vec![0.0; n], vec![0.0; n]);
-            exp_rows(&projection, &big, &mut small, &mut alone, false);
-            exp_rows(&projection, &big, &mut small, &mut shared, true);
-            assert_eq!(alone, shared);
-            let mut back = vec![0.0; n];
-            ln_plus_rows(&alone, 1e-300, &[(&projection, &small)], &mut back, true);
-            for (x, y) in big.iter().zip(&back) {
-                assert!((x - y).abs() < 1e-12 * (1.0 + x), "{x} {y}");
+            // Rows that are close together share a shift; rows that are not have their own.
+            for distance in [0.0, 300.0] {
+                let mut big: Vec<f64> = (0..n).map(|i| ((i * 7919) % 1009) as f64 / 10.0).collect();
+                let rows: Vec<f64> =
+                    (0..projection.small_len()).map(|row| distance * (row % 3) as f64).collect();
+                projection.broadcast(&rows, &mut big, |cell, row| *cell += row);
+                let range = extremes(&big, true);
+                let mut small = vec![0.0; projection.small_len()];
+                let (mut alone, mut shared) = (vec![0.0; n], vec![0.0; n]);
+                let shift = exp_rows(&projection, &big, range, &mut small, &mut alone, false);
+                exp_rows(&projection, &big, range, &mut small, &mut shared, true);
+                assert_eq!(alone, shared);
+                let (constant, rows) = match shift {
+                    Shift::Common(shift) => (shift, None),
+                    Shift::OfRows => (0.0, Some((&projection, &small[..]))),
+                };
+                assert_eq!(rows.is_some(), distance > 0.0);
+                let mut back = vec![0.0; n];
+                ln_plus_rows(&alone, 1e-300, constant, rows, &mut back, true);
+                for (x, y) in big.iter().zip(&back) {
+                    assert!((x - y).abs() < 1e-12 * (1.0 + x), "{x} {y}");
+                }
             }
         }
+    }
+
+    #[test]
+    fn a_cell_far_below_its_row_does_not_keep_rows_apart() {
+        let projection = Projection::new(&[2, 2], &[true, false]);
+        let (big, mut small, mut to) = ([0.0, -500.0, -2.0, -3.0], [0.0; 2], [0.0; 4]);
+        let shift = exp_rows(&projection, &big, extremes(&big, false), &mut small, &mut to, false);
+        assert_eq!(shift, Shift::Common(0.0));
+        assert!((to[1].ln() + 500.0).abs() < 1e-12);
     }
 
     #[test]
@@ -202,8 +303,12 @@ mod tests {
         let projection = Projection::new(&[2, 3], &[true, false]);
         let zero = f64::NEG_INFINITY;
         let (mut small, mut to) = ([0.0; 2], [1.0; 6]);
-        exp_rows(&projection, &[zero, zero, zero, 1.0, zero, 1.0], &mut small, &mut to, false);
-        assert_eq!(small, [zero, 1.0]);
+        let big = [zero, zero, zero, 1.0, zero, 1.0];
+        let shift = exp_rows(&projection, &big, extremes(&big, false), &mut small, &mut to, false);
+        assert_eq!(shift, Shift::Common(1.0));
         assert_eq!(to, [0.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
+        let shift = exp_rows(&projection, &[zero; 6], [zero; 2], &mut small, &mut to, false);
+        assert_eq!((shift, small), (Shift::OfRows, [zero; 2]));
+        assert_eq!(to, [0.0; 6]);
     }
 }

@@ -1,7 +1,7 @@
 //! Minimum-norm solutions of Q^T u = t.
 
-use super::kron::{add_scaled, dot};
 use super::matrix::Matrix;
+use super::pointwise::{add_scaled, dot};
 
 /// The vector u of least norm with Q^T u = t, if t is in the row space of Q; otherwise a vector
 /// whose residual, which the caller must look at, is not small.
@@ -55,7 +55,7 @@ pub fn minimum_norm_transposed(q: &Matrix, t: &[f64]) -> Vec<f64> {
 }
 
 fn reflect(w: &[f64], x: &mut [f64]) {
-    add_scaled(x, -2.0 * dot(w, x), w);
+    add_scaled(-2.0 * dot(w, x), w, x);
 }
 
 /// The vector u = Q w of least norm with Q^T u = t, by conjugate gradients on Q^T Q w = t, until
@@ -83,9 +83,9 @@ pub fn conjugate_gradient_transposed(
             break;
         }
         let step = length / curvature;
-        add_scaled(&mut u, step, &image);
+        add_scaled(step, &image, &mut u);
         apply_transposed(&image, &mut back);
-        add_scaled(&mut residual, -step, &back);
+        add_scaled(-step, &back, &mut residual);
         if residual.iter().all(|r| r.abs() <= tolerance) {
             // The recurrence drifts; what counts is the residual itself.
             apply_transposed(&u, &mut back);

@@ -1,6 +1,6 @@
 use crate::numeric::cholesky::Cholesky;
-use crate::numeric::kron::{add_scaled, dot};
 use crate::numeric::matrix::Matrix;
+use crate::numeric::pointwise::{add_scaled, dot};
 use crate::numeric::sparse::CsrMatrix;
 
 /// A diagonal over p further rows, A = [D; C]: the p-identity matrices that HDMM measures with
@@ -27,7 +27,7 @@ impl PIdentity {
     /// column has an L1 norm of 1, up to rounding.
     pub fn normalised(mut b: Matrix) -> Self {
         let mut sums = vec![1.0; b.cols()];
-        (0..b.rows()).for_each(|row| add_scaled(&mut sums, 1.0, b.row(row)));
+        (0..b.rows()).for_each(|row| add_scaled(1.0, b.row(row), &mut sums));
         for (row, col) in (0..b.rows()).flat_map(|row| (0..sums.len()).map(move |col| (row, col))) {
             b[(row, col)] /= sums[col];
         }
@@ -85,7 +85,7 @@ impl PIdentity {
                 scaled.iter_mut().zip(cells).for_each(|(o, &t)| *o = self.diagonal[a] * t);
                 // The sums are few and stay in the cache, where the table need not.
                 for (row, sum) in sums.chunks_exact_mut(inner).enumerate() {
-                    add_scaled(sum, self.extra[(row, a)], cells);
+                    add_scaled(self.extra[(row, a)], cells, sum);
                 }
             }
         }
@@ -102,7 +102,7 @@ impl PIdentity {
                     *t = d * y;
                 }
                 for (row, &sum) in sums.iter().enumerate() {
-                    add_scaled(table, sum, self.extra.row(row));
+                    add_scaled(sum, self.extra.row(row), table);
                 }
                 continue;
             }
@@ -110,7 +110,7 @@ impl PIdentity {
             for (a, (cells, scaled)) in rows.enumerate() {
                 cells.iter_mut().zip(scaled).for_each(|(t, &y)| *t = self.diagonal[a] * y);
                 for (row, sum) in sums.chunks_exact(inner).enumerate() {
-                    add_scaled(cells, self.extra[(row, a)], sum);
+                    add_scaled(self.extra[(row, a)], sum, cells);
                 }
             }
         }
@@ -152,13 +152,13 @@ impl GramInverse {
             for (a, cells) in table.chunks_exact_mut(inner).enumerate() {
                 cells.iter_mut().for_each(|x| *x *= self.scale[a]);
                 for (row, sum) in sums.chunks_exact_mut(inner).enumerate() {
-                    add_scaled(sum, self.b[(row, a)], cells);
+                    add_scaled(self.b[(row, a)], cells, sum);
                 }
             }
             self.small.solve(&mut sums);
             for (a, cells) in table.chunks_exact_mut(inner).enumerate() {
                 for (row, sum) in sums.chunks_exact(inner).enumerate() {
-                    add_scaled(cells, -self.b[(row, a)], sum);
+                    add_scaled(-self.b[(row, a)], sum, cells);
                 }
                 cells.iter_mut().for_each(|x| *x *= self.scale[a]);
             }

@@ -6,6 +6,7 @@ use super::PIdentity;
 use crate::numeric::eigen::largest_eigenvalue;
 use crate::numeric::kron;
 use crate::numeric::matrix::Matrix;
+use crate::numeric::pointwise::add_scaled;
 use crate::numeric::sparse::CsrMatrix;
 
 /// What a query asks about one attribute: a matrix with a column for each of its n values, the
@@ -159,6 +160,25 @@ impl QueryFactor {
         bad.map_or(Ok(()), Err)
     }
 
+    /// Whether every row counts the records with certain values: entries 0 and 1.
+    pub fn counts(&self, n: usize) -> bool {
+        match self {
+            Self::Identity
+            | Self::Prefix
+            | Self::Total
+            | Self::Ranges
+            | Self::Evidence(_)
+            | Self::Compress(_) => true,
+            _ => {
+                let mut zeros_and_ones = true;
+                self.for_each_entry(n, |_, _, entry| {
+                    zeros_and_ones &= entry == 0.0 || entry == 1.0;
+                });
+                zeros_and_ones
+            }
+        }
+    }
+
     /// The number of queries.
     pub fn rows(&self, n: usize) -> usize {
         match self {
@@ -239,7 +259,7 @@ impl QueryFactor {
                 for (table, answers) in table.chunks_exact(n * inner).zip(blocks) {
                     self.for_each_entry(n, |row, col, value| {
                         let answer = &mut answers[row * inner..][..inner];
-                        kron::add_scaled(answer, value, &table[col * inner..][..inner]);
+                        add_scaled(value, &table[col * inner..][..inner], answer);
                     });
                 }
             }
@@ -261,7 +281,7 @@ impl QueryFactor {
                 for (answers, table) in answers.chunks_exact(self.rows(n) * inner).zip(blocks) {
                     self.for_each_entry(n, |row, col, value| {
                         let cells = &mut table[col * inner..][..inner];
-                        kron::add_scaled(cells, value, &answers[row * inner..][..inner]);
+                        add_scaled(value, &answers[row * inner..][..inner], cells);
                     });
                 }
             }

@@ -1,5 +1,5 @@
 use super::{QueryFactor, QueryMatrix};
-use crate::numeric::kron::dot;
+use crate::numeric::pointwise::dot;
 use crate::numeric::solve::{conjugate_gradient_transposed, minimum_norm_transposed};
 
 /// How far an entry of Q^T u may be from 1. The estimate's bias is then at most this fraction of

@@ -1,8 +1,8 @@
-use super::step::{Step, Stepper, Verdict};
-use super::{Iterate, Objective, Optimiser, Outcome, Reason, Watch};
+use super::average::Average;
+use super::step::{Stepper, Verdict};
+use super::{Objective, Optimiser, Outcome, Reason, Watch};
 use crate::estimation::loss::Loss;
 use crate::factor::Potentials;
-use crate::numeric::pointwise::blend;
 
 /// How long the steps of [`Accelerated`] are.
 ///
@@ -73,8 +73,6 @@ impl Accelerated {
 
 /// One leg between restarts.
 struct Leg {
-    /// A, the sum of the weights.
-    weight: f64,
     steps: usize,
     length: usize,
 }
@@ -87,30 +85,29 @@ impl Optimiser for Accelerated {
         watch: &mut Watch<'_>,
     ) -> Outcome {
         let mut now = objective.evaluate(start);
+        // The marginals of a step that is to be judged.
         let mut spare = now.marginals.clone();
-        let mut mean = now.marginals.clone();
+        let mut average = Average::new(&now.marginals);
         let mut stepper = Stepper::default();
         let mut constant = self.first_constant(objective.loss, objective.total);
         let adaptive = self.constant == Constant::Adaptive;
         let (mut lower, mut unjudged) = (LOWER_FAST, 0);
-        let mut leg = Leg { weight: 0.0, steps: 0, length: FIRST_LEG };
+        let mut leg = Leg { steps: 0, length: FIRST_LEG };
         loop {
             let a = if adaptive {
                 // The largest weight with K a^2 <= A + a.
-                (1.0 + (1.0 + 4.0 * constant * leg.weight).sqrt()) / (2.0 * constant)
+                (1.0 + (1.0 + 4.0 * constant * average.weight()).sqrt()) / (2.0 * constant)
             } else {
                 // The paper's weights: A_t = t (t + 1) / (4 K).
                 (leg.steps + 1) as f64 / (2.0 * constant)
             };
-            let sum = leg.weight + a;
-            let step = Step { a, sum, mean: &mean, nu: &now.marginals };
-            stepper.take(objective, &step, &mut now.potentials);
             if adaptive && (lower == LOWER_FAST || unjudged + 1 >= JUDGE_EVERY) {
-                let log_z =
-                    objective.oracle.marginals(&now.potentials, objective.total, &mut spare);
-                let verdict = stepper.judge(objective, &step, [now.log_z, log_z], &spare);
+                let (nu, theta) = (&now.marginals, &mut now.potentials);
+                let log_z = stepper.try_out(objective, a, &mut average, nu, theta, &mut spare);
+                let log_zs = [now.log_z, log_z];
+                let verdict = stepper.judge(objective, a, &average, nu, log_zs, &spare);
                 if verdict == Verdict::TooLong {
-                    stepper.take_back(objective, &step, &mut now.potentials);
+                    stepper.take_back(objective, a, &mut average, nu, theta);
                     constant *= if lower == LOWER_FAST { 2.0 } else { RAISE };
                     if leg.steps > 0 {
                         lower = LOWER;
@@ -127,20 +124,21 @@ impl Optimiser for Accelerated {
                 now.log_z = log_z;
                 unjudged = 0;
             } else {
-                let Iterate { potentials, marginals, log_z } = &mut now;
-                *log_z = objective.oracle.marginals(potentials, objective.total, marginals);
+                stepper.advance(objective, a, &mut average, &mut now);
                 unjudged += 1;
             }
-            blend(leg.weight / sum, mean.values_mut(), a / sum, now.marginals.values());
+            average.add(a);
             objective.oracle.relieve(&mut now.potentials);
-            leg.weight = sum;
             leg.steps += 1;
-            if let Some(reason) = watch.arrived(objective, &now, &mean) {
+            let parallel = objective.oracle.is_parallel();
+            if let Some(reason) =
+                watch.arrived(objective, &now, || average.settle(&now.marginals, parallel))
+            {
                 return watch.finish(objective, now, reason);
             }
             if self.restart && leg.steps == leg.length {
-                leg = Leg { weight: 0.0, steps: 0, length: 2 * leg.length };
-                mean.values_mut().copy_from_slice(now.marginals.values());
+                leg = Leg { steps: 0, length: 2 * leg.length };
+                average.begin_anew();
             }
         }
     }

@@ -1,9 +1,11 @@
-use super::step::{Step, Stepper};
-use super::{Accelerated, Objective, Optimiser, Outcome, Stopping, Watch};
+use std::sync::Arc;
+
+use super::average::Average;
+use super::step::Stepper;
+use super::{Accelerated, Iterate, Objective, Optimiser, Outcome, Progress, Stopping, Watch};
 use crate::estimation::loss::{Distance, Loss};
 use crate::factor::{CliqueLayout, CliqueVector, Marginals, Potentials};
-use crate::numeric::pointwise::{blend, combine, dot};
-use std::sync::Arc;
+use crate::numeric::pointwise::{combine, dot};
 
 /// Algorithm 2 of the paper as it is printed: accelerated dual averaging (Xiao 2010) with a fixed
 /// constant and no restarts,
@@ -32,20 +34,19 @@ impl Optimiser for DualAveraging {
         watch: &mut Watch<'_>,
     ) -> Outcome {
         let mut now = objective.evaluate(start);
-        let mut mean = now.marginals.clone();
+        let mut average = Average::new(&now.marginals);
         let mut stepper = Stepper::default();
         let scale = 2.0 * objective.total * self.constant.max(f64::MIN_POSITIVE);
+        let parallel = objective.oracle.is_parallel();
         for t in 1u64.. {
-            let t = t as f64;
-            let (a, sum) = (t / scale, t * (t + 1.0) / (2.0 * scale));
-            let step = Step { a, sum, mean: &mean, nu: &now.marginals };
-            stepper.take(objective, &step, &mut now.potentials);
-            objective.oracle.marginals(&now.potentials, objective.total, &mut now.marginals);
-            blend(1.0 - a / sum, mean.values_mut(), a / sum, now.marginals.values());
+            let a = t as f64 / scale;
+            stepper.advance(objective, a, &mut average, &mut now);
+            average.add(a);
             objective.oracle.relieve(&mut now.potentials);
-            if let Some(reason) = watch.averaged(objective, &mean) {
+            let mean = average.settle(&now.marginals, parallel);
+            if let Some(reason) = watch.averaged(objective, mean) {
                 let iterations = watch.iterations();
-                let model = model_of(objective, &mean, now.potentials, iterations / 10 + 50);
+                let model = model_of(objective, mean, now.potentials, iterations / 10 + 50);
                 return watch.finish_at(objective, model, reason);
             }
         }
@@ -59,7 +60,7 @@ fn model_of(
     marginals: &Marginals,
     start: Potentials,
     iterations: usize,
-) -> super::Iterate {
+) -> Iterate {
     let mut distance = DistanceTo { to: marginals.clone() };
     let mut to_average = Objective {
         oracle: &mut *objective.oracle,
@@ -69,7 +70,7 @@ fn model_of(
     };
     let gap = 0.5 * (CLOSE * objective.total).powi(2);
     let stopping = Stopping { iterations, gap, relative_gap: 0.0, deadline: None };
-    let mut silent = |_: &super::Progress<'_>| {};
+    let mut silent = |_: &Progress<'_>| {};
     let mut watch = Watch::new(stopping, &mut silent);
     Accelerated::AUTO.minimise(&mut to_average, start, &mut watch).iterate
 }
@@ -85,7 +86,7 @@ impl Loss for DistanceTo {
     }
 
     fn value_and_gradient(&mut self, marginals: &Marginals, gradient: &mut CliqueVector) -> f64 {
-        combine(1.0, marginals.values(), -1.0, self.to.values(), gradient.values_mut());
+        combine(1.0, marginals.values(), -1.0, self.to.values(), gradient.values_mut(), false);
         0.5 * dot(gradient.values(), gradient.values())
     }
 

@@ -79,7 +79,7 @@ impl Optimiser for Lbfgs {
                 return watch.finish(objective, now, Reason::Stalled);
             };
             (now, value) = (candidate, reached);
-            if let Some(reason) = watch.arrived(objective, &now, &now.marginals) {
+            if let Some(reason) = watch.arrived(objective, &now, || &now.marginals) {
                 return watch.finish(objective, now, reason);
             }
             let new = through_oracle(objective, &now, &slope, watch);

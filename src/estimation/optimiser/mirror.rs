@@ -1,4 +1,5 @@
-use super::step::{Step, Stepper, Verdict};
+use super::average::Average;
+use super::step::{Stepper, Verdict};
 use super::{Iterate, Objective, Optimiser, Outcome, Reason, Watch};
 use crate::factor::{CliqueVector, Potentials};
 
@@ -47,6 +48,7 @@ impl Optimiser for Mirror {
         let mut now = objective.evaluate(start);
         let safe = first_step(objective, &now);
         let mut spare = now.marginals.clone();
+        let mut average = Average::new(&now.marginals);
         let mut stepper = Stepper::default();
         let mut found = safe;
         for t in 1.. {
@@ -55,18 +57,20 @@ impl Optimiser for Mirror {
                 StepSize::Decreasing(first) => first.unwrap_or(safe) / t as f64,
                 StepSize::Search => found,
             };
-            let step = Step { a: eta, sum: eta, mean: &now.marginals, nu: &now.marginals };
-            stepper.take(objective, &step, &mut now.potentials);
-            let log_z = objective.oracle.marginals(&now.potentials, objective.total, &mut spare);
+            // Nothing from before nu counts.
+            average.begin_anew();
             if self.step == StepSize::Search {
-                let verdict = stepper.judge(objective, &step, [now.log_z, log_z], &spare);
+                let (nu, theta) = (&now.marginals, &mut now.potentials);
+                let log_z = stepper.try_out(objective, eta, &mut average, nu, theta, &mut spare);
+                let log_zs = [now.log_z, log_z];
+                let verdict = stepper.judge(objective, eta, &average, nu, log_zs, &spare);
                 match verdict {
                     Verdict::TooLong => found *= SHORTEN,
                     Verdict::Good => found *= LENGTHEN,
                     Verdict::Unclear => {}
                 }
                 if verdict == Verdict::TooLong {
-                    stepper.take_back(objective, &step, &mut now.potentials);
+                    stepper.take_back(objective, eta, &mut average, nu, theta);
                     if watch.wasted() {
                         return watch.finish(objective, now, Reason::Iterations);
                     }
@@ -75,11 +79,13 @@ impl Optimiser for Mirror {
                     }
                     continue;
                 }
+                std::mem::swap(&mut now.marginals, &mut spare);
+                now.log_z = log_z;
+            } else {
+                stepper.advance(objective, eta, &mut average, &mut now);
             }
-            std::mem::swap(&mut now.marginals, &mut spare);
-            now.log_z = log_z;
             objective.oracle.relieve(&mut now.potentials);
-            if let Some(reason) = watch.arrived(objective, &now, &now.marginals) {
+            if let Some(reason) = watch.arrived(objective, &now, || &now.marginals) {
                 return watch.finish(objective, now, reason);
             }
         }

@@ -6,6 +6,7 @@
 //! certified [gap](Objective::certificate).
 
 mod accelerated;
+mod average;
 mod dual_averaging;
 mod lbfgs;
 mod mirror;

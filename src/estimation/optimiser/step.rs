@@ -1,6 +1,9 @@
-use super::Objective;
+use super::average::Average;
+use super::{Iterate, Objective};
+use crate::estimation::oracle::Descent;
 use crate::factor::{CliqueVector, Marginals, Potentials};
-use crate::numeric::pointwise::{add_scaled, combine, distance_products, distance_step, dot};
+use crate::numeric::pointwise::{add_scaled, combine, distance_products, dot};
+use crate::numeric::step::DistanceStep;
 
 /// What there is to say of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,31 +16,11 @@ pub(super) enum Verdict {
     Unclear,
 }
 
-/// A step from theta to theta' = theta - a grad L(omega), with omega = (A mu + a nu) / A'.
+/// Takes, judges and takes back steps from theta to theta' = theta - a grad L(omega), with
+/// omega = (A mu + a nu) / A', A' = A + a, mu an average of weight A, and nu the marginals of theta.
 ///
-/// Mirror descent has mu = nu and A' = a, and goes to mu' = nu'; the accelerated method goes to
-/// mu' = omega + (a / A') (nu' - nu).
-#[derive(Clone, Copy)]
-pub(super) struct Step<'a> {
-    /// The length a.
-    pub(super) a: f64,
-    /// A', the sum of the lengths of all steps since the averaging began.
-    pub(super) sum: f64,
-    /// mu.
-    pub(super) mean: &'a Marginals,
-    /// nu, the marginals of theta.
-    pub(super) nu: &'a Marginals,
-}
-
-impl Step<'_> {
-    /// The weights of mu and nu in omega.
-    fn weights(&self) -> [f64; 2] {
-        let new = self.a / self.sum;
-        [1.0 - new, new]
-    }
-}
-
-/// Takes, judges and takes back steps. Holds what losses need that are not plain distances.
+/// Mirror descent has A = 0; the accelerated method goes to mu' = omega + (a / A') (nu' - nu). Holds
+/// what losses need that are not plain distances.
 #[derive(Default)]
 pub(super) struct Stepper {
     general: Option<General>,
@@ -50,62 +33,124 @@ struct General {
     value: f64,
 }
 
+/// The weights of mu and nu in omega.
+fn weights(a: f64, average: &Average) -> [f64; 2] {
+    let new = a / (average.weight() + a);
+    [1.0 - new, new]
+}
+
 impl Stepper {
-    /// Moves theta to theta'.
-    pub(super) fn take(
+    /// Moves theta to theta' and nu to nu'. The average is settled, nu' not yet in it.
+    pub(super) fn advance(
         &mut self,
         objective: &mut Objective<'_>,
-        step: &Step<'_>,
-        theta: &mut Potentials,
+        a: f64,
+        average: &mut Average,
+        iterate: &mut Iterate,
     ) {
-        let [old, new] = step.weights();
-        let (mean, nu) = (step.mean.values(), step.nu.values());
-        if let Some(distance) = objective.loss.as_distance() {
-            let length = step.a * distance.weight;
-            return distance_step([old, new], [mean, nu], distance.y, length, theta.values_mut());
-        }
-        let general = self.general.get_or_insert_with(|| General {
-            omega: Marginals::zeros(theta.layout()),
-            gradient: CliqueVector::zeros(theta.layout()),
-            value: 0.0,
-        });
-        combine(old, mean, new, nu, general.omega.values_mut());
-        general.value = objective.loss.value_and_gradient(&general.omega, &mut general.gradient);
-        add_scaled(-step.a, general.gradient.values(), theta.values_mut());
+        let Iterate { potentials, marginals, log_z } = iterate;
+        *log_z = self.descend(objective, a, average, None, potentials, marginals);
     }
 
-    /// Moves theta' back to theta.
+    /// Moves theta to theta' and writes nu' to `next`, for a step that is to be judged: nu stays.
+    /// Returns ln Z of theta'. The average is settled.
+    pub(super) fn try_out(
+        &mut self,
+        objective: &mut Objective<'_>,
+        a: f64,
+        average: &mut Average,
+        nu: &Marginals,
+        theta: &mut Potentials,
+        next: &mut Marginals,
+    ) -> f64 {
+        self.descend(objective, a, average, Some(nu), theta, next)
+    }
+
+    /// Hands the step to the oracle, which takes it within its own passes over memory. Without `nu`
+    /// that is what `marginals` are before.
+    fn descend(
+        &mut self,
+        objective: &mut Objective<'_>,
+        a: f64,
+        average: &mut Average,
+        nu: Option<&Marginals>,
+        theta: &mut Potentials,
+        marginals: &mut Marginals,
+    ) -> f64 {
+        let weights = weights(a, average);
+        let descent = if let Some(distance) = objective.loss.as_distance() {
+            let blend = average.take_pending();
+            Descent::Distance {
+                step: DistanceStep { blend, weights, length: a * distance.weight },
+                mean: average.values_mut(),
+                y: distance.y,
+                nu: nu.map(|nu| nu.values()),
+            }
+        } else {
+            let gradient = self.gradient(objective, weights, average, nu.unwrap_or(&*marginals));
+            Descent::Gradient { length: a, gradient: gradient.values() }
+        };
+        objective.oracle.descend(descent, theta, objective.total, marginals)
+    }
+
+    /// Moves theta' back to theta. Nothing may have been added to the average.
     pub(super) fn take_back(
         &mut self,
         objective: &mut Objective<'_>,
-        step: &Step<'_>,
+        a: f64,
+        average: &mut Average,
+        nu: &Marginals,
         theta: &mut Potentials,
     ) {
         if let Some(distance) = objective.loss.as_distance() {
-            let (mean, nu) = (step.mean.values(), step.nu.values());
-            let length = -step.a * distance.weight;
-            distance_step(step.weights(), [mean, nu], distance.y, length, theta.values_mut());
+            let (weights, blend) = (weights(a, average), average.take_pending());
+            let step = DistanceStep { blend, weights, length: -a * distance.weight };
+            step.take(average.values_mut(), nu.values(), distance.y, theta.values_mut());
         } else if let Some(general) = &self.general {
-            add_scaled(step.a, general.gradient.values(), theta.values_mut());
+            add_scaled(a, general.gradient.values(), theta.values_mut());
         }
     }
 
+    /// grad L(omega).
+    fn gradient(
+        &mut self,
+        objective: &mut Objective<'_>,
+        [old, new]: [f64; 2],
+        average: &mut Average,
+        nu: &Marginals,
+    ) -> &CliqueVector {
+        let parallel = objective.oracle.is_parallel();
+        let general = self.general.get_or_insert_with(|| General {
+            omega: Marginals::zeros(nu.layout()),
+            gradient: CliqueVector::zeros(nu.layout()),
+            value: 0.0,
+        });
+        let mean = average.settle(nu, parallel).values();
+        combine(old, mean, new, nu.values(), general.omega.values_mut(), parallel);
+        general.value = objective.loss.value_and_gradient(&general.omega, &mut general.gradient);
+        &general.gradient
+    }
+
     /// Whether L(mu') is at most L(omega) + <grad L(omega), mu' - omega> + D(nu', nu) / A', which is
-    /// what the convergence of the method rests on.
+    /// what the convergence of the method rests on. The step must have been
+    /// [tried out](Self::try_out) just before.
     pub(super) fn judge(
         &mut self,
         objective: &mut Objective<'_>,
-        step: &Step<'_>,
+        a: f64,
+        average: &Average,
+        nu: &Marginals,
         [log_z, next_log_z]: [f64; 2],
         next: &Marginals,
     ) -> Verdict {
-        let Step { a, sum, mean, nu } = *step;
-        let [old, new] = step.weights();
+        let parallel = objective.oracle.is_parallel();
+        let mean = average.settled().values();
+        let [old, new] = weights(a, average);
         // <g, nu'>, <g, nu' - nu>, and what the linear part of L leaves over between omega and mu'.
         let (there, slope, excess);
         if let Some(distance) = objective.loss.as_distance() {
-            let points = [mean.values(), nu.values()];
-            let products = distance_products([old, new], points, distance.y, next.values());
+            let (points, y) = ([mean, nu.values()], distance.y);
+            let products = distance_products([old, new], points, y, next.values(), parallel);
             let [next_product, slope_product, square] = products.map(|p| distance.weight * p);
             (there, slope, excess) = (next_product, slope_product, 0.5 * new * new * square);
         } else {
@@ -113,12 +158,12 @@ impl Stepper {
                 return Verdict::Unclear;
             };
             there = dot(gradient.values(), next.values());
-            combine(1.0, next.values(), -1.0, nu.values(), omega.values_mut());
+            combine(1.0, next.values(), -1.0, nu.values(), omega.values_mut(), parallel);
             slope = dot(gradient.values(), omega.values());
             excess = match objective.loss.curvature(omega) {
                 Some(curvature) => 0.5 * new * new * curvature,
                 None => {
-                    combine(old, mean.values(), new, next.values(), omega.values_mut());
+                    combine(old, mean, new, next.values(), omega.values_mut(), parallel);
                     objective.loss.value(omega) - *value - new * slope - 1e-14 * value.abs()
                 }
             };
@@ -134,7 +179,7 @@ impl Stepper {
             }
         }
         // A step into NaN is too long.
-        match excess <= divergence / sum {
+        match excess <= divergence / (average.weight() + a) {
             true => Verdict::Good,
             false => Verdict::TooLong,
         }

@@ -108,18 +108,18 @@ impl<'a> Watch<'a> {
         self.iterations >= self.stopping.iterations
     }
 
-    /// An iteration that led to `iterate`; `mean` is the best point to certify, which may be an
-    /// average of iterates. Says when to stop, and why.
-    pub(super) fn arrived(
+    /// An iteration that led to `iterate`; `mean` gives the best point to certify, which may be an
+    /// average of iterates, if this is an iteration to look at it. Says when to stop, and why.
+    pub(super) fn arrived<'m>(
         &mut self,
         objective: &mut Objective<'_>,
         iterate: &Iterate,
-        mean: &Marginals,
+        mean: impl FnOnce() -> &'m Marginals,
     ) -> Option<Reason> {
         self.iterations += 1;
         let last = self.iterations >= self.stopping.iterations;
         let look = last || self.iterations >= self.next_look;
-        let reason = if look { self.look(objective, iterate, mean) } else { None };
+        let reason = if look { self.look(objective, iterate, mean()) } else { None };
         let gap = if look { self.gap() } else { None };
         self.tell(&iterate.marginals, gap);
         reason.or(last.then_some(Reason::Iterations)).or_else(|| self.late())

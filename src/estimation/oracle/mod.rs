@@ -1,10 +1,12 @@
 //! Marginal oracles: the only road from [`Potentials`] to [`Marginals`].
 
 mod brute_force;
+mod descent;
 mod exact;
 mod loopy;
 
 pub use brute_force::{BruteForce, BruteForceError};
+pub use descent::Descent;
 pub use exact::Exact;
 pub use loopy::{Convergence, Loopy, LoopyError, LoopyOptions};
 
@@ -27,6 +29,21 @@ pub trait MarginalOracle: Send {
     /// zeros.
     fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64;
 
+    /// Takes a step, and writes the marginals of where it leads, like
+    /// [`marginals`](Self::marginals). Unless the step says where else they are, `marginals` are
+    /// those of where it began before that.
+    fn descend(
+        &mut self,
+        mut descent: Descent<'_>,
+        potentials: &mut Potentials,
+        total: f64,
+        marginals: &mut Marginals,
+    ) -> f64 {
+        let cells = 0..potentials.values().len();
+        descent.take(cells, marginals.values(), potentials.values_mut());
+        self.marginals(potentials, total, marginals)
+    }
+
     /// Gives the oracle the chance to replace potentials by equivalent ones that it can handle
     /// faster: the sum over C of theta_C(x_C) stays what it was for every record x. An optimiser
     /// offers this between iterations.
@@ -35,6 +52,11 @@ pub trait MarginalOracle: Send {
     /// The largest value over all records x of sum over C of theta_C(x_C), or `None` when this
     /// oracle cannot bound it. Minus infinity when the potentials exclude every record.
     fn maximum(&mut self, potentials: &Potentials) -> Option<f64>;
+
+    /// Whether the oracle shares its work among threads, and an optimiser had better do so too.
+    fn is_parallel(&self) -> bool {
+        false
+    }
 
     /// Whether the marginals are those of the model, rather than an approximation of them.
     fn is_exact(&self) -> bool;

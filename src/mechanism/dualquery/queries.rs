@@ -2,7 +2,7 @@ use crate::data::Dataset;
 use crate::domain::{AttributeId, Domain};
 use crate::factor::Projectable;
 use crate::mechanism::MechanismError;
-use crate::workload::{QueryFactor, SubWorkload, Workload};
+use crate::workload::{SubWorkload, Workload};
 
 /// The queries of a workload, numbered through: yes-or-no questions about a record, each a
 /// conjunction of one about every attribute of its clique. Query `i + len` is the negation of `i`.
@@ -131,18 +131,6 @@ impl Queries {
 
 fn asks_yes_or_no(part: &SubWorkload) -> bool {
     let query = &part.query;
-    let zero_or_one = |(factor, &n): (&QueryFactor, &usize)| match factor {
-        QueryFactor::Identity
-        | QueryFactor::Prefix
-        | QueryFactor::Total
-        | QueryFactor::Ranges
-        | QueryFactor::Evidence(_)
-        | QueryFactor::Compress(_) => true,
-        QueryFactor::Moments(_) | QueryFactor::Dense(_) | QueryFactor::Sparse(_) => {
-            let dense = factor.to_dense(n);
-            (0..dense.rows()).all(|row| dense.row(row).iter().all(|&x| x == 0.0 || x == 1.0))
-        }
-    };
     query.factors().len() == part.clique.len()
-        && query.factors().iter().zip(query.shape()).all(zero_or_one)
+        && query.factors().iter().zip(query.shape()).all(|(factor, &n)| factor.counts(n))
 }

@@ -4,8 +4,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
 use crate::numeric::cholesky::Cholesky;
-use crate::numeric::kron::{add_scaled, dot};
 use crate::numeric::matrix::Matrix;
+use crate::numeric::pointwise::{add_scaled, dot};
 use crate::numeric::projected_lbfgs::{Stopping, minimise_nonnegative};
 use crate::workload::{PIdentity, QueryFactor};
 
@@ -92,7 +92,7 @@ impl<'a> Objective<'a> {
         let (p, n) = (*rows, s.len());
         let row = |i: usize| i * n..(i + 1) * n;
         s.fill(1.0);
-        (0..p).for_each(|i| add_scaled(s, 1.0, &b[row(i)]));
+        (0..p).for_each(|i| add_scaled(1.0, &b[row(i)], s));
         let mut small = Matrix::zeros(p, p);
         for (i, j) in (0..p).flat_map(|i| (0..=i).map(move |j| (i, j))) {
             small[(i, j)] = f64::from(u8::from(i == j)) + dot(&b[row(i)], &b[row(j)]);
@@ -119,9 +119,9 @@ impl<'a> Objective<'a> {
         for i in 0..p {
             let gradient = &mut gradient[row(i)];
             gradient.iter_mut().zip(&*c).zip(&*s).for_each(|((g, c), s)| *g = c / s);
-            add_scaled(gradient, -1.0, &t[row(i)]);
+            add_scaled(-1.0, &t[row(i)], gradient);
             for j in 0..p {
-                add_scaled(gradient, dot(&t[row(i)], &b[row(j)]), &rb[row(j)]);
+                add_scaled(dot(&t[row(i)], &b[row(j)]), &rb[row(j)], gradient);
             }
             gradient.iter_mut().for_each(|g| *g *= 2.0);
         }

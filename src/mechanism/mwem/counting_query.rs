@@ -5,29 +5,15 @@ use crate::workload::{QueryError, QueryFactor, QueryMatrix, SubWorkload};
 /// Refuses a workload with queries that do more than count records: their answers move by other
 /// amounts than 1.
 pub(super) fn check(domain: &Domain, parts: &[SubWorkload]) -> Result<(), MechanismError> {
-    let counts = |part: &SubWorkload| part.query.factors().iter().all(is_counting);
+    let counts = |part: &SubWorkload| {
+        part.query.factors().iter().zip(part.query.shape()).all(|(factor, &n)| factor.counts(n))
+    };
     match parts.iter().find(|part| !counts(part)) {
         None => Ok(()),
         Some(part) => Err(MechanismError::Unsuitable(format!(
             "MWEM chooses among queries that count records; those on {} do not",
             domain.names(&part.clique).join(", "),
         ))),
-    }
-}
-
-/// Whether every row counts the records with certain values: entries 0 and 1.
-fn is_counting(factor: &QueryFactor) -> bool {
-    match factor {
-        QueryFactor::Identity
-        | QueryFactor::Prefix
-        | QueryFactor::Total
-        | QueryFactor::Ranges
-        | QueryFactor::Evidence(_)
-        | QueryFactor::Compress(_) => true,
-        QueryFactor::Moments(_)
-        | QueryFactor::Dense(_)
-        | QueryFactor::Sparse(_)
-        | QueryFactor::PIdentity(_) => false,
     }
 }
 

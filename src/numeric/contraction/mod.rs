@@ -5,17 +5,25 @@
 //! ordinary numbers, logarithms (log-sum-exp), or logarithms with maxima instead of sums.
 //!
 //! The last axis is the inner loop. Everything before it is reduced to two lists of offsets, one
-//! for the rows of O and one for the terms that are summed into a row. A row of O is built in
-//! registers, block by block, so that O is written once. Each number is summed in one fixed
-//! order, whatever the instruction set and the number of threads.
+//! for the rows of O and one for the terms that are summed into a row. Rows of O are built in
+//! registers, block by block and several at a time, so that O is written once. Each number is
+//! summed in one fixed order, whatever the instruction set and the number of threads.
 
-mod kernels;
+mod absorb;
+mod blocks;
+mod linear;
+mod logarithm;
 #[cfg(test)]
 mod tests;
+mod tiling;
 
 use rayon::prelude::*;
 
-use kernels::{absorb_rows, factors, linear_rows, logarithm_rows, max_rows};
+use absorb::absorb_rows;
+use blocks::factors;
+use linear::linear_tiles;
+use logarithm::{logarithm_rows, max_rows};
+use tiling::{Cut, RowAxis, Tile, Tiling};
 
 /// One axis of a contraction: its length, and the tables that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,8 +69,10 @@ pub struct Contraction {
     rows: Vec<[u32; 2]>,
     /// For each term of the sum, how much further on its factors are.
     terms: Vec<[u32; 2]>,
-    /// Whether the first factor (after a swap) has every axis.
-    absorbs: bool,
+    /// How ordinary numbers go through the rows.
+    tiling: Tiling,
+    /// Which factor (after a swap) has every axis.
+    full: Option<usize>,
 }
 
 /// Multiply-adds below which a contraction is not worth sharing among threads.
@@ -84,7 +94,7 @@ impl Contraction {
         }
         let inner_axis =
             merged.pop().unwrap_or(Axis { size: 1, in_a: true, in_b: true, in_o: true });
-        let (inner, swapped) = match inner_axis.presence() {
+        let (inner, mut swapped) = match inner_axis.presence() {
             (true, true, true) => (Inner::RowRow, false),
             (true, false, true) => (Inner::RowScalar, false),
             (false, true, true) => (Inner::RowScalar, true),
@@ -97,16 +107,19 @@ impl Contraction {
             if inner_axis.in_a { inner_axis.size } else { 1 },
             if inner_axis.in_b { inner_axis.size } else { 1 },
         ];
-        let absorbs = inner == Inner::RowScalar && merged.iter().all(|axis| axis.in_a && axis.in_b);
+        let mut row_axes = Vec::new();
         let (mut rows, mut terms) = (vec![[0u32; 2]], vec![[0u32; 2]]);
         for axis in merged.iter().rev() {
-            let step =
+            let steps =
                 [if axis.in_a { strides[0] } else { 0 }, if axis.in_b { strides[1] } else { 0 }];
+            if axis.in_o {
+                row_axes.push(RowAxis { size: axis.size, steps, row_step: rows.len() });
+            }
             let list = if axis.in_o { &mut rows } else { &mut terms };
             *list = (0..axis.size)
                 .flat_map(|i| {
                     list.iter()
-                        .map(move |&o| [at(o[0], i * step[0]), at(o[1], i * step[1])])
+                        .map(move |&o| [at(o[0], i * steps[0]), at(o[1], i * steps[1])])
                         .collect::<Vec<_>>()
                 })
                 .collect();
@@ -116,10 +129,30 @@ impl Contraction {
                 }
             }
         }
+        let has_all = |has: fn(&Axis) -> bool| merged.iter().chain([&inner_axis]).all(has);
+        let mut full = match [has_all(|axis| axis.in_a), has_all(|axis| axis.in_b)] {
+            [true, _] => Some(0),
+            [_, true] => Some(1),
+            _ => None,
+        };
+        let swap = |swapped: bool, offsets: &mut [usize; 2]| {
+            if swapped {
+                offsets.swap(0, 1);
+            }
+        };
+        // From here on A is the factor that has the inner axis, or the one that tiles share.
+        row_axes.iter_mut().for_each(|axis| swap(swapped, &mut axis.steps));
+        swap(swapped, &mut strides);
+        let symmetric = matches!(inner, Inner::RowRow | Inner::Dot);
+        let (mut axis, shares_b) = tiling::choose(&row_axes, strides, symmetric);
+        axis.iter_mut().for_each(|axis| swap(shares_b, &mut axis.steps));
+        swapped ^= shares_b;
         if swapped {
             rows.iter_mut().chain(&mut terms).for_each(|offsets| offsets.swap(0, 1));
+            full = full.map(|full| 1 - full);
         }
-        Self { inner, length: inner_axis.size, swapped, rows, terms, absorbs }
+        let tiling = Tiling::new(axis, &rows);
+        Self { inner, length: inner_axis.size, swapped, rows, terms, tiling, full }
     }
 
     /// The number of multiply-adds of one run.
@@ -136,7 +169,29 @@ impl Contraction {
 
     /// O = sum of A * B, for ordinary numbers.
     pub fn multiply(&self, a: &[f64], b: &[f64], o: &mut [f64], parallel: bool) {
-        self.run(a, b, o, parallel, linear_rows);
+        let (a, b) = if self.swapped { (b, a) } else { (a, b) };
+        assert_eq!(o.len(), self.rows.len() * self.row_length());
+        let shares = match parallel && self.work() >= PARALLEL_WORK {
+            true => 2 * rayon::current_num_threads(),
+            false => 1,
+        };
+        self.multiply_between(&self.tiling.cuts, shares, a, b, o);
+    }
+
+    /// The rows of O between the first and the last of these cuts, in so many shares.
+    fn multiply_between(&self, cuts: &[Cut], shares: usize, a: &[f64], b: &[f64], o: &mut [f64]) {
+        let (first, last) = (cuts[0], cuts[cuts.len() - 1]);
+        if shares == 1 || cuts.len() == 2 {
+            let tiles = &self.tiling.tiles[first.tile..last.tile];
+            return linear_tiles(self, tiles, first.row, a, b, o);
+        }
+        let middle = cuts.len() / 2;
+        let rows = cuts[middle].row - first.row;
+        let (low, high) = o.split_at_mut(rows * self.row_length());
+        rayon::join(
+            || self.multiply_between(&cuts[..=middle], shares / 2, a, b, low),
+            || self.multiply_between(&cuts[middle..], shares - shares / 2, a, b, high),
+        );
     }
 
     /// O = ln of sum of exp(A + B): the same for logarithms.
@@ -150,26 +205,19 @@ impl Contraction {
     }
 
     /// When one factor has every axis, as when a table takes in a message: whether that is the
-    /// second one. `None` when no factor does, and in some cases that have no short way back.
+    /// second one. `None` when no factor does, and when the way back is better shared among
+    /// threads.
     pub fn absorbs(&self) -> Option<bool> {
-        self.absorbs.then_some(self.swapped)
+        let full = self.full.filter(|_| self.work() < PARALLEL_WORK)?;
+        Some((full == 1) != self.swapped)
     }
 
     /// The way back through O = sum of `full` * `other` in one pass, for a contraction that
-    /// [`absorbs`](Self::absorbs). With D the adjoint of O: writes full * other * D to `product`
-    /// and the sum of full * D over the axes that `other` lacks to `adjoint`.
-    pub fn absorb_back(
-        &self,
-        full: &[f64],
-        other: &[f64],
-        d: &[f64],
-        product: &mut [f64],
-        adjoint: &mut [f64],
-    ) {
-        assert!(self.absorbs);
-        assert_eq!(full.len(), product.len());
+    /// [`absorbs`](Self::absorbs). With D the adjoint of O: multiplies `full` by other * D, and
+    /// writes the sum of full * D over the axes that `other` lacks to `adjoint`.
+    pub fn absorb_back(&self, full: &mut [f64], other: &[f64], d: &[f64], adjoint: &mut [f64]) {
         assert_eq!(other.len(), adjoint.len());
-        absorb_rows(self, full, other, d, product, adjoint);
+        absorb_rows(self, full, other, d, adjoint);
     }
 
     /// Calls `visit` with the positions in A and B of every term of one cell of O.

@@ -1,16 +1,19 @@
 //! The exact oracle: contracts the tables of potentials along a tree and differentiates ln Z.
 
 mod gauge;
+mod leaves;
 mod program;
 mod run;
+mod table;
 
 use std::sync::Arc;
 
 use gauge::Gauge;
+use leaves::Leaves;
 use program::Program;
 use run::{Run, Workspace};
 
-use super::{MarginalOracle, log_unmentioned};
+use super::{Descent, MarginalOracle, log_unmentioned};
 use crate::domain::{Clique, Domain};
 use crate::estimation::contraction::ContractionTree;
 use crate::estimation::junction_tree::JunctionTree;
@@ -57,6 +60,34 @@ impl Exact {
     pub fn bytes(&self) -> usize {
         self.workspace.bytes()
     }
+
+    /// Writes marginals and returns ln Z; `None` when tiny sums mattered that were not mended.
+    fn attempt(&mut self, mut leaves: Leaves<'_>, total: f64, mend: bool) -> Option<f64> {
+        let run = Run { program: &self.program, parallel: self.parallel, mend };
+        let log_z = self.log_unmentioned + self.workspace.forward(&run, &mut leaves);
+        let trusted =
+            log_z == f64::NEG_INFINITY || self.workspace.backward(&run, total, &mut leaves);
+        trusted.then_some(log_z)
+    }
+
+    /// What the first attempt said, or else a second one with tiny sums mended.
+    fn mended(
+        &mut self,
+        first: Option<f64>,
+        potentials: &Potentials,
+        total: f64,
+        marginals: &mut Marginals,
+    ) -> f64 {
+        let log_z = first.or_else(|| {
+            self.strained = true;
+            self.attempt(Leaves::new(potentials, marginals), total, true)
+        });
+        let log_z = log_z.expect("what was mended is trusted");
+        if log_z == f64::NEG_INFINITY {
+            marginals.values_mut().fill(0.0);
+        }
+        log_z
+    }
 }
 
 impl MarginalOracle for Exact {
@@ -65,20 +96,19 @@ impl MarginalOracle for Exact {
     }
 
     fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64 {
-        let mut run =
-            Run { program: &self.program, potentials, parallel: self.parallel, mend: false };
-        loop {
-            let log_z = self.log_unmentioned + self.workspace.forward(&run);
-            if log_z == f64::NEG_INFINITY {
-                marginals.values_mut().fill(0.0);
-                return log_z;
-            }
-            if self.workspace.backward(&run, total, marginals) {
-                return log_z;
-            }
-            run.mend = true;
-            self.strained = true;
-        }
+        let log_z = self.attempt(Leaves::new(potentials, marginals), total, false);
+        self.mended(log_z, potentials, total, marginals)
+    }
+
+    fn descend(
+        &mut self,
+        descent: Descent<'_>,
+        potentials: &mut Potentials,
+        total: f64,
+        marginals: &mut Marginals,
+    ) -> f64 {
+        let log_z = self.attempt(Leaves::stepping(descent, potentials, marginals), total, false);
+        self.mended(log_z, potentials, total, marginals)
     }
 
     fn relieve(&mut self, potentials: &mut Potentials) {
@@ -89,8 +119,12 @@ impl MarginalOracle for Exact {
     }
 
     fn maximum(&mut self, potentials: &Potentials) -> Option<f64> {
-        let run = Run { program: &self.program, potentials, parallel: self.parallel, mend: false };
-        Some(self.workspace.maximum(&run))
+        let run = Run { program: &self.program, parallel: self.parallel, mend: false };
+        Some(self.workspace.maximum(&run, potentials))
+    }
+
+    fn is_parallel(&self) -> bool {
+        self.parallel
     }
 
     fn is_exact(&self) -> bool {
@@ -104,6 +138,8 @@ mod tests {
     use crate::domain::AttributeId;
     use crate::factor::Factor;
     use crate::numeric::exp::log_sum_exp;
+    use crate::numeric::pointwise::add_scaled;
+    use crate::numeric::step::DistanceStep;
     use crate::numeric::strided::Projection;
     use proptest::prelude::*;
 
@@ -154,6 +190,49 @@ mod tests {
             }
         }
         potentials
+    }
+
+    #[test]
+    fn a_step_within_the_oracle_is_the_step_and_then_the_oracle_whatever_the_threads() {
+        let domain = Domain::new((0..60).map(|i| (format!("x{i}"), 7 + i % 3))).unwrap();
+        let cliques: Vec<Clique> =
+            (2..60).map(|i| [i - 2, i - 1, i].into_iter().map(AttributeId).collect()).collect();
+        let tree = JunctionTree::new(&domain, &cliques);
+        let mut alone = Exact::new(&domain, &cliques, &tree).with_threads(false);
+        let mut shared = Exact::new(&domain, &cliques, &tree);
+        for spread in [4.0, 3000.0] {
+            let mut theta = potentials(&alone, spread, true, 1);
+            let mut nu = Marginals(potentials(&alone, 10.0, false, 2).0);
+            let y = potentials(&alone, 10.0, false, 3);
+            let mut mean = potentials(&alone, 10.0, false, 4);
+            let step = DistanceStep { blend: [0.25, 0.5], weights: [0.3, 0.7], length: 0.1 };
+
+            let (mut moved, mut expected) = (theta.clone(), Marginals::zeros(alone.layout()));
+            let mut blended = mean.clone();
+            step.take(blended.values_mut(), nu.values(), y.values(), moved.values_mut());
+            let expected_log_z = alone.marginals(&moved, 10.0, &mut expected);
+
+            let (mut other_theta, mut other_mean) = (theta.clone(), mean.clone());
+            let mut next = Marginals::zeros(alone.layout());
+            let (mean_cells, y_cells, kept) =
+                (other_mean.values_mut(), y.values(), Some(nu.values()));
+            let descent = Descent::Distance { step, mean: mean_cells, y: y_cells, nu: kept };
+            let log_z = shared.descend(descent, &mut other_theta, 10.0, &mut next);
+            assert_eq!((&other_theta, &other_mean, &next), (&moved, &blended, &expected));
+            assert_eq!(log_z, expected_log_z);
+
+            let mean_cells = mean.values_mut();
+            let descent = Descent::Distance { step, mean: mean_cells, y: y_cells, nu: None };
+            let log_z = shared.descend(descent, &mut theta, 10.0, &mut nu);
+            assert_eq!((&theta, &mean, &nu), (&moved, &blended, &expected));
+            assert_eq!(log_z, expected_log_z);
+
+            let descent = Descent::Gradient { length: 0.5, gradient: y.values() };
+            let log_z = shared.descend(descent, &mut theta, 10.0, &mut nu);
+            add_scaled(-0.5, y.values(), moved.values_mut());
+            assert_eq!(log_z, alone.marginals(&moved, 10.0, &mut expected));
+            assert_eq!((&theta, &nu), (&moved, &expected));
+        }
     }
 
     proptest! {

@@ -20,10 +20,19 @@ pub(super) struct Instruction {
 pub(super) enum Kind {
     /// A table with potentials, at this position of the layout.
     Leaf(usize),
-    /// The node just before, summed.
-    Sum { forward: Arc<Contraction>, child: Operand },
+    /// The node just before, summed. When that is `absorbed`, it is a leaf whose marginal can be
+    /// had in one pass.
+    Sum { forward: Arc<Contraction>, child: Operand, absorbed: bool },
     /// The product of two nodes, summed; the right one is just before.
-    Product { forward: Arc<Contraction>, left_node: usize, left: Operand, right: Operand },
+    Product {
+        forward: Arc<Contraction>,
+        left_node: usize,
+        left: Operand,
+        right: Operand,
+        /// The child that is a leaf with every attribute of the other, which is none: the way back
+        /// is one pass.
+        absorbing: Option<usize>,
+    },
 }
 
 /// A child of a node, as the node sees it.
@@ -83,17 +92,28 @@ impl Program {
             let kind = match (node.step, tree.children(position)) {
                 (Step::Product, (Some(left_node), Some(right_node))) => {
                     let (a, b) = (&nodes[left_node].clique, &nodes[right_node].clique);
+                    let forward = compiler.contraction(a, b, own);
+                    let is_leaf = |node: usize| matches!(nodes[node].step, Step::Leaf(_));
+                    let full = forward.absorbs().map(|second| match second {
+                        false => (left_node, right_node),
+                        true => (right_node, left_node),
+                    });
+                    let full = full.filter(|&(full, other)| is_leaf(full) && !is_leaf(other));
                     Kind::Product {
-                        forward: compiler.contraction(a, b, own),
+                        forward,
                         left_node,
                         left: compiler.operand(a, b, own),
                         right: compiler.operand(b, a, own),
+                        absorbing: full.map(|(full, _)| full),
                     }
                 }
                 (Step::Sum, (_, Some(child))) => {
                     let (from, nothing) = (&nodes[child].clique, Clique::empty());
+                    let forward = compiler.contraction(from, &nothing, own);
+                    let is_leaf = matches!(nodes[child].step, Step::Leaf(_));
                     Kind::Sum {
-                        forward: compiler.contraction(from, &nothing, own),
+                        absorbed: is_leaf && forward.absorbs() == Some(false),
+                        forward,
                         child: compiler.operand(from, &nothing, own),
                     }
                 }
@@ -110,6 +130,19 @@ impl Program {
         let tasks =
             tree.roots().iter().map(|&root| divide(tree, &instructions, &work, root)).collect();
         Self { layout: CliqueLayout::new(domain.clone(), leaves), instructions, tasks }
+    }
+
+    /// The cells of a node that is a leaf, among those of all leaves.
+    pub(super) fn leaf_cells(&self, node: usize) -> Option<Range<usize>> {
+        match self.instructions[node].kind {
+            Kind::Leaf(leaf) => Some(self.layout.range(leaf)),
+            _ => None,
+        }
+    }
+
+    /// The cells of consecutive leaves.
+    pub(super) fn cells(&self, leaves: &Range<usize>) -> Range<usize> {
+        self.layout.range(leaves.start).start..self.layout.range(leaves.end - 1).end
     }
 }
 

@@ -1,46 +1,35 @@
 //! Runs a [`Program`]: sums forwards, marginals backwards, maxima forwards.
 //!
 //! # Arithmetic
-//! A product O = sum over k of A B is computed with the largest value of each row taken out: with
-//! M_A the maximum of ln A over k, and M_B likewise,
+//! A product O = sum over k of A B is computed on exponentials with something taken out: with M_A
+//! the largest value of ln A, or, if other rows are far below it, the maximum over k, and M_B
+//! likewise,
 //!
 //! > G = sum over k of exp(ln A - M_A) exp(ln B - M_B), ln O = ln G + M_A + M_B,
 //!
-//! (or a maximum over the whole table where its cells are close together), so that nothing overflows, and the only exponentials and logarithms are those of table cells,
-//! never of the far more numerous products. On the way back the marginal m_O of a node becomes
-//! those of its children, m_A = A' times the sum of B' m_O / G with A', B' the exponentials above.
+//! so that nothing overflows, and the only exponentials and logarithms are those of table cells,
+//! never of the far more numerous products. Where M_A and M_B are single numbers and no G is far
+//! from 1, not even those are needed: G itself is what the next product takes.
+//!
+//! On the way back the adjoint r = N d ln Z / d G of a node becomes those of its children, d_A = the
+//! sum of B' r with A', B' the exponentials above. A leaf's marginal is A' d_A. A node whose values
+//! are its sums has r = d; else its marginal is m = value * d, and r = m / G.
+//!
 //! Where the maxima of A and B lie at different k, G can be tiny or even underflow. Such cells hardly
 //! ever matter: they are first given the value of the threshold, which is too much, and only when
 //! one of them turns out to have a noticeable marginal all the same, everything is done again with
 //! the terms of all such cells summed in the log domain.
 
+use super::leaves::Leaves;
 use super::program::{Kind, Operand, Program, Task};
-use crate::factor::{Marginals, Potentials};
+use super::table::Table;
+use crate::factor::Potentials;
 use crate::numeric::contraction::Contraction;
-use crate::numeric::pointwise::{divide_assign, multiply_assign};
-use crate::numeric::shift::{exp_rows, ln_plus_rows};
-use crate::numeric::strided::Projection;
-
-/// Sums below this are not trusted. All that rounding to zero can have taken from a larger sum is
-/// below 1e-50 of it.
-const TINY: f64 = 1e-250;
+use crate::numeric::pointwise::multiply_assign;
+use crate::numeric::shift::exp_rows;
 
 /// A share of the total that changes no digit of a marginal.
 const NOTICEABLE: f64 = 1e-25;
-
-/// The numbers of one node.
-struct Table {
-    /// ln of the table; empty for a leaf, whose potentials they are.
-    log: Vec<f64>,
-    /// exp(log - shift); empty for a root.
-    value: Vec<f64>,
-    /// The maxima of the table's rows as the parent sees them.
-    shift: Vec<f64>,
-    /// G of the node's own product; empty for a leaf.
-    sums: Vec<f64>,
-    /// The node's marginal; empty for a leaf, whose marginal goes to the caller.
-    mass: Vec<f64>,
-}
 
 /// The tables of all nodes.
 pub(super) struct Workspace {
@@ -50,108 +39,97 @@ pub(super) struct Workspace {
 impl Workspace {
     pub(super) fn new(program: &Program) -> Self {
         let instructions = &program.instructions;
-        let mut shifts = vec![None; instructions.len()];
+        let mut rows = vec![0; instructions.len()];
+        let mut absorbs = vec![false; instructions.len()];
         for (node, instruction) in instructions.iter().enumerate() {
             match &instruction.kind {
                 Kind::Leaf(_) => {}
-                Kind::Sum { child, .. } => shifts[node - 1] = Some(child.onto_kept.small_len()),
-                Kind::Product { left_node, left, right, .. } => {
-                    shifts[*left_node] = Some(left.onto_kept.small_len());
-                    shifts[node - 1] = Some(right.onto_kept.small_len());
+                Kind::Sum { child, absorbed, .. } => {
+                    rows[node - 1] = child.onto_kept.small_len();
+                    absorbs[node - 1] = *absorbed;
+                }
+                Kind::Product { left_node, left, right, absorbing, .. } => {
+                    rows[*left_node] = left.onto_kept.small_len();
+                    rows[node - 1] = right.onto_kept.small_len();
+                    if let Some(leaf) = absorbing {
+                        absorbs[*leaf] = true;
+                    }
                 }
             }
         }
-        let table = |(node, shift): (usize, Option<usize>)| {
+        let table = |node: usize| {
             let cells = instructions[node].cells;
-            let inner = if matches!(instructions[node].kind, Kind::Leaf(_)) { 0 } else { cells };
-            Table {
-                log: vec![0.0; inner],
-                value: vec![0.0; if shift.is_some() { cells } else { 0 }],
-                shift: vec![0.0; shift.unwrap_or(0)],
-                sums: vec![0.0; inner],
-                mass: vec![0.0; inner],
+            match instructions[node].kind {
+                Kind::Leaf(_) => Table::of_leaf(rows[node], if absorbs[node] { 0 } else { cells }),
+                _ => Table::of_node(cells, rows[node]),
             }
         };
-        Self { tables: shifts.into_iter().enumerate().map(table).collect() }
+        Self { tables: (0..instructions.len()).map(table).collect() }
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let cells = |table: &Table| {
-            table.log.len() + table.value.len() + table.shift.len() + 2 * table.sums.len()
-        };
-        8 * self.tables.iter().map(cells).sum::<usize>()
+        self.tables.iter().map(Table::bytes).sum()
     }
 
-    /// Computes the logarithm of every table and returns ln Z, of the attributes in tables.
-    pub(super) fn forward(&mut self, run: &Run<'_>) -> f64 {
-        self.each_component(run, |run, task, tables| run.forward(task, tables))
-    }
-
-    /// Computes the largest value of a record instead of the sum over all.
-    pub(super) fn maximum(&mut self, run: &Run<'_>) -> f64 {
-        self.each_component(run, |run, task, tables| run.maximum(task, tables))
-    }
-
-    fn each_component(
-        &mut self,
-        run: &Run<'_>,
-        mut compute: impl FnMut(&Run<'_>, &Task, &mut [Table]),
-    ) -> f64 {
-        let mut sum = 0.0;
-        for task in &run.program.tasks {
+    /// Computes every table and returns ln Z, of the attributes in tables.
+    pub(super) fn forward(&mut self, run: &Run<'_>, leaves: &mut Leaves<'_>) -> f64 {
+        let each = |task: &Task| {
             let tables = &mut self.tables[task.nodes.clone()];
-            compute(run, task, tables);
-            sum += run.log(task.nodes.end - 1, &tables[tables.len() - 1])[0];
-        }
-        sum
+            match run.program.leaf_cells(task.nodes.end - 1) {
+                // A table over no attributes, or only over attributes with a single value.
+                Some(cells) => leaves.read(cells).0[0],
+                None => {
+                    run.forward(task, tables, leaves.part(run.program.cells(&task.leaves)));
+                    tables.last_mut().expect("a task has nodes").conclude_root()
+                }
+            }
+        };
+        run.program.tasks.iter().map(each).sum()
     }
 
     /// After [`forward`](Self::forward) with a finite result: the marginals of all leaves, scaled
     /// to sum to `total`. False when tiny sums mattered and the run did not mend them.
-    pub(super) fn backward(
-        &mut self,
-        run: &Run<'_>,
-        total: f64,
-        marginals: &mut Marginals,
-    ) -> bool {
-        let layout = &run.program.layout;
+    pub(super) fn backward(&mut self, run: &Run<'_>, total: f64, leaves: &mut Leaves<'_>) -> bool {
         let mut trusted = true;
         for task in &run.program.tasks {
             let tables = &mut self.tables[task.nodes.clone()];
-            let start = layout.range(task.leaves.start).start;
-            let end = layout.range(task.leaves.end - 1).end;
-            let marginals = &mut marginals.values_mut()[start..end];
-            match tables {
-                // A table over no attributes, or only over attributes with a single value.
-                [leaf] if leaf.sums.is_empty() => marginals.fill(total),
-                _ => {
-                    tables[tables.len() - 1].mass.fill(total);
-                    trusted &= run.backward(task, tables, marginals, NOTICEABLE * total);
+            match run.program.leaf_cells(task.nodes.end - 1) {
+                Some(cells) => leaves.values_mut(cells).fill(total),
+                None => {
+                    tables.last_mut().expect("a task has nodes").adjoint.fill(total);
+                    let leaves = leaves.part(run.program.cells(&task.leaves));
+                    trusted &= run.backward(task, tables, leaves, NOTICEABLE * total);
                 }
             }
         }
         trusted
     }
+
+    /// The largest value of a record instead of the sum over all.
+    pub(super) fn maximum(&mut self, run: &Run<'_>, potentials: &Potentials) -> f64 {
+        let each = |task: &Task| {
+            let tables = &mut self.tables[task.nodes.clone()];
+            match run.program.leaf_cells(task.nodes.end - 1) {
+                Some(cells) => potentials.values()[cells.start],
+                None => {
+                    run.maximum(task, tables, potentials);
+                    tables[tables.len() - 1].log[0]
+                }
+            }
+        };
+        run.program.tasks.iter().map(each).sum()
+    }
 }
 
-/// What a run reads.
+/// How a program is run.
 pub(super) struct Run<'a> {
     pub(super) program: &'a Program,
-    pub(super) potentials: &'a Potentials,
     pub(super) parallel: bool,
     /// Whether tiny sums are done again in the log domain.
     pub(super) mend: bool,
 }
 
 impl Run<'_> {
-    /// ln of a node's table.
-    fn log<'a>(&'a self, node: usize, table: &'a Table) -> &'a [f64] {
-        match self.program.instructions[node].kind {
-            Kind::Leaf(leaf) => self.potentials.table(leaf),
-            _ => &table.log,
-        }
-    }
-
     /// Runs two closures, at the same time if that is allowed.
     fn both<R: Send>(
         &self,
@@ -171,10 +149,39 @@ impl Run<'_> {
         tables[left.nodes.start - start..right.nodes.end - start].split_at_mut(left.nodes.len())
     }
 
-    fn forward(&self, task: &Task, tables: &mut [Table]) {
+    /// The leaves of the two tasks of a split.
+    fn split_leaves<'l>(
+        &self,
+        [left, right]: &[Task; 2],
+        leaves: &'l mut Leaves<'_>,
+    ) -> (Leaves<'l>, Leaves<'l>) {
+        leaves.halves(self.program.cells(&left.leaves), self.program.cells(&right.leaves))
+    }
+
+    /// The exponentials of a node.
+    fn value<'t>(&self, node: usize, table: &'t Table, leaves: &'t Leaves<'_>) -> &'t [f64] {
+        match self.program.leaf_cells(node) {
+            Some(cells) => leaves.values(cells),
+            None => table.value(),
+        }
+    }
+
+    /// ln of one cell of a node.
+    fn log(&self, node: usize, table: &Table, leaves: &Leaves<'_>, cell: usize) -> f64 {
+        match self.program.leaf_cells(node) {
+            Some(cells) => leaves.log(cells)[cell],
+            None => table.log_at(cell),
+        }
+    }
+
+    fn forward(&self, task: &Task, tables: &mut [Table], mut leaves: Leaves<'_>) {
         if let Some(split) = task.split.as_deref() {
             let (left, right) = Self::split_tables(task, split, tables);
-            self.both(|| self.forward(&split[0], left), || self.forward(&split[1], right));
+            let (left_leaves, right_leaves) = self.split_leaves(split, &mut leaves);
+            self.both(
+                || self.forward(&split[0], left, left_leaves),
+                || self.forward(&split[1], right, right_leaves),
+            );
         }
         let start = task.nodes.start;
         for node in task.own_nodes() {
@@ -182,47 +189,56 @@ impl Run<'_> {
             let own = &mut own[0];
             match &self.program.instructions[node].kind {
                 Kind::Leaf(_) => {}
-                Kind::Sum { forward, child } => {
+                Kind::Sum { forward, child, .. } => {
                     let table = &mut below[node - 1 - start];
-                    self.exponentiate(node - 1, child, table);
-                    forward.multiply(&table.value, &[1.0], &mut own.sums, self.parallel);
-                    let rows: [(&Projection, &[f64]); 1] = [(&child.from_node, &table.shift)];
-                    ln_plus_rows(&own.sums, TINY, &rows, &mut own.log, self.parallel);
-                }
-                Kind::Product { forward, left_node, left, right } => {
-                    let (lefts, rights) = below.split_at_mut(left_node + 1 - start);
-                    let a = &mut lefts[left_node - start];
-                    let b = rights.last_mut().expect("the right child is just before");
-                    self.exponentiate(*left_node, left, a);
-                    self.exponentiate(node - 1, right, b);
-                    forward.multiply(&a.value, &b.value, &mut own.sums, self.parallel);
-                    let rows: [(&Projection, &[f64]); 2] =
-                        [(&left.from_node, &a.shift), (&right.from_node, &b.shift)];
-                    ln_plus_rows(&own.sums, TINY, &rows, &mut own.log, self.parallel);
+                    self.exponentiate(node - 1, child, table, &mut leaves);
+                    let value = self.value(node - 1, table, &leaves);
+                    forward.multiply(value, &[1.0], &mut own.sums, self.parallel);
+                    own.conclude(&[(child, table)], self.parallel);
                     if self.mend {
-                        let (a, b) = (self.log(*left_node, a), self.log(node - 1, b));
-                        mend_logarithms(forward, a, b, own);
+                        own.mend(forward, |cell, _| self.log(node - 1, table, &leaves, cell));
+                    }
+                }
+                Kind::Product { forward, left_node, left, right, .. } => {
+                    let (a, b) = children(below, left_node - start);
+                    self.exponentiate(*left_node, left, a, &mut leaves);
+                    self.exponentiate(node - 1, right, b, &mut leaves);
+                    let value_a = self.value(*left_node, a, &leaves);
+                    let value_b = self.value(node - 1, b, &leaves);
+                    forward.multiply(value_a, value_b, &mut own.sums, self.parallel);
+                    own.conclude(&[(left, a), (right, b)], self.parallel);
+                    if self.mend {
+                        own.mend(forward, |at_a, at_b| {
+                            self.log(*left_node, a, &leaves, at_a)
+                                + self.log(node - 1, b, &leaves, at_b)
+                        });
                     }
                 }
             }
         }
     }
 
-    /// Takes a table's row maxima out and leaves the exponentials of the rest.
-    fn exponentiate(&self, node: usize, operand: &Operand, table: &mut Table) {
-        let Table { log, shift, value, .. } = table;
-        let log = match self.program.instructions[node].kind {
-            Kind::Leaf(leaf) => self.potentials.table(leaf),
-            _ => log,
+    /// Makes the values of a node for its parent.
+    fn exponentiate(
+        &self,
+        node: usize,
+        operand: &Operand,
+        table: &mut Table,
+        leaves: &mut Leaves<'_>,
+    ) {
+        let Some(cells) = self.program.leaf_cells(node) else {
+            return table.exponentiate(operand, self.parallel);
         };
-        exp_rows(&operand.onto_kept, log, shift, value, self.parallel);
+        let (log, range, value) = leaves.read(cells);
+        table.shift =
+            exp_rows(&operand.onto_kept, log, range, &mut table.rows, value, self.parallel);
     }
 
     fn backward(
         &self,
         task: &Task,
         tables: &mut [Table],
-        marginals: &mut [f64],
+        mut leaves: Leaves<'_>,
         noticeable: f64,
     ) -> bool {
         let mut trusted = true;
@@ -230,135 +246,125 @@ impl Run<'_> {
         for node in task.own_nodes().rev() {
             let (below, own) = tables.split_at_mut(node - start);
             let own = &mut own[0];
+            let mut differentiate = || {
+                let lost = own.differentiate(self.parallel);
+                trusted &= self.mend || lost <= noticeable;
+                lost
+            };
             match &self.program.instructions[node].kind {
                 Kind::Leaf(_) => {}
-                Kind::Sum { child, .. } => {
-                    divide_assign(&mut own.mass, &mut own.sums, TINY, self.parallel);
+                Kind::Sum { forward, child, absorbed } => {
+                    differentiate();
                     let table = &mut below[node - 1 - start];
-                    let Table { value, mass, .. } = table;
-                    let out = self.target(task, node - 1, mass, marginals);
-                    child.back.multiply(&[1.0], &own.mass, out, self.parallel);
-                    multiply_assign(out, value, self.parallel);
+                    match self.program.leaf_cells(node - 1) {
+                        Some(cells) if *absorbed => {
+                            let full = leaves.values_mut(cells);
+                            forward.absorb_back(full, &[1.0], &own.adjoint, &mut [0.0]);
+                        }
+                        _ => {
+                            child.back.multiply(
+                                &[1.0],
+                                &own.adjoint,
+                                &mut table.adjoint,
+                                self.parallel,
+                            );
+                            self.hand_over(node - 1, table, &mut leaves);
+                        }
+                    }
                 }
-                Kind::Product { forward, left_node, left, right } => {
-                    let lost = divide_assign(&mut own.mass, &mut own.sums, TINY, self.parallel);
-                    trusted &= self.mend || lost <= noticeable;
-                    let (lefts, rights) = below.split_at_mut(left_node + 1 - start);
-                    let a = &mut lefts[left_node - start];
-                    let b = rights.last_mut().expect("the right child is just before");
+                Kind::Product { forward, left_node, left, right, absorbing } => {
+                    let lost = differentiate();
+                    let (a, b) = children(below, left_node - start);
                     let nodes = (*left_node, node - 1);
-                    if !self.absorb(task, forward, nodes, a, b, &own.mass, marginals) {
-                        let out = self.target(task, nodes.0, &mut a.mass, marginals);
-                        left.back.multiply(&b.value, &own.mass, out, self.parallel);
-                        multiply_assign(out, &a.value, self.parallel);
-                        let out = self.target(task, nodes.1, &mut b.mass, marginals);
-                        right.back.multiply(&a.value, &own.mass, out, self.parallel);
-                        multiply_assign(out, &b.value, self.parallel);
+                    match absorbing.map(|leaf| (leaf, self.program.leaf_cells(leaf))) {
+                        Some((leaf, Some(cells))) => {
+                            let sibling = if leaf == nodes.0 { &mut *b } else { &mut *a };
+                            let full = leaves.values_mut(cells);
+                            let (value, adjoint) = sibling.value_and_adjoint();
+                            forward.absorb_back(full, value, &own.adjoint, adjoint);
+                            sibling.receive(self.parallel);
+                        }
+                        _ => {
+                            let value = self.value(nodes.1, b, &leaves);
+                            left.back.multiply(value, &own.adjoint, &mut a.adjoint, self.parallel);
+                            let value = self.value(nodes.0, a, &leaves);
+                            right.back.multiply(value, &own.adjoint, &mut b.adjoint, self.parallel);
+                            self.hand_over(nodes.0, a, &mut leaves);
+                            self.hand_over(nodes.1, b, &mut leaves);
+                        }
                     }
                     if self.mend && lost > 0.0 {
-                        self.mend_masses(task, forward, nodes, a, b, own, marginals);
+                        self.mend_masses(forward, nodes, a, b, own, &mut leaves);
                     }
                 }
             }
         }
         if let Some(split) = task.split.as_deref() {
             let (left, right) = Self::split_tables(task, split, tables);
-            let cells = |leaves: &std::ops::Range<usize>| {
-                let layout = &self.program.layout;
-                layout.range(leaves.start).start..layout.range(leaves.end - 1).end
-            };
-            let base = cells(&task.leaves).start;
-            let (first, second) = (cells(&split[0].leaves), cells(&split[1].leaves));
-            let (left_marginals, right_marginals) =
-                marginals[first.start - base..second.end - base].split_at_mut(first.len());
+            let (left_leaves, right_leaves) = self.split_leaves(split, &mut leaves);
             let (left, right) = self.both(
-                || self.backward(&split[0], left, left_marginals, noticeable),
-                || self.backward(&split[1], right, right_marginals, noticeable),
+                || self.backward(&split[0], left, left_leaves, noticeable),
+                || self.backward(&split[1], right, right_leaves, noticeable),
             );
             trusted = trusted && left && right;
         }
         trusted
     }
 
-    /// Where the marginal of a node is written: a leaf's goes to the caller.
-    fn target<'t>(
-        &self,
-        task: &Task,
-        node: usize,
-        mass: &'t mut [f64],
-        marginals: &'t mut [f64],
-    ) -> &'t mut [f64] {
-        match self.program.instructions[node].kind {
-            Kind::Leaf(leaf) => {
-                let layout = &self.program.layout;
-                let base = layout.range(task.leaves.start).start;
-                let range = layout.range(leaf);
-                &mut marginals[range.start - base..range.end - base]
+    /// After the derivative by a node's values was written: a leaf has its marginal, another node
+    /// what it needs.
+    fn hand_over(&self, node: usize, table: &mut Table, leaves: &mut Leaves<'_>) {
+        match self.program.leaf_cells(node) {
+            Some(cells) => {
+                multiply_assign(leaves.values_mut(cells), &table.adjoint, self.parallel);
             }
-            _ => mass,
+            None => table.receive(self.parallel),
         }
-    }
-
-    /// The way back through a leaf that took in a message, in one pass. False when this is not
-    /// what the node did.
-    #[allow(clippy::too_many_arguments)]
-    fn absorb(
-        &self,
-        task: &Task,
-        forward: &Contraction,
-        nodes: (usize, usize),
-        a: &mut Table,
-        b: &mut Table,
-        ratio: &[f64],
-        marginals: &mut [f64],
-    ) -> bool {
-        let (leaf_node, leaf, message) = match forward.absorbs() {
-            Some(false) => (nodes.0, a, b),
-            Some(true) => (nodes.1, b, a),
-            None => return false,
-        };
-        if !leaf.mass.is_empty() || message.mass.is_empty() {
-            return false;
-        }
-        let out = self.target(task, leaf_node, &mut [], marginals);
-        forward.absorb_back(&leaf.value, &message.value, ratio, out, &mut message.mass);
-        multiply_assign(&mut message.mass, &message.value, self.parallel);
-        true
     }
 
     /// Adds what the cells of a node with tiny sums give to its children; `sums` holds minus their
     /// masses.
-    #[allow(clippy::too_many_arguments)]
     fn mend_masses(
         &self,
-        task: &Task,
         forward: &Contraction,
         nodes: (usize, usize),
         a: &mut Table,
         b: &mut Table,
         own: &Table,
-        marginals: &mut [f64],
+        leaves: &mut Leaves<'_>,
     ) {
-        let log = |node: usize, table: &Table, cell: usize| self.log(node, table)[cell];
+        let add = |node: usize, table: &mut Table, leaves: &mut Leaves<'_>, cell, mass| match self
+            .program
+            .leaf_cells(node)
+        {
+            Some(cells) => leaves.values_mut(cells)[cell] += mass,
+            None => table.add_mass(cell, mass),
+        };
         for (cell, &sum) in own.sums.iter().enumerate().filter(|&(_, &sum)| sum < 0.0) {
             forward.each_term(cell, |at_a, at_b| {
-                let terms = log(nodes.0, a, at_a) + log(nodes.1, b, at_b);
-                let mass = -sum * (terms - own.log[cell]).exp();
-                self.target(task, nodes.0, &mut a.mass, marginals)[at_a] += mass;
-                self.target(task, nodes.1, &mut b.mass, marginals)[at_b] += mass;
+                let term = self.log(nodes.0, a, leaves, at_a) + self.log(nodes.1, b, leaves, at_b);
+                let mass = -sum * (term - own.log[cell]).exp();
+                add(nodes.0, a, leaves, at_a, mass);
+                add(nodes.1, b, leaves, at_b, mass);
             });
         }
     }
 
-    fn maximum(&self, task: &Task, tables: &mut [Table]) {
+    fn maximum(&self, task: &Task, tables: &mut [Table], potentials: &Potentials) {
         if let Some(split) = task.split.as_deref() {
             let (left, right) = Self::split_tables(task, split, tables);
-            self.both(|| self.maximum(&split[0], left), || self.maximum(&split[1], right));
+            self.both(
+                || self.maximum(&split[0], left, potentials),
+                || self.maximum(&split[1], right, potentials),
+            );
         }
         let start = task.nodes.start;
         for node in task.own_nodes() {
             let (below, own) = tables.split_at_mut(node - start);
-            let log = |child: usize| self.log(child, &below[child - start]);
+            let log = |child: usize| match self.program.leaf_cells(child) {
+                Some(cells) => &potentials.values()[cells],
+                None => &below[child - start].log,
+            };
             match &self.program.instructions[node].kind {
                 Kind::Leaf(_) => {}
                 Kind::Sum { forward, .. } => {
@@ -373,21 +379,8 @@ impl Run<'_> {
     }
 }
 
-/// Sums the terms of cells with tiny sums in the log domain.
-fn mend_logarithms(forward: &Contraction, a: &[f64], b: &[f64], own: &mut Table) {
-    for cell in (0..own.sums.len()).filter(|&cell| own.sums[cell] < TINY) {
-        let mut best = f64::NEG_INFINITY;
-        forward.each_term(cell, |at_a, at_b| best = best.max(a[at_a] + b[at_b]));
-        own.log[cell] = best;
-        if best > f64::NEG_INFINITY {
-            let mut sum = 0.0;
-            forward.each_term(cell, |at_a, at_b| {
-                let distance = a[at_a] + b[at_b] - best;
-                if distance > -45.0 {
-                    sum += distance.exp();
-                }
-            });
-            own.log[cell] += sum.ln();
-        }
-    }
+/// The tables of the left child and of the right one, which is the last.
+fn children(below: &mut [Table], left: usize) -> (&mut Table, &mut Table) {
+    let (lefts, rights) = below.split_at_mut(left + 1);
+    (&mut lefts[left], rights.last_mut().expect("the right child is just before"))
 }

@@ -1,0 +1,64 @@
+//! Pieces of a row that fit in registers.
+
+/// Runs `$body` for blocks of `$most` (16 or 8), then 8, 4, 2 and 1 values that cover `0..$n`, with
+/// the block's start bound to `$first` and its width to the constant `$W`.
+macro_rules! in_blocks {
+    ($n:expr, |$first:ident, $W:ident| $body:expr) => {
+        in_blocks!(16, $n, |$first, $W| $body)
+    };
+    ($most:literal, $n:expr, |$first:ident, $W:ident| $body:expr) => {{
+        let n: usize = $n;
+        let mut $first = 0;
+        while n - $first >= $most {
+            const $W: usize = $most;
+            $body;
+            $first += $most;
+        }
+        if n - $first >= 8 {
+            const $W: usize = 8;
+            $body;
+            $first += 8;
+        }
+        if n - $first >= 4 {
+            const $W: usize = 4;
+            $body;
+            $first += 4;
+        }
+        if n - $first >= 2 {
+            const $W: usize = 2;
+            $body;
+            $first += 2;
+        }
+        if n - $first >= 1 {
+            const $W: usize = 1;
+            $body;
+        }
+    }};
+}
+pub(super) use in_blocks;
+
+#[inline(always)]
+pub(super) fn block<const W: usize>(table: &[f64], start: usize) -> &[f64; W] {
+    table[start..start + W].try_into().expect("W values")
+}
+
+#[inline(always)]
+pub(super) fn store<const W: usize>(o: &mut [f64], start: usize, values: [f64; W]) {
+    o[start..start + W].copy_from_slice(&values);
+}
+
+/// Where the factors of one term of one row start.
+#[inline(always)]
+pub(super) fn factors(row: [u32; 2], term: [u32; 2]) -> (usize, usize) {
+    (row[0] as usize + term[0] as usize, row[1] as usize + term[1] as usize)
+}
+
+/// The sum of eight lanes, always in the same order.
+#[inline(always)]
+pub(super) fn total(lanes: [f64; 8]) -> f64 {
+    let mut four = [0.0; 4];
+    for i in 0..4 {
+        four[i] = lanes[i] + lanes[i + 4];
+    }
+    (four[0] + four[2]) + (four[1] + four[3])
+}

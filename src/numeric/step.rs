@@ -1,0 +1,110 @@
+//! A gradient step on a squared distance, and the averaging that goes with it, in one pass.
+
+use multiversion::multiversion;
+
+use super::shift::Range;
+
+/// The numbers of a step: with mu' = blend of mu and nu, omega = the weighted sum of mu' and nu, and
+/// theta' = theta - length (omega - y).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DistanceStep {
+    /// Of mu and nu in mu'.
+    pub blend: [f64; 2],
+    /// Of mu' and nu in omega.
+    pub weights: [f64; 2],
+    /// The length of the step.
+    pub length: f64,
+}
+
+impl DistanceStep {
+    /// Moves mu to mu' and theta to theta'. Returns the smallest and the largest cell of theta'.
+    /// Minus infinity stays so.
+    pub fn take(&self, mean: &mut [f64], nu: &[f64], y: &[f64], theta: &mut [f64]) -> [f64; 2] {
+        take(self, mean, nu, y, theta)
+    }
+
+    #[inline(always)]
+    fn cell(&self, mean: &mut f64, nu: f64, y: f64, theta: &mut f64) {
+        *mean = self.blend[0] * *mean + self.blend[1] * nu;
+        *theta -= self.length * (self.weights[0] * *mean + self.weights[1] * nu - y);
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn take(
+    step: &DistanceStep,
+    mean: &mut [f64],
+    nu: &[f64],
+    y: &[f64],
+    theta: &mut [f64],
+) -> [f64; 2] {
+    let n = theta.len();
+    assert!(mean.len() == n && nu.len() == n && y.len() == n);
+    let (means, mean_rest) = mean.as_chunks_mut::<16>();
+    let (nus, nu_rest) = nu.as_chunks::<16>();
+    let (ys, y_rest) = y.as_chunks::<16>();
+    let (thetas, theta_rest) = theta.as_chunks_mut::<16>();
+    let mut range = Range::default();
+    for (((mean, nu), y), theta) in means.iter_mut().zip(nus).zip(ys).zip(thetas) {
+        for i in 0..16 {
+            step.cell(&mut mean[i], nu[i], y[i], &mut theta[i]);
+        }
+        range.include(theta);
+    }
+    for (((mean, nu), y), theta) in
+        mean_rest.iter_mut().zip(nu_rest).zip(y_rest).zip(&mut *theta_rest)
+    {
+        step.cell(mean, *nu, *y, theta);
+    }
+    range.extremes(theta_rest)
+}
+
+/// theta' = theta - length * gradient. Returns the smallest and the largest cell of theta'. Minus
+/// infinity stays so.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+pub fn gradient_step(length: f64, gradient: &[f64], theta: &mut [f64]) -> [f64; 2] {
+    assert_eq!(gradient.len(), theta.len());
+    let (gradients, gradient_rest) = gradient.as_chunks::<16>();
+    let (thetas, theta_rest) = theta.as_chunks_mut::<16>();
+    let mut range = Range::default();
+    for (gradient, theta) in gradients.iter().zip(thetas) {
+        for i in 0..16 {
+            theta[i] -= length * gradient[i];
+        }
+        range.include(theta);
+    }
+    for (gradient, theta) in gradient_rest.iter().zip(&mut *theta_rest) {
+        *theta -= length * gradient;
+    }
+    range.extremes(theta_rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::shift::extremes;
+
+    #[test]
+    fn steps_follow_the_obvious_formulas() {
+        for n in [1, 15, 16, 17, 1000] {
+            let numbers = |salt: usize| -> Vec<f64> {
+                (0..n).map(|i| ((i * 7 + salt) % 11) as f64 - 4.0).collect()
+            };
+            let (mean, nu, y, mut theta) = (numbers(1), numbers(3), numbers(4), numbers(5));
+            theta[n / 2] = f64::NEG_INFINITY;
+            let step = DistanceStep { blend: [0.5, 0.25], weights: [0.75, 2.0], length: 0.5 };
+            let (mut new_mean, mut new_theta) = (mean.clone(), theta.clone());
+            let range = step.take(&mut new_mean, &nu, &y, &mut new_theta);
+            assert_eq!(range, extremes(&new_theta, false));
+            for i in 0..n {
+                let expected = 0.5 * mean[i] + 0.25 * nu[i];
+                assert_eq!(new_mean[i], expected);
+                let omega = 0.75 * expected + 2.0 * nu[i];
+                assert_eq!(new_theta[i], theta[i] - 0.5 * (omega - y[i]));
+            }
+            let mut moved = theta.clone();
+            assert_eq!(gradient_step(2.0, &nu, &mut moved), extremes(&moved, false));
+            assert!((0..n).all(|i| moved[i] == theta[i] - 2.0 * nu[i]));
+        }
+    }
+}
