@@ -94,6 +94,19 @@ pub enum FactorError {
     },
 }
 
+/// Rows shorter than this are not worth the call of a vectorised kernel.
+const SHORT_ROW: usize = 16;
+
+/// to += weight * from.
+#[inline]
+fn add_row(weight: f64, from: &[f64], to: &mut [f64]) {
+    if from.len() < SHORT_ROW {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to += weight * from);
+    } else {
+        add_scaled(weight, from, to);
+    }
+}
+
 impl QueryFactor {
     /// The name of this kind of factor.
     pub fn name(&self) -> &'static str {
@@ -259,7 +272,7 @@ impl QueryFactor {
                 for (table, answers) in table.chunks_exact(n * inner).zip(blocks) {
                     self.for_each_entry(n, |row, col, value| {
                         let answer = &mut answers[row * inner..][..inner];
-                        add_scaled(value, &table[col * inner..][..inner], answer);
+                        add_row(value, &table[col * inner..][..inner], answer);
                     });
                 }
             }
@@ -281,7 +294,7 @@ impl QueryFactor {
                 for (answers, table) in answers.chunks_exact(self.rows(n) * inner).zip(blocks) {
                     self.for_each_entry(n, |row, col, value| {
                         let cells = &mut table[col * inner..][..inner];
-                        add_scaled(value, &answers[row * inner..][..inner], cells);
+                        add_row(value, &answers[row * inner..][..inner], cells);
                     });
                 }
             }

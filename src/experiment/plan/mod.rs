@@ -197,7 +197,7 @@ impl Plan {
     pub fn seed_path(&self, trial: &Trial) -> SeedPath {
         SeedPath::new("seed", self.experiment.seed)
             .with("dataset", &self.data(trial).name)
-            .with("mechanism", &self.mechanism(trial).name)
+            .with("mechanism", self.mechanism(trial).name)
             .with("epsilon", trial.epsilon)
             .with("trial", trial.repetition)
     }

@@ -46,6 +46,9 @@ pub(super) struct Workspace {
     growth: Vec<f64>,
     /// For each round of a stretch, the sum of the weights of each lane.
     sums: Vec<Lanes>,
+    /// The answers that everything here belongs to, with the normalisers, when there is a single
+    /// stretch: line searches ask for the value of a point and then for its slopes.
+    last: Option<(Vec<f64>, Vec<Normaliser>)>,
 }
 
 /// The normaliser of a round: ln Z = shift + ln scaled.
@@ -100,14 +103,22 @@ impl History {
             inverses: vec![0.0; len],
             growth: vec![0.0; len],
             sums: vec![[0.0; LANES]; longest],
+            last: None,
         }
     }
 
     /// The sum over the rounds of ln Z_t, Z_t the sum of the weights of all queries and negations.
     pub(super) fn log_normalisers(&self, answers: &[f64], work: &mut Workspace) -> f64 {
         self.prepare(answers, work);
-        let log = |stretch| log_sum(&self.normalise(stretch, answers, work));
-        self.stretches.iter().map(log).sum()
+        let mut sum = 0.0;
+        for stretch in &self.stretches {
+            let normalisers = self.normalise(stretch, answers, work);
+            sum += log_sum(&normalisers);
+            if self.stretches.len() == 1 {
+                work.last = Some((answers.to_vec(), normalisers));
+            }
+        }
+        sum
     }
 
     /// The same, and added to `slopes` its derivative by each answer times `factor`: the sum over
@@ -119,10 +130,17 @@ impl History {
         slopes: &mut [f64],
         work: &mut Workspace,
     ) -> f64 {
-        self.prepare(answers, work);
+        // Whatever is there belongs to one point only.
+        let known = work.last.take().filter(|(point, _)| point == answers);
+        if known.is_none() {
+            self.prepare(answers, work);
+        }
         let mut sum = 0.0;
         for stretch in &self.stretches {
-            let normalisers = self.normalise(stretch, answers, work);
+            let normalisers = match &known {
+                Some((_, normalisers)) => normalisers.clone(),
+                None => self.normalise(stretch, answers, work),
+            };
             sum += log_sum(&normalisers);
             let coefficients: Vec<f64> = (stretch.first..)
                 .zip(&normalisers)

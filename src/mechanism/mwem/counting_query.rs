@@ -1,6 +1,7 @@
 use crate::domain::{Clique, Domain};
 use crate::mechanism::MechanismError;
-use crate::workload::{QueryError, QueryFactor, QueryMatrix, SubWorkload};
+use crate::numeric::sparse::CsrMatrix;
+use crate::workload::{QueryError, QueryMatrix, SubWorkload};
 
 /// Refuses a workload with queries that do more than count records: their answers move by other
 /// amounts than 1.
@@ -21,7 +22,8 @@ pub(super) fn check(domain: &Domain, parts: &[SubWorkload]) -> Result<(), Mechan
 ///
 /// A row of a Kronecker product is the product of one row of each factor, here the values that it
 /// counts. An attribute of which it counts all values does not matter, and is left out: what is
-/// measured is then the same query on a smaller marginal, for which any model is smaller too.
+/// measured is then the same query on a smaller marginal, for which any model is smaller too. The
+/// query is a list of cells, usually few: estimates evaluate it thousands of times.
 pub(super) fn row(
     domain: &Domain,
     part: &SubWorkload,
@@ -33,18 +35,26 @@ pub(super) fn row(
         let size = domain.size(id);
         let rows = factor.rows(size);
         let mut values = Vec::new();
-        factor.for_each_entry(size, |row, value, _| {
-            if row == rest % rows {
+        factor.for_each_entry(size, |row, value, entry| {
+            if row == rest % rows && entry != 0.0 {
                 values.push(value);
             }
         });
         rest /= rows;
         if values.len() < size {
-            axes.push((id, QueryFactor::Evidence(values)));
+            axes.push((id, values));
         }
     }
-    let (listed, factors): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
-    let (query, _) = QueryMatrix::kronecker(domain, &listed, factors)?;
+    axes.reverse();
+    let mut cells = vec![0];
+    for (id, values) in &axes {
+        let inside = |cell: &usize| values.iter().map(move |value| cell * domain.size(*id) + value);
+        cells = cells.iter().flat_map(inside).collect();
+    }
+    let listed: Vec<_> = axes.iter().map(|(id, _)| *id).collect();
+    let mut matrix = CsrMatrix::new(listed.iter().map(|&id| domain.size(id)).product());
+    matrix.push_row(cells.into_iter().map(|cell| (cell, 1.0)));
+    let query = QueryMatrix::sparse(domain, &listed, matrix)?;
     Ok((Clique::new(listed), query))
 }
 
@@ -54,6 +64,7 @@ mod tests {
 
     use super::*;
     use crate::factor::Factor;
+    use crate::workload::QueryFactor;
 
     fn counting(n: usize) -> impl Strategy<Value = QueryFactor> {
         prop_oneof![
