@@ -130,7 +130,7 @@ pub enum Neighbours {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Noise {
-    /// Exactly, on the integers.
+    /// Exactly, on the integers or on a fine grid.
     #[default]
     Exact,
     /// In floating point, whose rounding tells more than the budget allows; to compare with papers.
@@ -190,7 +190,7 @@ pub struct Mechanism {
     pub name: Spanned<String>,
     /// What it is called in the results: its name, unless it takes part twice.
     pub label: Spanned<String>,
-    /// The estimators; none means all that the mechanism has.
+    /// The estimators; none means `own` and `pgm`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arms: Vec<Arm>,
     /// How arms estimate that say nothing else.

@@ -101,7 +101,7 @@ impl Entry {
         }
     }
 
-    /// The records: from the files of the schema, or else from an import.
+    /// The records: from the files of the schema, else from an import, else those of a stand-in.
     pub fn load(&self) -> Result<Dataset, DataError> {
         let files = &self.schema.table.files;
         match self.availability() {

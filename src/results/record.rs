@@ -32,7 +32,7 @@ pub struct TrialRecord {
     pub seed: String,
     /// How it ended.
     pub status: Status,
-    /// Where it failed: `load`, `select`, `estimate`, `evaluate`.
+    /// Where it failed: `select`, `measure`, `estimate`, `evaluate`.
     pub phase: String,
     /// Mean over the sub-workloads W of |W mu - W mu^|_1 / (2 |W mu|_1).
     pub workload_error: Option<f64>,

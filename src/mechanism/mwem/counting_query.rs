@@ -48,8 +48,11 @@ pub(super) fn row(
     axes.reverse();
     let mut cells = vec![0];
     for (id, values) in &axes {
-        let inside = |cell: &usize| values.iter().map(move |value| cell * domain.size(*id) + value);
-        cells = cells.iter().flat_map(inside).collect();
+        let size = domain.size(*id);
+        cells = cells
+            .iter()
+            .flat_map(|cell| values.iter().map(move |value| cell * size + value))
+            .collect();
     }
     let listed: Vec<_> = axes.iter().map(|(id, _)| *id).collect();
     let mut matrix = CsrMatrix::new(listed.iter().map(|&id| domain.size(id)).product());
