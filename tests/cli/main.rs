@@ -2,6 +2,7 @@
 
 mod damaged_models;
 mod estimate;
+mod experiments;
 mod outputs;
 mod query;
 mod refused_problems;
@@ -84,6 +85,23 @@ impl Said {
     pub(crate) fn succeeds(self) -> String {
         assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{}", self.stdout);
         self.stdout
+    }
+
+    /// Exit code 0, whatever notes there are.
+    #[track_caller]
+    pub(crate) fn works(self) -> Said {
+        assert_eq!(self.code, Some(0), "{}\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Exit code 2 and an error, on one line or on several, that has all of `parts` in it.
+    #[track_caller]
+    pub(crate) fn complains(self, parts: &[&str]) {
+        assert_eq!(self.code, Some(2), "{}", self.stderr);
+        assert!(self.stderr.starts_with("error: "), "{}", self.stderr);
+        for part in parts {
+            assert!(self.stderr.contains(part), "no {part:?} in {}", self.stderr);
+        }
     }
 
     /// Exit code 2 and one line that has all of `parts` in it.

@@ -1,0 +1,206 @@
+//! Experiments, as somebody runs them who has just written a configuration.
+
+use std::fs;
+
+use super::Session;
+
+const CONFIG: &str = r#"name = "mine"
+title = "Noisy marginals, and what a model makes of them"
+trials = 2
+epsilon = [0.5, 2.0]
+datasets = ["titanic"]
+
+[workload]
+marginals = [["Sex", "Pclass"], ["Pclass", "Survived"]]
+prefix = []
+
+[estimation]
+iterations = 30
+
+[[mechanism]]
+name = "laplace"
+arms = ["own", "pgm"]
+
+[[claim]]
+says = "the model is better than the noisy answers"
+paper = "better"
+kind = "ratio"
+dataset = "titanic"
+mechanism = "laplace"
+arm = "own"
+against = "pgm"
+epsilon = 0.5
+at_least = 0.5
+min_trials = 2
+"#;
+
+fn session() -> Session {
+    let session = Session::new();
+    session.file("mine.toml", CONFIG);
+    session
+}
+
+fn rows(session: &Session) -> Vec<String> {
+    let text = fs::read_to_string(session.path("results/mine/trials.csv")).unwrap();
+    text.lines().skip(1).map(String::from).collect()
+}
+
+/// A row without its times.
+fn timeless(row: &str) -> String {
+    let fields: Vec<&str> = row.split(',').collect();
+    let times = 19..24;
+    let kept = fields.iter().enumerate().filter(|(place, _)| !times.contains(place));
+    kept.map(|(_, field)| *field).collect::<Vec<_>>().join(",")
+}
+
+#[test]
+fn a_run_leaves_all_of_its_files_and_says_what_it_found() {
+    let session = session();
+    let said = session.run(["run", "mine.toml"]).works();
+    assert!(said.stdout.contains("laplace"), "{}", said.stdout);
+    assert!(said.stdout.contains("the model is better"), "{}", said.stdout);
+    assert!(said.stdout.contains("8 arms done"), "{}", said.stdout);
+    for file in ["trials.csv", "manifest.json", "ledger.jsonl", "summary.csv", "claims.csv"] {
+        let length = fs::metadata(session.path("results/mine").join(file)).unwrap().len();
+        assert!(length > 0, "{file}");
+    }
+    let svg = fs::read_to_string(session.path("results/mine/figure.svg")).unwrap();
+    assert!(svg.contains("Noisy marginals, and what a model makes of them"));
+    assert!(fs::read(session.path("results/mine/figure.png")).unwrap().starts_with(b"\x89PNG"));
+    assert_eq!(rows(&session).len(), 8);
+}
+
+#[test]
+fn a_second_run_has_nothing_to_do_and_a_changed_one_has() {
+    let session = session();
+    session.run(["run", "mine.toml"]).works();
+    let before = rows(&session);
+    let said = session.run(["run", "mine.toml"]).works();
+    assert!(said.stdout.contains("8 there already"), "{}", said.stdout);
+    assert_eq!(rows(&session), before);
+    session.file("mine.toml", CONFIG.replace("iterations = 30", "iterations = 31"));
+    session.run(["run", "mine.toml"]).works();
+    assert_eq!(rows(&session).len(), 16, "stale rows stay, and new ones come");
+    let summary = fs::read_to_string(session.path("results/mine/summary.csv")).unwrap();
+    assert_eq!(summary.lines().count(), 1 + 4, "{summary}");
+}
+
+#[test]
+fn numbers_do_not_depend_on_jobs_order_or_interruption() {
+    let (one, two) = (session(), session());
+    one.run(["run", "mine.toml", "--jobs", "1"]).works();
+    two.run(["run", "mine.toml", "--only", "epsilon=2"]).works();
+    two.run(["run", "mine.toml", "--only", "arm=pgm", "--jobs", "2"]).works();
+    // A run that was killed while it wrote a row.
+    let path = two.path("results/mine/trials.csv");
+    let mut torn = fs::read_to_string(&path).unwrap();
+    torn.truncate(torn.len() - 20);
+    fs::write(&path, torn).unwrap();
+    two.run(["run", "mine.toml", "--jobs", "2"]).works();
+    let sorted = |session: &Session| {
+        let mut rows: Vec<String> = rows(session).iter().map(|row| timeless(row)).collect();
+        rows.sort();
+        rows
+    };
+    assert_eq!(sorted(&one), sorted(&two));
+}
+
+#[test]
+fn a_figure_is_drawn_again_without_running() {
+    let session = session();
+    session.run(["run", "mine.toml"]).works();
+    let drawn = fs::read(session.path("results/mine/figure.png")).unwrap();
+    fs::remove_file(session.path("results/mine/figure.png")).unwrap();
+    session.run(["plot", "mine"]).works();
+    assert_eq!(fs::read(session.path("results/mine/figure.png")).unwrap(), drawn);
+    session.run(["plot", "nothing"]).complains(&["there are no results", "nothing"]);
+}
+
+#[test]
+fn mistakes_in_a_configuration_are_shown_at_their_place() {
+    let session = session();
+    let refused = |from: &str, to: &str, words: &[&str]| {
+        assert!(CONFIG.contains(from), "{from}");
+        session.file("wrong.toml", CONFIG.replace(from, to));
+        session.run(["run", "wrong.toml"]).complains(words);
+        assert!(!session.path("results").exists(), "nothing is left behind");
+    };
+    refused("trials = 2", "trails = 2", &["wrong.toml:3", "trails", "trials"]);
+    refused("\"titanic\"]", "\"titanc\"]", &["wrong.toml:5", "did you mean \"titanic\"?"]);
+    refused("\"Survived\"", "\"Surived\"", &["wrong.toml:8", "did you mean \"Survived\"?"]);
+    refused("\"laplace\"\narms", "\"laplce\"\narms", &["wrong.toml", "did you mean \"laplace\"?"]);
+    refused("[\"own\", \"pgm\"]", "[\"own\", \"pmg\"]", &["wrong.toml", "did you mean \"pgm\"?"]);
+    refused("name = \"laplace\"", "name = \"gaussian\"", &["wrong.toml", "needs a delta"]);
+    refused("at_least", "at_leats", &["wrong.toml", "at_leats"]);
+    refused(
+        "arms = [\"own\", \"pgm\"]",
+        "parameters = { restarts = 3 }",
+        &["wrong.toml", "restarts", "no parameter of Laplace"],
+    );
+    session.run(["run", "mine.toml", "--only", "dataset=adult"]).complains(&["titanic"]);
+    session.run(["run", "mien.toml"]).complains(&["mien.toml", "mine.toml"]);
+}
+
+#[test]
+fn a_plan_shows_what_would_be_done_and_does_nothing() {
+    let session = session();
+    let said = session.run(["plan", "mine.toml"]).works();
+    for words in ["titanic", "1304", "4 trials, 8 estimates", "junction tree"] {
+        assert!(said.stdout.contains(words), "{words}: {}", said.stdout);
+    }
+    assert!(!session.path("results").exists());
+}
+
+#[test]
+fn everything_that_can_be_named_is_listed() {
+    let session = Session::new();
+    let said = session.run(["list"]).works();
+    for words in ["hdmm", "privbayes", "lls", "titanic", "stand-in", "bars"] {
+        assert!(said.stdout.contains(words), "{words}: {}", said.stdout);
+    }
+    let said = session.run(["datasets", "describe", "titanic"]).works();
+    assert!(said.stdout.contains("not for release"), "{}", said.stdout);
+    session.run(["datasets", "describe", "titanc"]).complains(&["titanc", "titanic"]);
+}
+
+#[test]
+fn synthetic_records_come_with_what_they_guarantee_and_take_no_seed() {
+    let session = Session::new();
+    let release =
+        ["synthesize", "titanic", "--epsilon", "1", "--delta", "1e-6", "--out", "new.csv"];
+    session.run(release).works();
+    let records = fs::read_to_string(session.path("new.csv")).unwrap();
+    assert_eq!(records.lines().count(), 1 + 1304);
+    let facts = fs::read_to_string(session.path("new.release.json")).unwrap();
+    for words in ["operating-system", "\"epsilon\": 1.0", "ledger", "replace"] {
+        assert!(facts.contains(words), "{words}");
+    }
+    session.run(release.into_iter().chain(["--seed", "1"])).complains(&["--seed"]);
+    for wrong in ["0", "-1", "NaN", "inf"] {
+        let budget = ["synthesize", "titanic", "--delta", "1e-6", "--out", "no.csv"];
+        let epsilon = format!("--epsilon={wrong}");
+        session.run(budget.into_iter().chain([epsilon.as_str()])).complains(&["epsilon"]);
+    }
+    assert!(!session.path("no.csv").exists());
+}
+
+#[test]
+fn a_users_own_data_runs_beside_the_others() {
+    let session = session();
+    let lines: Vec<String> =
+        (0..60).map(|i| format!("{},{}", ["x", "y", "z"][i % 3], i % 7)).collect();
+    fs::create_dir(session.path("own")).unwrap();
+    session.file("own/own.csv", format!("letter,number\n{}\n", lines.join("\n")));
+    let infer = ["datasets", "infer", "own/own.csv", "--out", "own/schema.toml"];
+    let said = session.run(infer).works();
+    assert!(said.stderr.contains("not private"), "{}", said.stderr);
+    let config = CONFIG
+        .replace("\"titanic\"]", "{ name = \"own\", schema = \"own/schema.toml\" }]")
+        .replace(
+            "[[\"Sex\", \"Pclass\"], [\"Pclass\", \"Survived\"]]",
+            "[[\"letter\", \"number\"]]",
+        );
+    session.file("mine.toml", config);
+    let said = session.run(["run", "mine.toml"]).works();
+    assert!(said.stdout.contains("own"), "{}", said.stdout);
+}
