@@ -12,6 +12,10 @@ use super::output::print;
 
 /// The data sets: which there are, what is in them, and how to add one
 #[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    pgmbench datasets describe adult\n  \
+    pgmbench datasets import stroke IST_corrected.csv\n  \
+    pgmbench datasets infer mine.csv --out schema.toml")]
 pub(crate) struct DatasetsArgs {
     #[command(subcommand)]
     command: DatasetsCommand,

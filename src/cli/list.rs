@@ -13,6 +13,7 @@ use super::output::print;
 
 /// Show what experiments can name: mechanisms, estimators, data sets, figures
 #[derive(Args)]
+#[command(after_help = "Example:\n  pgmbench list")]
 pub(crate) struct ListArgs {}
 
 impl ListArgs {

@@ -12,6 +12,7 @@ use super::table1;
 
 /// Show what an experiment would do: trials, sizes of models, memory
 #[derive(Args)]
+#[command(after_help = "Example:\n  pgmbench plan configs/fig1.toml")]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     experiment: ExperimentArgs,

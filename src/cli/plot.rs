@@ -10,6 +10,7 @@ use super::output::print;
 
 /// Draw the figure of an experiment again, from its results, without running anything
 #[derive(Args)]
+#[command(after_help = "Example:\n  pgmbench plot fig1")]
 pub(crate) struct PlotArgs {
     /// The name of the experiment, or the folder of its results
     name: PathBuf,

@@ -112,11 +112,13 @@ fn arguments_that_make_no_sense_are_refused() {
 #[test]
 fn every_command_explains_itself_with_an_example() {
     let session = Session::new();
-    for command in
-        [&["--help"][..], &["estimate", "--help"], &["query", "--help"], &["synth", "--help"]]
-    {
-        let said = session.run(command).succeeds();
-        assert!(said.contains("Example:\n  pgmbench "), "{said}");
+    let commands =
+        ["run", "plan", "plot", "list", "datasets", "synthesize", "estimate", "query", "synth"];
+    let helps = commands.iter().map(|&command| vec![command, "--help"]).chain([vec!["--help"]]);
+    for command in helps {
+        let said = session.run(&command).succeeds();
+        let example = said.contains("Example:\n  pgmbench ");
+        assert!(example || said.contains("Examples:\n  pgmbench "), "{said}");
     }
     assert_eq!(session.run::<&str>([]).code, Some(2));
 }

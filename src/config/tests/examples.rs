@@ -110,23 +110,23 @@ fn claims_are_read_by_those_who_define_them() {
     #[serde(deny_unknown_fields)]
     struct Claim {
         says: String,
-        factor: f64,
+        tolerance: f64,
     }
     let claims = source(EVERYTHING).claims::<Claim>().unwrap();
     assert_eq!(
-        (claims[0].as_ref().says.as_str(), claims[0].as_ref().factor),
-        ("PGM is better", 3.2)
+        (claims[0].as_ref().says.as_str(), claims[0].as_ref().tolerance),
+        ("PGM is better", 1.5)
     );
     assert!(source(SHORT).claims::<Claim>().unwrap().is_empty());
-    let error = source("[[claim]]\nsays = 'x'\nfactr = 2\n").claims::<Claim>().unwrap_err();
+    let error = source("[[claim]]\nsays = 'x'\ntolerace = 2\n").claims::<Claim>().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "there is no setting `factr` here
+        "there is no setting `tolerace` here
  --> configs/mine.toml:3:1
   |
-3 | factr = 2
-  | ^^^^^
+3 | tolerace = 2
+  | ^^^^^^^^
   |
-  = help: did you mean `factor`? Allowed: says, factor"
+  = help: did you mean `tolerance`? Allowed: says, tolerance"
     );
 }

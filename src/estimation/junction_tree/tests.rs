@@ -335,7 +335,7 @@ fn adult_has_3_914_006_cells() {
     assert!(worst.merged.len() > 3 && worst.merged.iter().all(|c| triples.contains(c)));
     let message = error.to_string();
     assert!(
-        message.starts_with("the model needs 31.3 MB for a junction tree of 9 cliques"),
+        message.starts_with("the model needs 31 MB for a junction tree of 9 cliques"),
         "{message}"
     );
     assert!(message.contains(&worst.names.join(" x ")), "{message}");

@@ -130,8 +130,11 @@ impl Plan {
             }
             None => Ok(()),
         };
-        let names = |data: &PlannedData| data.name.clone();
-        missing("dataset", &filter.datasets, self.datasets.iter().map(names).collect())?;
+        let names = match self.experiment.kind {
+            Kind::Scaling => self.datasets.iter().map(|data| data.name.clone()).collect(),
+            _ => self.experiment.datasets.iter().map(|data| data.name.as_ref().clone()).collect(),
+        };
+        missing("dataset", &filter.datasets, names)?;
         let labels = self.mechanisms.iter().map(|mechanism| mechanism.label.clone());
         missing("mechanism", &filter.mechanisms, labels.collect())?;
         let arms = self.mechanisms.iter().flat_map(|mechanism| &mechanism.arms);

@@ -48,7 +48,7 @@ use crate::workload::QueryMatrix;
 
 /// The mechanism as users know it.
 pub static SPANNING_TREE: Kind = Kind {
-    name: "spanning_tree",
+    name: "spanning-tree",
     title: "Spanning tree",
     summary: "Measures all one-way marginals, and the two-way marginals of a maximum spanning tree \
               that the exponential mechanism chooses.",

@@ -167,8 +167,7 @@ fn a_table_that_does_not_fit_names_the_measurement_that_was_too_much() {
     match run(&mw, &evidence(&domain, &answers), 10_000, None) {
         Err(EstimatorError::Infeasible { message, .. }) => {
             assert!(
-                message
-                    .starts_with("round 3 of 5 needs 80.0 kB for the attributes x0, x1, x2, x3,")
+                message.starts_with("round 3 of 5 needs 80 kB for the attributes x0, x1, x2, x3,")
             );
         }
         other => panic!("{:?}", other.err()),
