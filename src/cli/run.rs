@@ -62,7 +62,7 @@ impl RunArgs {
             memory_limit: MEMORY,
         };
         let mut manifest = plan.manifest(self.earlier_runs(&folder));
-        let mut this = Run::start(experiment::build(), options.jobs, std::env::args().collect());
+        let mut this = Run::start(experiment::build(), options.jobs, command_line());
         manifest.runs.push(this.clone());
         manifest.write(&folder).or_input(folder.display())?;
         if !plan.trials.is_empty() {
@@ -114,6 +114,11 @@ impl RunArgs {
             ))),
         }
     }
+}
+
+/// The words of the command line; where the program itself is says nothing about the results.
+fn command_line() -> Vec<String> {
+    ["pgmbench".to_string()].into_iter().chain(std::env::args().skip(1)).collect()
 }
 
 fn announce(plan: &Plan, options: &Options) {

@@ -4,6 +4,8 @@ mod clique_vector;
 
 pub use clique_vector::{CliqueLayout, CliqueVector, Marginals, Potentials};
 
+use ndarray::ArrayD;
+
 use crate::domain::{AttributeId, Clique, Domain};
 use crate::numeric::strided::{Projection, permute};
 
@@ -65,6 +67,17 @@ impl Factor {
         permute(&self.values, &self.shape, &order)
     }
 
+    /// The table as an array, with an axis for each attribute in the order in which they are listed.
+    ///
+    /// # Panics
+    /// When `listed` does not name each of the clique's attributes once.
+    pub fn to_array(&self, listed: &[AttributeId]) -> ArrayD<f64> {
+        let values = self.values_as_listed(listed);
+        let size = |id: &AttributeId| self.clique.axis(*id).map_or(1, |axis| self.shape[axis]);
+        let shape: Vec<usize> = listed.iter().map(size).collect();
+        ArrayD::from_shape_vec(shape, values).expect("a value for each cell")
+    }
+
     /// The attributes.
     pub fn clique(&self) -> &Clique {
         &self.clique
@@ -117,6 +130,8 @@ mod tests {
         assert_eq!(factor.shape(), [3, 4]);
         assert_eq!(factor.values()[..4], [0.0, 3.0, 6.0, 9.0]);
         assert_eq!(factor.values_as_listed(&[a, b]), as_ab);
+        let array = factor.to_array(&[a, b]);
+        assert_eq!((array.shape(), array[[2, 1]]), (&[4, 3][..], 7.0));
         assert_eq!(factor.sum_onto(&Clique::new([a])).values(), [3.0, 12.0, 21.0, 30.0]);
         assert_eq!(factor.sum_onto(&Clique::empty()).values(), [66.0]);
     }

@@ -3,6 +3,7 @@ use super::tables::Tables;
 use super::{Diagnostics, Estimated, Estimator, EstimatorError, Run};
 use crate::estimation::estimate::Evidence;
 use crate::factor::Factor;
+use crate::numeric::bytes::Bytes;
 use crate::numeric::lsmr::Stopping;
 use crate::workload::MAX_CELLS;
 
@@ -36,9 +37,10 @@ impl Estimator for FullLeastSquares {
         let bytes = System::bytes(domain, &everything, measurements);
         if bytes > run.memory_limit as f64 || cells > MAX_CELLS as f64 {
             let message = format!(
-                "least squares over the whole domain needs {bytes:.3e} bytes for its {cells:.3e} \
-                 cells; the limit is {:.3e}",
-                run.memory_limit as f64
+                "least squares over the whole domain needs {} for its {cells:.3e} cells; the limit \
+                 is {}",
+                Bytes(bytes),
+                Bytes(run.memory_limit as f64)
             );
             return Err(EstimatorError::Infeasible { bytes, message });
         }
