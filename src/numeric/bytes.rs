@@ -3,7 +3,8 @@
 use std::fmt;
 
 /// A number of bytes, shown with two or three digits in powers of 1000: `384 GB`, `1.5 TB`; from
-/// 1000 EB on `4e72 GB`, because nobody knows larger units.
+/// 1000 EB on `4e72 GB`, because nobody knows larger units, and `over 1e299 GB` where a number of
+/// double precision cannot hold them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bytes(pub f64);
 
@@ -19,7 +20,10 @@ impl fmt::Display for Bytes {
             }
             scaled /= 1e3;
         }
-        write!(f, "{:.0e} GB", self.0 / 1e9)
+        match self.0.is_finite() {
+            true => write!(f, "{:.0e} GB", self.0 / 1e9),
+            false => f.write_str("over 1e299 GB"),
+        }
     }
 }
 
@@ -36,7 +40,7 @@ mod tests {
             (3.84e11, "384 GB"),
             (8e19, "80 EB"),
             (4e81, "4e72 GB"),
-            (f64::INFINITY, "inf GB"),
+            (f64::INFINITY, "over 1e299 GB"),
         ];
         for (count, text) in cases {
             assert_eq!(Bytes(count).to_string(), text);

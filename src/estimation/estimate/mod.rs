@@ -320,10 +320,9 @@ fn minimise(
         OracleKind::Loopy => Constant::Smoothness,
         _ => Constant::Adaptive,
     };
-    let accelerated = |constant| Accelerated { constant, restart: true };
     let optimiser: Box<dyn Optimiser> = match settings.algorithm {
-        Algorithm::Auto => Box::new(accelerated(adaptive)),
-        Algorithm::Accelerated(constant) => Box::new(accelerated(constant)),
+        Algorithm::Auto => Box::new(Accelerated { constant: adaptive }),
+        Algorithm::Accelerated(constant) => Box::new(Accelerated { constant }),
         Algorithm::Mirror(step) => Box::new(Mirror { step }),
         Algorithm::DualAveraging(_) => Box::new(DualAveraging { constant }),
         Algorithm::Lbfgs => Box::new(Lbfgs::default()),

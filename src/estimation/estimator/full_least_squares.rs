@@ -37,8 +37,7 @@ impl Estimator for FullLeastSquares {
         let bytes = System::bytes(domain, &everything, measurements);
         if bytes > run.memory_limit as f64 || cells > MAX_CELLS as f64 {
             let message = format!(
-                "least squares over the whole domain needs {} for its {cells:.3e} cells; the limit \
-                 is {}",
+                "least squares over the whole domain needs {}, more than the limit of {}",
                 Bytes(bytes),
                 Bytes(run.memory_limit as f64)
             );

@@ -16,8 +16,6 @@ pub enum Constant {
     Adaptive,
     /// N times the loss's own smoothness.
     Smoothness,
-    /// N times this number, such as the paper's largest eigenvalue of Q^T Q.
-    Fixed(f64),
 }
 
 /// Algorithm 2 of the paper: Nesterov's accelerated dual averaging.
@@ -27,18 +25,16 @@ pub enum Constant {
 /// > omega = (A mu + a nu) / A', theta' = theta - a grad L(omega), nu' = marginals of theta',
 /// > mu' = (A mu + a nu') / A'.
 ///
-/// The loss at the average mu falls as D(optimum, start) / A_t, with A_t of order t^2 / K. With
-/// `restart`, the averaging begins anew from the model nu after 32, 64, 128, ... iterations: the
-/// distance D from there is so much smaller that on real data the error then falls geometrically.
-/// It also makes nu, which is a graphical model while the average is not, as good as the average.
+/// The loss at the average mu falls as D(optimum, start) / A_t, with A_t of order t^2 / K. The
+/// averaging begins anew from the model nu after 32, 64, 128, ... iterations: the distance D from
+/// there is so much smaller that on real data the error then falls geometrically. It also makes nu, which is a graphical model while the average is not, as good as the average.
 ///
-/// Reference: ICML 2019, Algorithm 2 and supplement A.2; the adaptive constant is our addition.
+/// Reference: ICML 2019, Algorithm 2 and supplement A.2; the adaptive constant and the restarts
+/// are our additions; [`DualAveraging`](super::DualAveraging) is the algorithm as printed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Accelerated {
     /// The constant K.
     pub constant: Constant,
-    /// Whether the averaging begins anew now and then.
-    pub restart: bool,
 }
 
 /// The first restart; each leg is twice as long as the one before.
@@ -55,7 +51,7 @@ const JUDGE_EVERY: usize = 4;
 
 impl Accelerated {
     /// The fastest way that needs no tuning.
-    pub const AUTO: Self = Self { constant: Constant::Adaptive, restart: true };
+    pub const AUTO: Self = Self { constant: Constant::Adaptive };
 
     /// K to begin with.
     fn first_constant(&self, loss: &dyn Loss, total: f64) -> f64 {
@@ -64,7 +60,6 @@ impl Accelerated {
             // Far below the safe constant: it is found wanting within a few steps if it is too low.
             Constant::Adaptive => safe / 32.0,
             Constant::Smoothness => safe,
-            Constant::Fixed(constant) => total * constant,
         }
         // A loss that does not depend on the marginals is minimal everywhere.
         .max(f64::MIN_POSITIVE)
@@ -136,7 +131,7 @@ impl Optimiser for Accelerated {
             {
                 return watch.finish(objective, now, reason);
             }
-            if self.restart && leg.steps == leg.length {
+            if leg.steps == leg.length {
                 leg = Leg { steps: 0, length: 2 * leg.length };
                 average.begin_anew();
             }

@@ -41,6 +41,7 @@ mod payoff;
 mod queries;
 mod record;
 mod rounds;
+mod silent;
 mod softmax;
 #[cfg(test)]
 mod tests;

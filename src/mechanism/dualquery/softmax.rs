@@ -1,14 +1,13 @@
 //! The distributions Q^1, ..., Q^T as functions of the answers.
 
-use super::weights::{LANES, Lanes, Start, add_slopes, add_sums};
-use crate::numeric::exp::{exp_all, maximum};
+use super::silent::Silent;
+use super::weights::{Crowd, LANES, Lanes};
 
 /// How far weights may move within a stretch, as a power of e: our choice. Weights start between
-/// e^-500 and 1 and so stay between e^-650 and e^150.
+/// e^-500 and 1 and so stay between e^-650 and e^150. Smaller ones count as 0: at the end of a
+/// stretch they are e^-350 at most, and the largest one is e^-150 at least, so that together they
+/// are below 1e-80 of the sum.
 const REACH: f64 = 150.0;
-/// Smaller weights count as 0. At the end of a stretch they are e^-350 at most, and the largest one
-/// is e^-150 at least: together they are below 1e-80 of the sum.
-const LOWEST: f64 = -500.0;
 
 /// What the records of a game say to each query, arranged for the sums over all queries that the
 /// likelihood needs.
@@ -17,13 +16,19 @@ const LOWEST: f64 = -500.0;
 /// s = eta (m a - A), A of the first m records saying yes. From one round to the next s changes by
 /// eta a or by eta (a - 1). So instead of an exponential for each round and query there is a
 /// multiplication: two exponentials a query and stretch of [`REACH`] / eta rounds, each of which
-/// begins with s computed anew and with the largest weight scaled to 1.
+/// begins with s computed anew and with the largest weight scaled to 1. Queries that no record says
+/// yes to, with small answers, take a shorter way: see [`Silent`].
 pub(super) struct History {
     eta: f64,
-    queries: usize,
+    rounds: usize,
+    /// The queries that some record says yes to,
+    loud: Vec<u32>,
+    /// and the others.
+    silent: Vec<u32>,
     stretches: Vec<Stretch>,
 }
 
+/// Some rounds, and what their records say to the loud queries.
 struct Stretch {
     /// m of its first round.
     first: usize,
@@ -36,14 +41,13 @@ struct Stretch {
     says_yes: Vec<u8>,
 }
 
-/// Buffers, one number for each query and room for the last block to be full.
+/// Buffers.
 pub(super) struct Workspace {
-    /// s, then e^s.
-    weights: Vec<f64>,
-    /// e^-s.
-    inverses: Vec<f64>,
-    /// e^(eta a).
-    growth: Vec<f64>,
+    loud: Crowd,
+    silent: Silent,
+    /// The silent queries whose answers are large, and their weights.
+    large: Vec<u32>,
+    aloud: Crowd,
     /// For each round of a stretch, the sum of the weights of each lane.
     sums: Vec<Lanes>,
     /// The answers that everything here belongs to, with the normalisers, when there is a single
@@ -66,42 +70,33 @@ impl History {
         rounds: usize,
         mut answers: impl FnMut(usize) -> Vec<f64>,
     ) -> Self {
+        let says: Vec<Vec<bool>> =
+            (0..rounds).map(|round| answers(round).iter().map(|&x| x != 0.0).collect()).collect();
+        // The last record has no later round whose weights it could change.
+        let heard = says.split_last().map_or(&[][..], |(_, heard)| heard);
+        let (loud, silent) =
+            (0..queries as u32).partition(|&query| heard.iter().any(|says| says[query as usize]));
+        let mut history = Self { eta, rounds, loud, silent, stretches: Vec::new() };
         let longest = ((REACH / eta) as usize).max(1);
-        let blocks = queries.div_ceil(LANES);
-        let mut satisfied = vec![0.0; queries];
-        let mut stretches = Vec::new();
+        let mut satisfied = vec![0.0; history.loud.len()];
         for first in (0..rounds).step_by(longest) {
-            let rounds_here = longest.min(rounds - first);
-            let steps = rounds_here - 1;
-            let mut stretch = Stretch {
-                first,
-                rounds: rounds_here,
-                satisfied: satisfied.clone(),
-                says_yes: vec![0; blocks * steps],
-            };
-            for step in 0..rounds_here {
-                let says = answers(first + step);
-                satisfied.iter_mut().zip(&says).for_each(|(a, x)| *a += x);
-                if step < steps {
-                    for (block, says) in says.chunks(LANES).enumerate() {
-                        let bits =
-                            says.iter().rev().fold(0, |bits, &x| bits << 1 | u8::from(x != 0.0));
-                        stretch.says_yes[block * steps + step] = bits;
-                    }
-                }
+            let says = &says[first..rounds.min(first + longest)];
+            history.stretches.push(Stretch::new(first, says, &history.loud, &satisfied));
+            for says in says {
+                let yes = history.loud.iter().map(|&query| f64::from(says[query as usize]));
+                satisfied.iter_mut().zip(yes).for_each(|(a, yes)| *a += yes);
             }
-            stretches.push(stretch);
         }
-        Self { eta, queries, stretches }
+        history
     }
 
     pub(super) fn workspace(&self) -> Workspace {
-        let len = self.queries.next_multiple_of(LANES);
         let longest = self.stretches.iter().map(|stretch| stretch.rounds).max().unwrap_or(0);
         Workspace {
-            weights: vec![0.0; len],
-            inverses: vec![0.0; len],
-            growth: vec![0.0; len],
+            loud: Crowd::default(),
+            silent: Silent::new(self.silent.len()),
+            large: Vec::new(),
+            aloud: Crowd::default(),
             sums: vec![[0.0; LANES]; longest],
             last: None,
         }
@@ -112,7 +107,7 @@ impl History {
         self.prepare(answers, work);
         let mut sum = 0.0;
         for stretch in &self.stretches {
-            let normalisers = self.normalise(stretch, answers, work);
+            let normalisers = self.normalise(stretch, work);
             sum += log_sum(&normalisers);
             if self.stretches.len() == 1 {
                 work.last = Some((answers.to_vec(), normalisers));
@@ -136,73 +131,79 @@ impl History {
             self.prepare(answers, work);
         }
         let mut sum = 0.0;
+        let mut silent_rounds = Vec::with_capacity(self.rounds);
         for stretch in &self.stretches {
             let normalisers = match &known {
                 Some((_, normalisers)) => normalisers.clone(),
-                None => self.normalise(stretch, answers, work),
+                None => self.normalise(stretch, work),
             };
             sum += log_sum(&normalisers);
             let coefficients: Vec<f64> = (stretch.first..)
                 .zip(&normalisers)
                 .map(|(updates, z)| factor * self.eta * updates as f64 / z.scaled)
                 .collect();
-            add_slopes(work.start(self.eta).0, &stretch.says_yes, &coefficients, slopes);
+            work.loud.add_slopes(&self.loud, &stretch.says_yes, &coefficients, slopes);
+            work.aloud.add_slopes(&work.large, &[], &coefficients, slopes);
+            let unscaled = coefficients.iter().zip(&normalisers).map(|(c, z)| c * (-z.shift).exp());
+            silent_rounds.extend((stretch.first..).map(|m| self.share(m)).zip(unscaled));
         }
+        work.silent.add_slopes(&self.silent, silent_rounds.into_iter(), slopes);
         sum
     }
 
+    /// m as a share of the last one.
+    fn share(&self, updates: usize) -> f64 {
+        updates as f64 / self.last_updates()
+    }
+
+    fn last_updates(&self) -> f64 {
+        self.rounds.saturating_sub(1).max(1) as f64
+    }
+
     fn prepare(&self, answers: &[f64], work: &mut Workspace) {
-        let growth = &mut work.growth[..self.queries];
-        growth.iter_mut().zip(answers).for_each(|(growth, answer)| *growth = self.eta * answer);
-        exp_all(growth);
-        work.growth[self.queries..].fill(1.0);
+        let scale = self.eta * self.last_updates();
+        work.silent.take(&self.silent, answers, scale, &mut work.large);
+        work.loud.take(&self.loud, answers, self.eta);
+        work.aloud.take(&work.large, answers, self.eta);
     }
 
     /// The normalisers of a stretch. Leaves the weights of its first round in the workspace.
-    fn normalise(
-        &self,
-        stretch: &Stretch,
-        answers: &[f64],
-        work: &mut Workspace,
-    ) -> Vec<Normaliser> {
-        let updates = stretch.first as f64;
-        let (weights, inverses) =
-            (&mut work.weights[..self.queries], &mut work.inverses[..self.queries]);
-        for ((s, minus), (a, satisfied)) in
-            weights.iter_mut().zip(&mut *inverses).zip(answers.iter().zip(&stretch.satisfied))
-        {
-            *s = self.eta * (updates * a - satisfied);
-            *minus = -*s;
-        }
-        let shift = maximum(weights).max(maximum(inverses));
-        for weights in [weights, inverses] {
-            weights.iter_mut().for_each(|s| {
-                *s = if *s - shift > LOWEST { *s - shift } else { f64::NEG_INFINITY }
-            });
-            exp_all(weights);
-        }
-        let (start, sums) = work.start(self.eta);
+    fn normalise(&self, stretch: &Stretch, work: &mut Workspace) -> Vec<Normaliser> {
+        let Workspace { loud, silent, aloud, sums, .. } = work;
+        let largest = loud.begin(stretch.first, &stretch.satisfied, self.eta);
+        // Silent queries with small answers have weights near 1.
+        let shift = largest.max(aloud.begin(stretch.first, &[], self.eta)).max(0.0);
+        loud.exponentiate(shift);
+        aloud.exponentiate(shift);
         let sums = &mut sums[..stretch.rounds];
         sums.fill([0.0; LANES]);
-        add_sums(start, &stretch.says_yes, sums);
-        sums.iter().map(|lanes| Normaliser { shift, scaled: lanes.iter().sum() }).collect()
+        loud.add_sums(&stretch.says_yes, sums);
+        aloud.add_sums(&[], sums);
+        let small = (-shift).exp();
+        (stretch.first..)
+            .zip(&*sums)
+            .map(|(updates, lanes)| {
+                let scaled = lanes.iter().sum::<f64>() + small * silent.sum(self.share(updates));
+                Normaliser { shift, scaled }
+            })
+            .collect()
+    }
+}
+
+impl Stretch {
+    fn new(first: usize, says: &[Vec<bool>], loud: &[u32], satisfied: &[f64]) -> Self {
+        let steps = says.len() - 1;
+        let bits = |(block, step): (&[u32], usize)| {
+            let says = &says[step];
+            block.iter().rev().fold(0, |bits, &q| bits << 1 | u8::from(says[q as usize]))
+        };
+        let blocks = loud.chunks(LANES).flat_map(|block| (0..steps).map(move |step| (block, step)));
+        let says_yes = blocks.map(bits).collect();
+        Self { first, rounds: says.len(), satisfied: satisfied.to_vec(), says_yes }
     }
 }
 
 /// The sum of ln Z.
 fn log_sum(normalisers: &[Normaliser]) -> f64 {
     normalisers.iter().map(|z| z.shift + z.scaled.ln()).sum()
-}
-
-impl Workspace {
-    /// The weights as they are, and room for the sums.
-    fn start(&mut self, eta: f64) -> (Start<'_>, &mut [Lanes]) {
-        let start = Start {
-            weights: self.weights.as_chunks().0,
-            inverses: self.inverses.as_chunks().0,
-            growth: self.growth.as_chunks().0,
-            decay: (-eta).exp(),
-        };
-        (start, &mut self.sums)
-    }
 }

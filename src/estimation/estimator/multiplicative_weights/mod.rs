@@ -161,7 +161,7 @@ impl MultiplicativeWeights {
             message: format!(
                 "{what} needs {} for the attributes {}, more than the limit of {}",
                 Bytes(bytes),
-                domain.names(attributes).join(", "),
+                some_of(&domain.names(attributes)),
                 Bytes(limit as f64),
             ),
         };
@@ -187,5 +187,18 @@ impl MultiplicativeWeights {
             }
             None => Err(refused("the table".into(), bytes, largest(domain, &tables))),
         }
+    }
+}
+
+/// Names that fit into a message.
+const MOST_NAMES: usize = 20;
+
+/// These names, or the first of them and how many more there are.
+fn some_of(names: &[&str]) -> String {
+    match names.split_at_checked(MOST_NAMES) {
+        Some((first, rest)) if rest.len() > 1 => {
+            format!("{} and {} more", first.join(", "), rest.len())
+        }
+        _ => names.join(", "),
     }
 }

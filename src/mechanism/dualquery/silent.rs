@@ -1,0 +1,122 @@
+//! Queries that no record of the game says yes to: most of them.
+//!
+//! Before round t = m + 1 such a query with the answer a has the weight e^x, and its negation e^-x,
+//! with x = eta m a. Nearly all of their answers are small, and then power series take the place
+//! of weights that are multiplied from round to round. With M the last m and u = eta M a,
+//!
+//! sum of (e^x + e^-x) = 2 sum over k of (m/M)^2k P_k / (2k)!, P_k the sum of u^2k,
+//!
+//! so that one pass over the queries serves all rounds.
+
+use multiversion::multiversion;
+
+use super::weights::{LANES, Lanes};
+
+/// The largest u for which the series is used: our choice.
+const LARGEST: f64 = 1.0;
+/// Terms of the series. The next one is below 1 / 20! = 4e-19 of the sum.
+const TERMS: usize = 10;
+/// Numbers of one vector register; the sums of all powers are held in registers at once.
+const NARROW: usize = 4;
+
+/// The answers of the silent queries at one point.
+pub(super) struct Silent {
+    /// u, or 0 where it is too large; room for the last block to be full.
+    arguments: Vec<f64>,
+    /// P_k.
+    powers: [f64; TERMS],
+}
+
+impl Silent {
+    pub(super) fn new(queries: usize) -> Self {
+        Self { arguments: vec![0.0; queries.next_multiple_of(LANES)], powers: [0.0; TERMS] }
+    }
+
+    /// Takes in the answers of these queries, with `scale` = eta M; those with a larger u than the
+    /// series can bear are listed in `large`.
+    pub(super) fn take(
+        &mut self,
+        queries: &[u32],
+        answers: &[f64],
+        scale: f64,
+        large: &mut Vec<u32>,
+    ) {
+        large.clear();
+        for (u, &query) in self.arguments.iter_mut().zip(queries) {
+            *u = scale * answers[query as usize];
+            if u.abs() > LARGEST {
+                *u = 0.0;
+                large.push(query);
+            }
+        }
+        self.powers = powers(self.arguments.as_chunks().0);
+        self.powers[0] = (queries.len() - large.len()) as f64;
+    }
+
+    /// The sum of e^x + e^-x before the round whose m is `share` M.
+    pub(super) fn sum(&self, share: f64) -> f64 {
+        let terms = self.powers.iter().enumerate();
+        terms.rev().fold(0.0, |rest, (k, power)| {
+            let next = ((2 * k + 1) * (2 * k + 2)) as f64;
+            2.0 * power + rest * share * share / next
+        })
+    }
+
+    /// Adds to the slope of each query the sum over the rounds, each a (share, coefficient), of
+    /// coefficient times (e^x - e^-x).
+    pub(super) fn add_slopes(
+        &self,
+        queries: &[u32],
+        rounds: impl Iterator<Item = (f64, f64)>,
+        slopes: &mut [f64],
+    ) {
+        let mut series = [0.0; TERMS];
+        for (share, coefficient) in rounds {
+            let mut term = 2.0 * coefficient * share;
+            for (k, sum) in series.iter_mut().enumerate() {
+                *sum += term;
+                term *= share * share / ((2 * k + 2) * (2 * k + 3)) as f64;
+            }
+        }
+        let (blocks, _) = self.arguments.as_chunks::<LANES>();
+        for (block, queries) in blocks.iter().zip(queries.chunks(LANES)) {
+            let added = odd_series(&series, block);
+            for (&query, added) in queries.iter().zip(added) {
+                slopes[query as usize] += added;
+            }
+        }
+    }
+}
+
+/// The sums of u^2k; the first one is left out.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn powers(arguments: &[[f64; NARROW]]) -> [f64; TERMS] {
+    let mut sums = [[0.0; NARROW]; TERMS];
+    for u in arguments {
+        let square = u.map(|u| u * u);
+        let mut power = square;
+        for sums in &mut sums[1..] {
+            for lane in 0..NARROW {
+                sums[lane] += power[lane];
+                power[lane] *= square[lane];
+            }
+        }
+    }
+    sums.map(|lanes| lanes.iter().sum())
+}
+
+/// u times the sum of c_k u^2k.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn odd_series(coefficients: &[f64; TERMS], u: &Lanes) -> Lanes {
+    let square = u.map(|u| u * u);
+    let mut sum = [0.0; LANES];
+    for c in coefficients.iter().rev() {
+        for lane in 0..LANES {
+            sum[lane] = sum[lane] * square[lane] + c;
+        }
+    }
+    for lane in 0..LANES {
+        sum[lane] *= u[lane];
+    }
+    sum
+}
