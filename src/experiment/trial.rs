@@ -295,9 +295,12 @@ fn evaluate(
     let on_workload: Result<f64, crate::estimation::estimator::NoAnswer> =
         error(data.workload.parts(), &data.truth);
     record.workload_error = Some(on_workload.map_err(End::failed)?);
-    // Estimates that answer the workload alone say nothing about other queries.
-    record.measurement_error =
-        measured.as_ref().and_then(|measured| error(&measured.parts, &measured.truth).ok());
+    // Estimates that answer the workload alone say nothing about other queries, and relative to a
+    // measured query whose true answer is 0 there is no error.
+    record.measurement_error = measured
+        .as_ref()
+        .and_then(|measured| error(&measured.parts, &measured.truth).ok())
+        .filter(|error| error.is_finite());
     record.evaluate_seconds = Some(began.elapsed().as_secs_f64());
     let diagnostics = &estimated.diagnostics;
     record.l1_loss = diagnostics.l1_l2.map(|both| both.0);

@@ -53,12 +53,15 @@ pub(super) fn factors(row: [u32; 2], term: [u32; 2]) -> (usize, usize) {
     (row[0] as usize + term[0] as usize, row[1] as usize + term[1] as usize)
 }
 
-/// The sum of eight lanes, always in the same order.
+/// The sum of a power of two of lanes, always in the same order.
 #[inline(always)]
-pub(super) fn total(lanes: [f64; 8]) -> f64 {
-    let mut four = [0.0; 4];
-    for i in 0..4 {
-        four[i] = lanes[i] + lanes[i + 4];
+pub(super) fn total<const W: usize>(mut lanes: [f64; W]) -> f64 {
+    let mut half = W / 2;
+    while half > 0 {
+        for i in 0..half {
+            lanes[i] += lanes[i + half];
+        }
+        half /= 2;
     }
-    (four[0] + four[2]) + (four[1] + four[3])
+    lanes[0]
 }

@@ -9,24 +9,25 @@ use multiversion::multiversion;
 use super::blocks::{block, in_blocks, store, total};
 use super::{Contraction, Inner, Tile};
 
-/// Runs a kernel, made for the number of rows, on each tile.
+/// Runs a kernel, made for the number of rows and for two facts about the factors, on each tile.
 macro_rules! each {
-    ($kernel:ident, $shared:literal, $plan:ident, $tiles:ident, $first:ident, $a:ident, $b:ident,
-     $o:ident) => {
+    ($kernel:ident, $shared:literal, $scalar:literal, $plan:ident, $tiles:ident, $first:ident,
+     $a:ident, $b:ident, $o:ident) => {
         for tile in $tiles {
             let at =
                 Place { a: tile.a as usize, b: tile.b as usize, row: tile.row as usize - $first };
             match tile.count {
-                1 => $kernel::<1, $shared>($plan, at, $a, $b, $o),
-                2 => $kernel::<2, $shared>($plan, at, $a, $b, $o),
-                3 => $kernel::<3, $shared>($plan, at, $a, $b, $o),
-                4 => $kernel::<4, $shared>($plan, at, $a, $b, $o),
-                5 => $kernel::<5, $shared>($plan, at, $a, $b, $o),
-                _ => $kernel::<6, $shared>($plan, at, $a, $b, $o),
+                1 => $kernel::<1, $shared, $scalar>($plan, at, $a, $b, $o),
+                2 => $kernel::<2, $shared, $scalar>($plan, at, $a, $b, $o),
+                3 => $kernel::<3, $shared, $scalar>($plan, at, $a, $b, $o),
+                4 => $kernel::<4, $shared, $scalar>($plan, at, $a, $b, $o),
+                5 => $kernel::<5, $shared, $scalar>($plan, at, $a, $b, $o),
+                _ => $kernel::<6, $shared, $scalar>($plan, at, $a, $b, $o),
             }
         }
     };
 }
+
 /// The rows of O in `tiles`; `o` begins with row `first_row`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
 pub(super) fn linear_tiles(
@@ -38,14 +39,14 @@ pub(super) fn linear_tiles(
     o: &mut [f64],
 ) {
     match (plan.inner, plan.tiling.a_step == 0) {
-        (Inner::RowRow, true) => each!(row_row, true, plan, tiles, first_row, a, b, o),
-        (Inner::RowRow, false) => each!(row_row, false, plan, tiles, first_row, a, b, o),
-        (Inner::RowScalar, true) => each!(row_scalar, true, plan, tiles, first_row, a, b, o),
-        (Inner::RowScalar, false) => each!(row_scalar, false, plan, tiles, first_row, a, b, o),
-        (Inner::Dot, true) => each!(dot, true, plan, tiles, first_row, a, b, o),
-        (Inner::Dot, false) => each!(dot, false, plan, tiles, first_row, a, b, o),
-        (Inner::Sum, _) => each!(sum, false, plan, tiles, first_row, a, b, o),
-        (Inner::Repeat, _) => each!(repeat, false, plan, tiles, first_row, a, b, o),
+        (Inner::RowRow, true) => each!(rows, true, false, plan, tiles, first_row, a, b, o),
+        (Inner::RowRow, false) => each!(rows, false, false, plan, tiles, first_row, a, b, o),
+        (Inner::RowScalar, true) => each!(rows, true, true, plan, tiles, first_row, a, b, o),
+        (Inner::RowScalar, false) => each!(rows, false, true, plan, tiles, first_row, a, b, o),
+        (Inner::Dot, true) => each!(dots, true, false, plan, tiles, first_row, a, b, o),
+        (Inner::Dot, false) => each!(dots, false, false, plan, tiles, first_row, a, b, o),
+        (Inner::Sum, _) => each!(dots, false, true, plan, tiles, first_row, a, b, o),
+        (Inner::Repeat, _) => each!(repeat, false, false, plan, tiles, first_row, a, b, o),
     }
 }
 
@@ -57,121 +58,90 @@ struct Place {
     row: usize,
 }
 
+/// For each row of a tile, W sums over all terms, and over the stretch of the inner axis: lane i
+/// takes the values at `from` + i, `from` + i + W, ... up to `to`. With `SHARED` the rows have the
+/// same factor from A, with `SCALAR` the factor from B does not have the inner axis.
 #[inline(always)]
-fn row_row<const R: usize, const SHARED: bool>(
+fn lanes<const W: usize, const R: usize, const SHARED: bool, const SCALAR: bool>(
     plan: &Contraction,
     at: Place,
+    (from, to): (usize, usize),
     a: &[f64],
     b: &[f64],
-    o: &mut [f64],
-) {
-    let (n, tiling) = (plan.length, &plan.tiling);
-    in_blocks!(8, n, |first, W| {
-        let mut sums = [[0.0; W]; R];
-        for &[a_term, b_term] in &plan.terms {
-            let a_start = at.a + a_term as usize + first;
-            let b_start = at.b + b_term as usize + first;
+) -> [[f64; W]; R] {
+    let tiling = &plan.tiling;
+    let mut sums = [[0.0; W]; R];
+    for &[a_term, b_term] in &plan.terms {
+        let (a_start, b_start) = (at.a + a_term as usize, at.b + b_term as usize);
+        let mut first = from;
+        while first < to {
             for r in 0..R {
                 let a_row = if SHARED { 0 } else { r * tiling.a_step };
-                let x: &[f64; W] = block(a, a_start + a_row);
-                let y: &[f64; W] = block(b, b_start + r * tiling.b_step);
+                let b_row = b_start + r * tiling.b_step;
+                let x: &[f64; W] = block(a, a_start + a_row + first);
+                let y: [f64; W] = if SCALAR { [b[b_row]; W] } else { *block(b, b_row + first) };
                 for i in 0..W {
                     sums[r][i] += x[i] * y[i];
                 }
             }
+            first += W;
         }
-        for (r, &sums) in sums.iter().enumerate() {
-            store(o, (at.row + r * tiling.row_step) * n + first, sums);
-        }
-    });
+    }
+    sums
 }
 
+/// Rows that keep the inner axis: block by block.
 #[inline(always)]
-fn row_scalar<const R: usize, const SHARED: bool>(
+fn rows<const R: usize, const SHARED: bool, const SCALAR: bool>(
     plan: &Contraction,
     at: Place,
     a: &[f64],
     b: &[f64],
     o: &mut [f64],
 ) {
-    let (n, tiling) = (plan.length, &plan.tiling);
+    let n = plan.length;
     in_blocks!(8, n, |first, W| {
-        let mut sums = [[0.0; W]; R];
-        for &[a_term, b_term] in &plan.terms {
-            let a_start = at.a + a_term as usize + first;
-            let b_start = at.b + b_term as usize;
-            for r in 0..R {
-                let a_row = if SHARED { 0 } else { r * tiling.a_step };
-                let x: &[f64; W] = block(a, a_start + a_row);
-                let y = b[b_start + r * tiling.b_step];
-                for i in 0..W {
-                    sums[r][i] += x[i] * y;
-                }
-            }
-        }
+        let sums = lanes::<W, R, SHARED, SCALAR>(plan, at, (first, first + W), a, b);
         for (r, &sums) in sums.iter().enumerate() {
-            store(o, (at.row + r * tiling.row_step) * n + first, sums);
+            store(o, (at.row + r * plan.tiling.row_step) * n + first, sums);
         }
     });
 }
 
+/// Rows that sum over the inner axis. The widths go one after the other, so that each has its sums
+/// in registers.
 #[inline(always)]
-fn dot<const R: usize, const SHARED: bool>(
+fn dots<const R: usize, const SHARED: bool, const SCALAR: bool>(
     plan: &Contraction,
     at: Place,
     a: &[f64],
     b: &[f64],
     o: &mut [f64],
 ) {
-    let (n, tiling) = (plan.length, &plan.tiling);
-    let mut lanes = [[0.0; 8]; R];
-    for &[a_term, b_term] in &plan.terms {
-        let (a_start, b_start) = (at.a + a_term as usize, at.b + b_term as usize);
-        in_blocks!(8, n, |first, W| {
-            for r in 0..R {
-                let a_row = if SHARED { 0 } else { r * tiling.a_step };
-                let x: &[f64; W] = block(a, a_start + first + a_row);
-                let y: &[f64; W] = block(b, b_start + first + r * tiling.b_step);
-                for i in 0..W {
-                    lanes[r][i] += x[i] * y[i];
+    let n = plan.length;
+    let mut totals = [0.0; R];
+    macro_rules! width {
+        ($W:literal, $from:expr, $to:expr) => {
+            if $from < $to {
+                let sums = lanes::<$W, R, SHARED, SCALAR>(plan, at, ($from, $to), a, b);
+                for r in 0..R {
+                    totals[r] += total(sums[r]);
                 }
             }
-        });
+        };
     }
-    for (r, &lanes) in lanes.iter().enumerate() {
-        o[at.row + r * tiling.row_step] = total(lanes);
+    width!(8, 0, n / 8 * 8);
+    width!(4, n / 8 * 8, n / 4 * 4);
+    width!(2, n / 4 * 4, n / 2 * 2);
+    width!(1, n / 2 * 2, n);
+    for (r, &total) in totals.iter().enumerate() {
+        o[at.row + r * plan.tiling.row_step] = total;
     }
 }
 
+/// Rows whose numbers are all alike.
 #[inline(always)]
-fn sum<const R: usize, const SHARED: bool>(
-    plan: &Contraction,
-    at: Place,
-    a: &[f64],
-    b: &[f64],
-    o: &mut [f64],
-) {
-    let tiling = &plan.tiling;
-    let mut lanes = [[0.0; 8]; R];
-    for &[a_term, b_term] in &plan.terms {
-        let (a_start, b_start) = (at.a + a_term as usize, at.b + b_term as usize);
-        in_blocks!(8, plan.length, |first, W| {
-            for r in 0..R {
-                let x: &[f64; W] = block(a, a_start + first + r * tiling.a_step);
-                let y = b[b_start + r * tiling.b_step];
-                for i in 0..W {
-                    lanes[r][i] += x[i] * y;
-                }
-            }
-        });
-    }
-    for (r, &lanes) in lanes.iter().enumerate() {
-        o[at.row + r * tiling.row_step] = total(lanes);
-    }
-}
-
-#[inline(always)]
-fn repeat<const R: usize, const SHARED: bool>(
+fn repeat<const R: usize, const SHARED: bool, const SCALAR: bool>(
     plan: &Contraction,
     at: Place,
     a: &[f64],
