@@ -1,12 +1,14 @@
 //! Arguments, printing, exit codes. What the commands do is the library's business.
 //!
-//! Exit codes: 0 for success, 2 for input or usage that has to change, 1 for everything else.
+//! Exit codes: 0 for success, 2 for input or usage that has to change, 130 after Ctrl-C, 1 for
+//! everything else.
 
 mod conclude;
 mod datasets;
 mod estimate;
 mod experiment_args;
 mod failure;
+mod interrupt;
 mod list;
 mod output;
 mod peak_memory;
@@ -15,6 +17,7 @@ mod plot;
 mod progress;
 mod query;
 mod run;
+mod shell;
 mod synth;
 mod synthesize;
 mod table;

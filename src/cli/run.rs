@@ -1,8 +1,10 @@
 //! `pgmbench run`.
 
+use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use pgmbench::experiment::{self, Options, Plan, Tally};
@@ -13,7 +15,9 @@ use pgmbench::results::store::Store;
 use super::conclude::Conclusion;
 use super::experiment_args::ExperimentArgs;
 use super::failure::{Blame, Failure};
+use super::interrupt::on_interrupt;
 use super::output::print;
+use super::shell;
 use super::trial_progress::TrialProgress;
 
 /// Run an experiment, print its table, draw its figure, check its claims
@@ -43,6 +47,8 @@ pub(crate) struct RunArgs {
 
 /// What arms may take when neither file nor machine says.
 const MEMORY: u64 = 4 << 30;
+/// How long a run that is interrupted waits for the row that is being written.
+const PATIENCE: Duration = Duration::from_millis(700);
 
 impl RunArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
@@ -51,7 +57,8 @@ impl RunArgs {
         let name = plan.experiment.name.as_ref();
         let folder = self.results.join(name);
         let open = if self.fresh { Store::open_fresh(&folder) } else { Store::open(&folder) };
-        let store = open.or_input(name)?;
+        let store = Arc::new(open.or_input(name)?);
+        stop_on_ctrl_c(&store)?;
         for note in store.notes() {
             eprintln!("note: {note}");
         }
@@ -114,6 +121,23 @@ impl RunArgs {
             ))),
         }
     }
+}
+
+/// Ends the run when it is interrupted, between two rows, with a word on how to go on.
+fn stop_on_ctrl_c(store: &Arc<Store>) -> Result<(), Failure> {
+    let store = Arc::clone(store);
+    on_interrupt(move || {
+        store.shut(PATIENCE);
+        // To start afresh again would throw away what is stored now.
+        let again = command_line().into_iter().filter(|word| word != "--fresh");
+        // Nobody may be listening.
+        let _ = writeln!(
+            stderr(),
+            "\ninterrupted; all arms that had ended are in {}; go on with\n  {}",
+            store.folder().display(),
+            shell::line(again)
+        );
+    })
 }
 
 /// The words of the command line; where the program itself is says nothing about the results.

@@ -21,9 +21,12 @@ mod tests;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError as Busy};
+use std::thread;
+use std::time::{Duration, Instant};
 
 pub use error::StoreError;
 pub use line::LedgerLine;
@@ -33,6 +36,7 @@ use self::line::Line;
 use self::log::Log;
 use self::recorded::{Contents, in_order, last_of_each_key};
 use super::record::{TraceRecord, TrialRecord};
+use crate::storage::remove_abandoned;
 
 const TRIALS: &str = "trials.csv";
 const TRACES: &str = "traces.csv";
@@ -87,6 +91,7 @@ impl Store {
     }
 
     fn open_locked(folder: &Path, lock: File) -> Result<Self, StoreError> {
+        remove_abandoned(folder).map_err(|error| StoreError::io(folder, error))?;
         let Contents { trials, traces, ledger } = Contents::read(folder)?;
         let notes = [
             note(TRIALS, trials.dropped, "the arm will run again"),
@@ -143,6 +148,21 @@ impl Store {
     /// rows in the same order however the trials were spread over threads and runs.
     pub fn rows(&self) -> Vec<TrialRecord> {
         in_order(self.state().rows.clone())
+    }
+
+    /// Lets no further row in, for a process that is about to end. Waits for the row that is being
+    /// written, but no longer than `patience`: what is half written then is cut off when the
+    /// results are opened again, as after any other end of a process.
+    pub fn shut(&self, patience: Duration) {
+        let began = Instant::now();
+        loop {
+            match self.state.try_lock() {
+                Ok(state) => return mem::forget(state),
+                Err(Busy::Poisoned(poisoned)) => return mem::forget(poisoned.into_inner()),
+                Err(Busy::WouldBlock) if began.elapsed() >= patience => return,
+                Err(Busy::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+            }
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
