@@ -98,16 +98,18 @@ impl State {
         }
         write_rest(output, groups.len())?;
         let (seconds, threads) = (self.progress.seconds_left(), self.threads());
-        let together = Duration(seconds / threads as f64);
         let from = match rows.is_empty() {
             true => "from the sizes of the models alone",
             false => "from the times seen so far",
         };
-        writeln!(
-            output,
-            "about {} of work, {together} on {threads} threads as in the last run; {from}",
-            Duration(seconds)
-        )
+        let together = match threads {
+            1 => String::new(),
+            _ => {
+                let together = Duration(seconds / threads as f64);
+                format!(" ({together} with {threads} threads, as in the last run)")
+            }
+        };
+        writeln!(output, "about {} of work{together}, {from}", Duration(seconds))
     }
 
     /// Which arms ended like this, and why.

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 use std::fs;
+use std::process;
 
 use super::super::examples;
 use super::super::record::Status;
