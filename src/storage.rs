@@ -60,17 +60,47 @@ impl NewFile {
     }
 }
 
-/// A file in `folder` that nobody else has.
+const PREFIX: &str = ".pgmbench-";
+const SUFFIX: &str = ".tmp";
+
+/// A file in `folder` that nobody else has. It is locked as long as it is in the making, which
+/// tells it from those that killed processes have left ([`remove_abandoned`]).
 fn temporary_file(folder: &Path) -> io::Result<(PathBuf, File)> {
     let mut attempt = 0u32;
     loop {
-        let path = folder.join(format!(".pgmbench-{}-{attempt}.tmp", process::id()));
+        let path = folder.join(format!("{PREFIX}{}-{attempt}{SUFFIX}", process::id()));
+        attempt += 1;
         match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(file) => return Ok((path, file)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => attempt += 1,
+            Ok(file) => {
+                // Where locks are not known, nobody can take the file for abandoned either.
+                let _ = file.lock();
+                // Somebody may have done so just before we had the lock.
+                if path.exists() {
+                    return Ok((path, file));
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Removes the temporary files in `folder` whose makers were killed before they could.
+pub fn remove_abandoned(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let (name, path) = entry.map(|entry| (entry.file_name(), entry.path()))?;
+        let name = name.to_string_lossy();
+        if !(name.starts_with(PREFIX) && name.ends_with(SUFFIX)) {
+            continue;
+        }
+        // What cannot be opened has been renamed or removed by its maker meanwhile.
+        if let Ok(file) = OpenOptions::new().write(true).open(&path)
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(&path);
+        }
+    }
+    Ok(())
 }
 
 impl Write for NewFile {
@@ -134,6 +164,20 @@ mod tests {
         files[1].write_all(b"2").unwrap();
         files.into_iter().for_each(|file| file.commit().unwrap());
         assert_eq!([fs::read(one).unwrap(), fs::read(two).unwrap()], [b"1", b"2"]);
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_what_is_in_the_making_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(".pgmbench-123-0.tmp"), "half").unwrap();
+        fs::write(folder.path().join("other.tmp"), "not ours").unwrap();
+        let path = folder.path().join("out");
+        let file = NewFile::create(&path).unwrap();
+        remove_abandoned(folder.path()).unwrap();
+        file.commit().unwrap();
+        let mut left = names(folder.path());
+        left.sort();
+        assert_eq!(left, ["other.tmp", "out"]);
     }
 
     #[test]

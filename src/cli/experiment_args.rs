@@ -48,6 +48,17 @@ impl ExperimentArgs {
         }
     }
 
+    /// The words of a command line that ask for the same.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = vec![self.path().display().to_string()];
+        let mut option = |name: &str, value: String| words.extend([name.to_string(), value]);
+        self.trials.iter().for_each(|trials| option("--trials", trials.to_string()));
+        self.iterations.iter().for_each(|count| option("--iterations", count.to_string()));
+        self.only.iter().for_each(|filter| option("--only", filter_text(filter)));
+        words.extend(self.quick.then(|| "--quick".to_string()));
+        words
+    }
+
     /// A bare name is looked for in `configs`.
     fn path(&self) -> PathBuf {
         let bare = self.config.components().count() == 1 && self.config.extension().is_none();
@@ -56,6 +67,20 @@ impl ExperimentArgs {
         }
         PathBuf::from("configs").join(&self.config).with_extension("toml")
     }
+}
+
+/// A filter as it is written.
+fn filter_text(filter: &Filter) -> String {
+    let epsilons: Vec<String> = filter.epsilons.iter().map(f64::to_string).collect();
+    let parts = [
+        ("dataset", &filter.datasets),
+        ("mechanism", &filter.mechanisms),
+        ("arm", &filter.arms),
+        ("epsilon", &epsilons),
+    ];
+    let all =
+        parts.iter().flat_map(|(what, names)| names.iter().map(move |n| format!("{what}={n}")));
+    all.collect::<Vec<_>>().join(",")
 }
 
 fn parse_filter(text: &str) -> Result<Filter, String> {
@@ -79,4 +104,15 @@ fn parse_filter(text: &str) -> Result<Filter, String> {
         }
     }
     Ok(filter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_written_as_it_is_read() {
+        let text = "dataset=adult,dataset=loans,mechanism=hdmm,arm=pgm,epsilon=0.5,epsilon=2";
+        assert_eq!(filter_text(&parse_filter(text).unwrap()), text);
+    }
 }

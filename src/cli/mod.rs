@@ -1,12 +1,17 @@
 //! Arguments, printing, exit codes. What the commands do is the library's business.
 //!
-//! Exit codes: 0 for success, 2 for input or usage that has to change, 1 for everything else.
+//! Exit codes: 0 for success, 2 for input or usage that has to change, 130 after Ctrl-C, 1 for
+//! everything else.
 
+mod collect;
+mod completions;
 mod conclude;
 mod datasets;
+mod duration;
 mod estimate;
 mod experiment_args;
 mod failure;
+mod interrupt;
 mod list;
 mod output;
 mod peak_memory;
@@ -14,18 +19,25 @@ mod plan;
 mod plot;
 mod progress;
 mod query;
+mod results_args;
 mod run;
+mod shell;
+mod slurm;
+mod status;
 mod synth;
 mod synthesize;
 mod table;
 mod table1;
 mod trial_progress;
+mod verify;
+mod voice;
 
 use std::io::{self, Write};
 use std::panic;
 use std::process::ExitCode;
+use std::thread;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::Failure;
 
@@ -44,7 +56,12 @@ use failure::Failure;
         pgmbench run configs/fig1.toml\n  \
         pgmbench estimate problem.json --out model.pgm\n  \
         pgmbench query model.pgm --marginal age,sex\n  \
-        pgmbench synth model.pgm --records 1000 --seed 1 --out synthetic.csv"
+        pgmbench synth model.pgm --records 1000 --seed 1 --out synthetic.csv\n\n\
+        Exit codes:\n  \
+        0    all done\n  \
+        1    something failed\n  \
+        2    bad input: the message says what has to change\n  \
+        130  interrupted; what was done is kept"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -58,6 +75,10 @@ struct Cli {
 enum Command {
     Run(run::RunArgs),
     Plan(plan::PlanArgs),
+    Status(status::StatusArgs),
+    Verify(verify::VerifyArgs),
+    Collect(collect::CollectArgs),
+    Slurm(slurm::SlurmArgs),
     Plot(plot::PlotArgs),
     List(list::ListArgs),
     Datasets(datasets::DatasetsArgs),
@@ -65,6 +86,8 @@ enum Command {
     Estimate(estimate::EstimateArgs),
     Query(query::QueryArgs),
     Synth(synth::SynthArgs),
+    Completions(completions::CompletionsArgs),
+    Man(completions::ManArgs),
 }
 
 /// Runs the command that the program's arguments ask for.
@@ -85,9 +108,15 @@ fn run(cli: Cli) -> Result<(), Failure> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
         pool.build_global().map_err(|error| Failure::Unexpected(error.into()))?;
     }
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    let threads = cli.threads.map_or_else(cores, usize::from);
     match cli.command {
-        Command::Run(args) => args.run(),
+        Command::Run(args) => args.run(threads),
         Command::Plan(args) => args.run(),
+        Command::Status(args) => args.run(),
+        Command::Verify(args) => args.run(),
+        Command::Collect(args) => args.run(),
+        Command::Slurm(args) => args.run(),
         Command::Plot(args) => args.run(),
         Command::List(args) => args.run(),
         Command::Datasets(args) => args.run(),
@@ -95,13 +124,13 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Estimate(args) => args.run(),
         Command::Query(args) => args.run(),
         Command::Synth(args) => args.run(),
+        Command::Completions(args) => args.run(Cli::command()),
+        Command::Man(args) => args.run(Cli::command()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

@@ -5,12 +5,13 @@ use pgmbench::experiment::PlannedMechanism;
 
 use pgmbench::numeric::bytes::Bytes;
 
+use super::duration::Duration;
 use super::experiment_args::ExperimentArgs;
 use super::failure::Failure;
 use super::output::print;
 use super::table1;
 
-/// Show what an experiment would do: trials, sizes of models, memory
+/// Show what an experiment would do: trials, sizes of models, memory, time
 #[derive(Args)]
 #[command(after_help = "Example:\n  pgmbench plan configs/fig1.toml")]
 pub(crate) struct PlanArgs {
@@ -25,7 +26,10 @@ impl PlanArgs {
         let trees = plan.trees();
         print(|output| {
             writeln!(output, "\nThe whole workload as one graphical model:")?;
-            for (data, tree) in plan.datasets.iter().zip(&trees) {
+            let asked = |name| plan.filter.keeps_dataset(name);
+            for (data, tree) in
+                plan.datasets.iter().zip(&trees).filter(|(data, _)| asked(&data.name))
+            {
                 let bytes = Bytes(tree.bytes());
                 writeln!(
                     output,
@@ -45,7 +49,15 @@ impl PlanArgs {
                 }
             }
             let arms: usize = plan.trials.iter().map(|trial| trial.arms.len()).sum();
-            writeln!(output, "\n{} trials, {arms} estimates", plan.trials.len())
+            let costs = plan.costs();
+            let seconds: f64 = plan.trials.iter().map(|trial| costs.trial(trial)).sum();
+            writeln!(output, "\n{} trials, {arms} estimates", plan.trials.len())?;
+            writeln!(
+                output,
+                "about {} on one core, judged by the sizes of the models: a rough estimate, that \
+                 may be several times too small or too large",
+                Duration(seconds)
+            )
         })
     }
 }

@@ -1,33 +1,41 @@
 //! `pgmbench run`.
 
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use pgmbench::experiment::{self, Options, Plan, Tally};
+use pgmbench::experiment::{self, MEMORY, Options, Plan, Tally};
 use pgmbench::numeric::bytes::Bytes;
+use pgmbench::results::Shard;
 use pgmbench::results::manifest::{Manifest, Run};
 use pgmbench::results::store::Store;
+use serde_json::json;
 
 use super::conclude::Conclusion;
 use super::experiment_args::ExperimentArgs;
 use super::failure::{Blame, Failure};
+use super::interrupt::on_interrupt;
 use super::output::print;
-use super::trial_progress::TrialProgress;
+use super::shell;
+use super::voice::Voice;
 
 /// Run an experiment, print its table, draw its figure, check its claims
 ///
 /// Every finished arm is stored at once. A run that was stopped goes on where it was when it is
 /// started again; what is there already is not run again unless the configuration has changed.
+/// Ctrl-C ends a run with a line that says how to go on.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench run configs/fig1.toml\n  \
-    pgmbench run configs/fig1.toml --only dataset=adult,mechanism=hdmm --trials 1")]
+    pgmbench run configs/fig1.toml --only dataset=adult,mechanism=hdmm --trials 1\n  \
+    pgmbench run configs/fig1.toml --shard 2/4    # the second of four machines\n  \
+    pgmbench run configs/fig1.toml --json | jq 'select(.event == \"arm\") | .workload_error'\n\n\
+    Exit codes: 0 all done, 1 an arm has failed, 2 bad input, 130 interrupted")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     experiment: ExperimentArgs,
-    /// Trials at a time [default: one per core]; numbers do not depend on it
+    /// Trials at a time [default: one per thread]; numbers do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// One trial at a time, each on all cores: for honest clocks
@@ -39,81 +47,145 @@ pub(crate) struct RunArgs {
     /// Throw away the results that are there
     #[arg(long)]
     fresh: bool,
+    /// A fair share of the trials, for one of several machines; `collect` puts them together
+    #[arg(long, value_name = "I/N", conflicts_with = "fresh")]
+    shard: Option<Shard>,
+    /// Say nothing but errors
+    #[arg(long, short)]
+    quiet: bool,
+    /// Print one event a line, as JSON
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
 }
 
-/// What arms may take when neither file nor machine says.
-const MEMORY: u64 = 4 << 30;
+/// How long a run that is interrupted waits for the row that is being written.
+const PATIENCE: Duration = Duration::from_millis(700);
 
 impl RunArgs {
-    pub(crate) fn run(self) -> Result<(), Failure> {
+    pub(crate) fn run(self, threads: usize) -> Result<(), Failure> {
         let began = Instant::now();
-        let plan = self.experiment.plan()?;
+        let voice = self.voice();
+        let mut plan = self.experiment.plan()?;
+        if let Some(shard) = self.shard {
+            plan.keep_shard(shard);
+        }
         let name = plan.experiment.name.as_ref();
         let folder = self.results.join(name);
-        let open = if self.fresh { Store::open_fresh(&folder) } else { Store::open(&folder) };
-        let store = open.or_input(name)?;
+        let open = match self.fresh {
+            true => Store::open_fresh(&folder),
+            false => Store::open_part(&folder, self.shard),
+        };
+        let store = Arc::new(open.or_input(name)?);
+        stop_on_ctrl_c(&store, voice)?;
         for note in store.notes() {
-            eprintln!("note: {note}");
+            voice.say("note", &format!("note: {note}"), json!({ "note": note }));
         }
-        let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
         let options = Options {
-            jobs: self.jobs.map_or(cores, usize::from),
+            threads,
+            jobs: self.jobs.map_or(threads, usize::from),
             timing: self.timing,
             memory_limit: MEMORY,
         };
-        let mut manifest = plan.manifest(self.earlier_runs(&folder));
-        let mut this = Run::start(experiment::build(), options.jobs, command_line());
+        let mut manifest = plan.manifest(self.earlier_runs(&folder)?);
+        let mut this = Run::start(experiment::build(), threads, command_line());
+        this.memory_limit = Some(options.memory_limit);
         manifest.runs.push(this.clone());
-        manifest.write(&folder).or_input(folder.display())?;
+        manifest.write_part(&folder, self.shard).or_input(folder.display())?;
         if !plan.trials.is_empty() {
-            announce(&plan, &options);
+            announce(&plan, &options, &folder, voice);
         }
-        let progress = TrialProgress::new(&plan, &store.rows());
-        let tally = experiment::run(&plan, &store, &options, &progress);
-        drop(progress);
+        let observer = voice.observer(&plan, &store.rows());
+        let tally = experiment::run(&plan, &store, &options, &*observer);
+        drop(observer);
         let tally = tally.or_unexpected(format!("results so far are in {}", folder.display()))?;
         this.finish(began.elapsed());
         manifest.runs.pop();
         manifest.runs.push(this);
-        manifest.write(&folder).or_unexpected(folder.display())?;
-        let conclusion = Conclusion::read(&folder)?;
-        conclusion.write()?;
-        conclusion.print(&plan)?;
+        manifest.write_part(&folder, self.shard).or_unexpected(folder.display())?;
+        if self.shard.is_none() {
+            let conclusion = Conclusion::read(&folder)?;
+            conclusion.write()?;
+            if voice == Voice::People {
+                conclusion.print(&plan)?;
+            }
+        }
         self.say_goodbye(&folder, tally, began)
     }
 
-    /// The runs that the results owe something to.
-    fn earlier_runs(&self, folder: &Path) -> Vec<Run> {
-        match Manifest::read(folder) {
-            Ok(manifest) if !self.fresh => manifest.runs,
-            _ => Vec::new(),
+    fn voice(&self) -> Voice {
+        match (self.quiet, self.json) {
+            (true, _) => Voice::Quiet,
+            (_, true) => Voice::Json,
+            _ => Voice::People,
         }
+    }
+
+    /// The runs that the results owe something to.
+    fn earlier_runs(&self, folder: &Path) -> Result<Vec<Run>, Failure> {
+        if self.fresh {
+            Manifest::remove_shards(folder).or_unexpected(folder.display())?;
+            return Ok(Vec::new());
+        }
+        Ok(Manifest::read_part(folder, self.shard).map_or(Vec::new(), |manifest| manifest.runs))
     }
 
     fn say_goodbye(&self, folder: &Path, tally: Tally, began: Instant) -> Result<(), Failure> {
         let Tally { reused, done, infeasible, timeout, failed } = tally;
-        print(|output| {
-            let mut parts = vec![format!("{done} arms done")];
-            let more = [
-                (infeasible, "infeasible"),
-                (timeout, "out of time"),
-                (failed, "failed"),
-                (reused, "there already"),
-            ];
-            parts
-                .extend(more.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")));
-            let seconds = began.elapsed().as_secs_f64();
-            writeln!(output, "\n{} in {seconds:.1} s", parts.join(", "))?;
-            writeln!(output, "results in {}", folder.display())
-        })?;
+        let seconds = began.elapsed().as_secs_f64();
+        match self.voice() {
+            Voice::Quiet => {}
+            Voice::Json => Voice::Json.say(
+                "end",
+                "",
+                json!({
+                    "done": done, "infeasible": infeasible, "timeout": timeout, "failed": failed,
+                    "reused": reused, "seconds": seconds, "folder": folder,
+                }),
+            ),
+            Voice::People => print(|output| {
+                let mut parts = vec![format!("{done} arms done")];
+                let more = [
+                    (infeasible, "infeasible"),
+                    (timeout, "out of time"),
+                    (failed, "failed"),
+                    (reused, "there already"),
+                ];
+                let more = more.iter().filter(|(n, _)| *n > 0);
+                parts.extend(more.map(|(n, what)| format!("{n} {what}")));
+                writeln!(output, "\n{} in {seconds:.1} s", parts.join(", "))?;
+                writeln!(output, "results in {}", folder.display())?;
+                if let Some(shard) = self.shard {
+                    let collect = ["pgmbench", "collect", &folder.display().to_string()];
+                    let collect = shell::line(collect);
+                    writeln!(output, "this was shard {shard}; after the others: {collect}")?;
+                }
+                Ok(())
+            })?,
+        }
         match failed {
             0 => Ok(()),
             _ => Err(Failure::Unexpected(anyhow::anyhow!(
-                "{failed} arms have failed; {} says why, and a second run tries them again",
-                folder.join("trials.csv").display()
+                "{failed} arms have failed; `pgmbench status {}` says why, and a second run tries \
+                 them again",
+                folder.display()
             ))),
         }
     }
+}
+
+/// Ends the run when it is interrupted, between two rows, with a word on how to go on.
+fn stop_on_ctrl_c(store: &Arc<Store>, voice: Voice) -> Result<(), Failure> {
+    let store = Arc::clone(store);
+    on_interrupt(move || {
+        store.shut(PATIENCE);
+        // To start afresh again would throw away what is stored now.
+        let again = shell::line(command_line().into_iter().filter(|word| word != "--fresh"));
+        let folder = store.folder().display();
+        let words = format!(
+            "\ninterrupted; all arms that had ended are in {folder}; go on with\n  {again}"
+        );
+        voice.say("interrupted", &words, json!({ "folder": store.folder(), "go_on": again }));
+    })
 }
 
 /// The words of the command line; where the program itself is says nothing about the results.
@@ -121,14 +193,18 @@ fn command_line() -> Vec<String> {
     ["pgmbench".to_string()].into_iter().chain(std::env::args().skip(1)).collect()
 }
 
-fn announce(plan: &Plan, options: &Options) {
+fn announce(plan: &Plan, options: &Options, folder: &Path, voice: Voice) {
+    let (name, trials) = (plan.experiment.name.as_ref(), plan.trials.len());
     let arms: usize = plan.trials.iter().map(|trial| trial.arms.len()).sum();
     let jobs = if options.timing { 1 } else { options.jobs };
-    let memory = plan.experiment.limits.memory.map_or(MEMORY, |limit| limit.0);
-    let memory = Bytes(memory as f64);
-    eprintln!(
-        "{}: {} trials, {arms} arms, {jobs} at a time, at most {memory} for each",
-        plan.experiment.name.as_ref(),
-        plan.trials.len(),
+    let bytes = plan.experiment.limits.memory.map_or(MEMORY, |limit| limit.0);
+    let memory = Bytes(bytes as f64);
+    let words = format!(
+        "{name}: {trials} trials, {arms} arms, {jobs} at a time, at most {memory} for each"
     );
+    let facts = json!({
+        "experiment": name, "trials": trials, "arms": arms, "jobs": jobs, "memory": bytes,
+        "folder": folder,
+    });
+    voice.say("start", &words, facts);
 }

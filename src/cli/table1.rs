@@ -12,7 +12,7 @@ pub(crate) fn print_table(plan: &Plan) -> Result<(), Failure> {
             "{:<12} {:>9} {:>11} {:>9} {:>9}",
             "Data set", "Records", "Attributes", "Domain", "Queries"
         )?;
-        for data in &plan.datasets {
+        for data in plan.asked_datasets() {
             let PlannedData { name, data, workload, standin, .. } = data;
             let domain = data.domain();
             let digits: f64 = domain.ids().map(|id| (domain.size(id) as f64).log10()).sum();
@@ -27,7 +27,7 @@ pub(crate) fn print_table(plan: &Plan) -> Result<(), Failure> {
                 workload.queries()
             )?;
         }
-        if plan.datasets.iter().any(|data| data.standin) {
+        if plan.asked_datasets().any(|data| data.standin) {
             writeln!(output, "* synthetic records stand in for data that does not ship")?;
         }
         Ok(())

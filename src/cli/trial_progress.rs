@@ -12,7 +12,8 @@ const TURN: Duration = Duration::from_millis(120);
 /// Iterations between two looks at a bar.
 const LOOK_EVERY: usize = 50;
 
-/// Bars for a terminal, one for all arms and one for each running trial; plain lines elsewhere.
+/// A line for every arm that ends. On a terminal there are bars below the lines: one for all arms,
+/// and one for each running trial.
 pub(crate) struct TrialProgress {
     bars: Option<Bars>,
 }
@@ -79,17 +80,12 @@ impl Observer for TrialProgress {
     }
 
     fn ended(&self, record: &TrialRecord) {
-        if let Some(bars) = &self.bars {
-            return bars.all.inc(1);
-        }
         let outcome = match record.workload_error {
             Some(error) if record.status == Status::Done => format!("error {error:.4}"),
             _ => format!("{}: {}", record.status, record.message),
         };
         let seconds = record.estimate_seconds.map_or(String::new(), |s| format!(", {s:.2} s"));
-        // Nobody may be listening.
-        let _ = writeln!(
-            stderr(),
+        let line = format!(
             "{} {} epsilon {} trial {} {}: {outcome}{seconds}",
             record.dataset,
             record.mechanism,
@@ -97,6 +93,14 @@ impl Observer for TrialProgress {
             record.trial + 1,
             record.arm
         );
+        // Nobody may be listening.
+        let _ = match &self.bars {
+            Some(bars) => {
+                bars.all.inc(1);
+                bars.many.println(line)
+            }
+            None => writeln!(stderr(), "{line}"),
+        };
     }
 
     fn ends(&self, trial: &Trial) {

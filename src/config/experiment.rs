@@ -172,7 +172,7 @@ pub struct RandomMarginals {
 /// What an arm may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Limits {
-    /// Memory for tables; by default half of the machine's.
+    /// Memory for tables; 4 GiB by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteSize>,
     /// Time for an estimate; unlimited by default.

@@ -7,21 +7,26 @@
 //! not on threads, order, or what ran before.
 
 mod arm;
+mod cost;
 mod key;
 mod observer;
 mod plan;
 mod provenance;
 mod runner;
 mod scaling;
+mod shard;
 mod synthesis;
 mod trace;
 mod trial;
+mod verify;
 
 pub use arm::{ARMS, ArmKind};
+pub use cost::Costs;
 pub use observer::{Observer, Silent};
 pub use plan::{Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism, Trial};
 pub use provenance::build;
-pub use runner::{Options, RunError, Tally, run};
+pub use runner::{MEMORY, Options, RunError, Tally, run};
 pub use synthesis::{SynthesisError, SyntheticRelease, synthesize};
+pub use verify::{ReplayError, Verified, verify};
 
 pub use crate::mechanism::{GuaranteeKind, MECHANISMS};

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::{Plan, PlannedData};
 use crate::domain::Domain;
-use crate::results::manifest::{Build, Commit, DatasetFacts, Manifest, Run, configuration_hash};
+use crate::results::manifest::{
+    ArmFacts, Build, Commit, DatasetFacts, Manifest, Run, configuration_hash,
+};
 use crate::workload::SubWorkload;
 
 /// What this program was built from.
@@ -30,7 +32,23 @@ impl Plan {
             records: data.data.len(),
             standin: data.standin,
         };
-        let keys = self.trials.iter().flat_map(|trial| trial.arms.iter().map(|(_, key)| key));
+        let costs = self.costs();
+        let (mut keys, mut arms) = (Vec::new(), BTreeMap::new());
+        for trial in &self.all_trials {
+            let shared = costs.release(trial) / trial.arms.len().max(1) as f64;
+            for (at, key) in &trial.arms {
+                let facts = ArmFacts {
+                    dataset: self.data(trial).name.clone(),
+                    mechanism: self.mechanism(trial).label.clone(),
+                    arm: self.mechanism(trial).arms[*at].name.clone(),
+                    epsilon: trial.epsilon,
+                    trial: trial.repetition,
+                    predicted_seconds: shared + costs.arm(trial, *at),
+                };
+                keys.push(key.clone());
+                arms.insert(key.clone(), facts);
+            }
+        }
         Manifest {
             name: self.experiment.name.as_ref().clone(),
             configuration_text: self.source.text.clone(),
@@ -38,7 +56,8 @@ impl Plan {
             configuration,
             datasets: self.datasets.iter().map(facts).collect(),
             workloads: self.workloads(),
-            keys: keys.cloned().collect(),
+            keys,
+            arms,
             runs,
         }
     }

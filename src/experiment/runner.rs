@@ -11,9 +11,14 @@ use super::{Plan, Trial};
 use crate::results::Status;
 use crate::results::store::{Store, StoreError};
 
+/// Bytes that the tables of one arm may take, where nobody says otherwise.
+pub const MEMORY: u64 = 4 << 30;
+
 /// How to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
+    /// Threads in all.
+    pub threads: usize,
     /// Trials at a time.
     pub jobs: usize,
     /// One trial at a time, and each may use all cores: for honest clocks.
@@ -72,7 +77,7 @@ pub fn run(
             pending.push((trial, wanted));
         }
     }
-    let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
+    let cores = options.threads.max(1);
     let jobs = if options.timing { 1 } else { options.jobs.clamp(1, pending.len().max(1)) };
     let limits = &plan.experiment.limits;
     let means = Means {
@@ -111,7 +116,7 @@ pub fn run(
     thread::scope(|scope| {
         for _ in 0..jobs {
             let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(if means.parallel { cores / jobs } else { 1 })
+                .num_threads((cores / jobs).max(1))
                 .build()
                 .map_err(|error| RunError::Threads(error.to_string()))?;
             scope.spawn(move || pool.install(work));

@@ -20,7 +20,7 @@ use crate::workload::SubWorkload;
 
 /// Iterations between two rounds of a mechanism that estimates on its way. The next query is
 /// chosen by errors far larger than what is left of the optimisation by then.
-const ROUND_ITERATIONS: usize = 100;
+pub(super) const ROUND_ITERATIONS: usize = 100;
 
 /// What is stored of an arm.
 pub(super) struct Finished {
@@ -37,6 +37,13 @@ pub(super) struct Means {
     pub(super) seconds: Option<f64>,
     /// Whether several threads work on one estimate.
     pub(super) parallel: bool,
+}
+
+impl Means {
+    /// When something that begins now has to end.
+    fn deadline(&self) -> Option<Instant> {
+        self.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds))
+    }
 }
 
 /// Runs the mechanism, then those of its arms that are `wanted`; hands over each when it ends.
@@ -192,6 +199,8 @@ fn release(plan: &Plan, trial: &Trial, means: Means) -> Result<(Release, Vec<Str
     let between_rounds = Pgm {
         settings: Settings {
             iterations: Some(ROUND_ITERATIONS),
+            // What a mechanism estimates on its way has the time of one estimate, in sum.
+            deadline: means.deadline(),
             parallel: means.parallel,
             ..Settings::default()
         },
@@ -265,7 +274,7 @@ fn estimate(
     let began = Instant::now();
     let mut run = Run {
         memory_limit: means.memory_limit,
-        deadline: means.seconds.map(|seconds| began + Duration::from_secs_f64(seconds)),
+        deadline: means.deadline(),
         warm_start: None,
         rng: &mut rng,
         observer: &mut watch,

@@ -33,6 +33,15 @@ pub(super) fn line<T: Serialize>(record: &T) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
+/// The record's fields as they are written.
+pub(super) fn fields<T: Serialize>(record: &T) -> io::Result<Vec<String>> {
+    let line = line(record)?;
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(&line[..]);
+    let mut fields = csv::StringRecord::new();
+    reader.read_record(&mut fields)?;
+    Ok(fields.iter().map(String::from).collect())
+}
+
 /// The record that a line (without its end) holds, if it does.
 pub(super) fn parse<T: DeserializeOwned>(line: &str) -> Option<T> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());

@@ -1,6 +1,7 @@
 //! Where results came from: enough for a stranger to get the same numbers.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::machine::Machine;
+use super::shard::Shard;
 use super::timestamp::rfc3339;
 use crate::storage::NewFile;
 
@@ -33,6 +35,9 @@ pub struct Manifest {
     /// The keys of all rows that the configuration asks for, in its order. Rows with other keys
     /// are stale, and keys without a row are still to do.
     pub keys: Vec<String>,
+    /// Which arm each key is of. Empty in manifests of before there was such a list.
+    #[serde(default)]
+    pub arms: BTreeMap<String, ArmFacts>,
     /// The runs that made the results, the first one first: there are several when a run was
     /// stopped and started again.
     pub runs: Vec<Run>,
@@ -49,6 +54,30 @@ pub struct DatasetFacts {
     pub records: usize,
     /// Whether made-up records stand in for it.
     pub standin: bool,
+}
+
+/// Which arm a key is of, and how long it will probably take.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArmFacts {
+    /// The name of the data.
+    pub dataset: String,
+    /// The label of the mechanism.
+    pub mechanism: String,
+    /// The name of the arm.
+    pub arm: String,
+    /// The budget.
+    pub epsilon: f64,
+    /// The trial, counted from 0.
+    pub trial: usize,
+    /// What the size of its model lets one expect, with its share of the mechanism's own time.
+    pub predicted_seconds: f64,
+}
+
+impl fmt::Display for ArmFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { dataset, mechanism, arm, epsilon, trial, .. } = self;
+        write!(f, "{dataset} {mechanism} {arm}, epsilon {epsilon}, trial {}", trial + 1)
+    }
 }
 
 /// What the program was built from. What the builder did not know is none.
@@ -82,6 +111,9 @@ pub struct Run {
     pub machine: Machine,
     /// The threads that it used.
     pub threads: usize,
+    /// The bytes that arms could use where the configuration sets no limit.
+    #[serde(default)]
+    pub memory_limit: Option<u64>,
     /// The words of the command line.
     pub command_line: Vec<String>,
     /// When it started, as RFC 3339 in UTC.
@@ -95,9 +127,16 @@ pub struct Run {
 impl Run {
     /// A run on this machine that starts now.
     pub fn start(build: Build, threads: usize, command_line: Vec<String>) -> Self {
-        let start = rfc3339(SystemTime::now());
-        let machine = Machine::here();
-        Self { build, machine, threads, command_line, start, end: None, wall_seconds: None }
+        Self {
+            build,
+            machine: Machine::here(),
+            threads,
+            memory_limit: None,
+            command_line,
+            start: rfc3339(SystemTime::now()),
+            end: None,
+            wall_seconds: None,
+        }
     }
 
     /// Ends the run now, `elapsed` after it started by a clock that nobody sets.
@@ -133,7 +172,12 @@ pub enum ManifestError {
 impl Manifest {
     /// Writes the manifest into the folder of the results, whole or not at all.
     pub fn write(&self, folder: &Path) -> Result<(), ManifestError> {
-        let file = folder.join(FILE);
+        self.write_part(folder, None)
+    }
+
+    /// The same, where a shard keeps its own.
+    pub fn write_part(&self, folder: &Path, shard: Option<Shard>) -> Result<(), ManifestError> {
+        let file = folder.join(file_name(shard));
         let write = || -> io::Result<()> {
             let mut new = NewFile::create(&file)?;
             serde_json::to_writer_pretty(&mut new, self)?;
@@ -143,13 +187,65 @@ impl Manifest {
         write().map_err(|error| ManifestError::Io { file: file.clone(), error })
     }
 
-    /// Reads the manifest of the results in this folder.
+    /// Reads the manifest of the results in this folder. Where shards have left theirs, the one
+    /// whose last run began last counts, with the runs of all that ask for the same rows.
     pub fn read(folder: &Path) -> Result<Self, ManifestError> {
-        let file = folder.join(FILE);
+        let shards = shards(folder).unwrap_or_default();
+        let mut all = Vec::new();
+        if shards.is_empty() || folder.join(FILE).exists() {
+            all.push(Self::read_part(folder, None)?);
+        }
+        for shard in shards {
+            all.push(Self::read_part(folder, Some(shard))?);
+        }
+        // There is one: without shards the whole was read, or we would not be here.
+        Self::newest(all).map_or_else(|| Self::read_part(folder, None), Ok)
+    }
+
+    /// Of several manifests the one whose last run began last, with the runs of all that ask for
+    /// the same rows.
+    pub fn newest(mut all: Vec<Self>) -> Option<Self> {
+        all.sort_by_key(|manifest| manifest.runs.last().map(|run| run.start.clone()));
+        let mut last = all.pop()?;
+        for run in all.into_iter().filter(|other| other.keys == last.keys).flat_map(|m| m.runs) {
+            if !last.runs.contains(&run) {
+                last.runs.push(run);
+            }
+        }
+        last.runs.sort_by(|a, b| a.start.cmp(&b.start));
+        Some(last)
+    }
+
+    /// Reads the manifest of the whole, or of one shard.
+    pub fn read_part(folder: &Path, shard: Option<Shard>) -> Result<Self, ManifestError> {
+        let file = folder.join(file_name(shard));
         let text = fs::read_to_string(&file)
             .map_err(|error| ManifestError::Io { file: file.clone(), error })?;
         serde_json::from_str(&text).map_err(|error| ManifestError::Json { file, error })
     }
+
+    /// Removes what shards have left, once it is part of the whole.
+    pub fn remove_shards(folder: &Path) -> Result<(), ManifestError> {
+        for shard in shards(folder).unwrap_or_default() {
+            let file = folder.join(file_name(Some(shard)));
+            fs::remove_file(&file).map_err(|error| ManifestError::Io { file, error })?;
+        }
+        Ok(())
+    }
+}
+
+fn file_name(shard: Option<Shard>) -> String {
+    shard.map_or(FILE.into(), |shard| shard.file_name(FILE))
+}
+
+/// The shards with a manifest in this folder, in their order.
+fn shards(folder: &Path) -> io::Result<Vec<Shard>> {
+    let mut shards = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        shards.extend(Shard::of_file(&entry?.file_name().to_string_lossy(), FILE));
+    }
+    shards.sort();
+    Ok(shards)
 }
 
 /// The checksum of a configuration with its defaults filled in. It does not depend on the order of
@@ -181,6 +277,7 @@ mod tests {
             }],
             workloads: [("loans".to_string(), json!([["a", "b", "c"]]))].into(),
             keys: vec!["k1".into(), "k0".into()],
+            arms: BTreeMap::new(),
             runs: vec![Run::start(build, 2, vec!["pgmbench".into(), "run".into()])],
         }
     }
@@ -197,6 +294,27 @@ mod tests {
         assert_eq!(read, manifest);
         assert_eq!(read.runs[0].wall_seconds, Some(1.5));
         assert!(read.runs[0].end.as_ref().unwrap() >= &read.runs[0].start);
+    }
+
+    #[test]
+    fn the_runs_of_shards_are_those_of_the_whole_and_an_older_configuration_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |start: &str, keys: &[&str]| {
+            let mut manifest = manifest();
+            manifest.runs[0].start = start.into();
+            manifest.keys = keys.iter().map(ToString::to_string).collect();
+            manifest
+        };
+        let shard = |index| Some(Shard::new(index, 2).unwrap());
+        at("2019-01-01", &["old"]).write(folder.path()).unwrap();
+        at("2019-01-03", &["new"]).write_part(folder.path(), shard(1)).unwrap();
+        at("2019-01-02", &["new"]).write_part(folder.path(), shard(2)).unwrap();
+        let read = Manifest::read(folder.path()).unwrap();
+        assert_eq!(read.keys, ["new"]);
+        let starts: Vec<&str> = read.runs.iter().map(|run| &*run.start).collect();
+        assert_eq!(starts, ["2019-01-02", "2019-01-03"]);
+        Manifest::remove_shards(folder.path()).unwrap();
+        assert_eq!(Manifest::read(folder.path()).unwrap().keys, ["old"]);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 use std::fmt;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use super::csv_records;
 
 /// What became of one arm of one trial: a row of `trials.csv`.
 ///
@@ -62,6 +65,49 @@ pub struct TrialRecord {
     pub peak_bytes: Option<f64>,
     /// What there is to say, in a sentence.
     pub message: String,
+}
+
+/// A field in which two rows of one arm differ, with what each of them says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The name of the column.
+    pub field: &'static str,
+    /// What the first says.
+    pub first: String,
+    /// What the second says.
+    pub second: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {} and {}", self.field, self.first, self.second)
+    }
+}
+
+/// The fields in which two records differ as they are written, bit for bit. Times are left out:
+/// they are the only thing that may be otherwise when an arm is run again.
+fn differences<T: Serialize + DeserializeOwned>(first: &T, second: &T) -> Vec<Difference> {
+    let fields = |record| csv_records::fields(record).unwrap_or_default();
+    let pairs = fields(first).into_iter().zip(fields(second));
+    let named = csv_records::columns::<T>().iter().zip(pairs);
+    named
+        .filter(|(field, (first, second))| !field.contains("seconds") && first != second)
+        .map(|(&field, (first, second))| Difference { field, first, second })
+        .collect()
+}
+
+impl TrialRecord {
+    /// The fields in which another row of the same arm differs, without the times.
+    pub fn differences(&self, other: &Self) -> Vec<Difference> {
+        differences(self, other)
+    }
+}
+
+impl TraceRecord {
+    /// The fields in which another trace of the same arm differs, without the times.
+    pub fn differences(&self, other: &Self) -> Vec<Difference> {
+        differences(self, other)
+    }
 }
 
 /// How an arm ended.

@@ -3,10 +3,15 @@
 mod damaged_models;
 mod estimate;
 mod experiments;
+mod limits;
 mod outputs;
 mod query;
 mod refused_problems;
+mod shards;
+mod status;
+mod survive;
 mod synth;
+mod terminal;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -53,21 +53,19 @@ impl PlannedData {
     }
 }
 
-/// The data that the file names, as far as it is `wanted`.
+/// The data that the file names. All of it, whatever part of the experiment is asked for: which
+/// rows belong to the experiment depends on what is in the data.
 pub(super) fn resolve(
     source: &Source,
     experiment: &Experiment,
     registry: &Registry,
-    wanted: impl Fn(&String) -> bool,
 ) -> Result<Vec<PlannedData>, PlanError> {
     let mut datasets = Vec::new();
     for named in &experiment.datasets {
         let entry = entry(source, named, registry)?;
         let workload = workload(source, experiment, named, &entry)?;
-        if wanted(named.name.as_ref()) {
-            let title = entry.schema().title.clone();
-            datasets.push(PlannedData::new(title, entry.load()?, workload)?);
-        }
+        let title = entry.schema().title.clone();
+        datasets.push(PlannedData::new(title, entry.load()?, workload)?);
     }
     Ok(datasets)
 }

@@ -28,8 +28,12 @@ pub struct Plan {
     pub datasets: Vec<PlannedData>,
     /// The mechanisms, in the order of the file.
     pub mechanisms: Vec<PlannedMechanism>,
-    /// The trials: by data, mechanism, epsilon, repetition.
+    /// The trials that are asked for: by data, mechanism, epsilon, repetition.
     pub trials: Vec<Trial>,
+    /// The trials of the whole experiment, in the same order.
+    pub all_trials: Vec<Trial>,
+    /// Which part was asked for.
+    pub filter: Filter,
     /// What the paper says, to be checked in the end.
     pub claims: Vec<Claim>,
 }
@@ -62,6 +66,13 @@ pub struct Filter {
     pub arms: Vec<String>,
     /// Budgets.
     pub epsilons: Vec<f64>,
+}
+
+impl Filter {
+    /// Whether trials on this data are asked for.
+    pub fn keeps_dataset(&self, name: &String) -> bool {
+        self.datasets.is_empty() || self.datasets.contains(name)
+    }
 }
 
 /// Why an experiment cannot be run.
@@ -99,12 +110,9 @@ impl Plan {
             Kind::Scaling => scaling::mechanisms(&source, &experiment)?,
             Kind::Datasets => Vec::new(),
         };
-        let kept = |name: &String, of: &[String]| of.is_empty() || of.contains(name);
         let datasets: Vec<PlannedData> = match experiment.kind {
             Kind::Scaling => scaling::datasets(&source, &experiment)?,
-            _ => {
-                data::resolve(&source, &experiment, registry, |name| kept(name, &filter.datasets))?
-            }
+            _ => data::resolve(&source, &experiment, registry)?,
         };
         let mut plan = Self {
             experiment,
@@ -112,10 +120,13 @@ impl Plan {
             datasets,
             mechanisms,
             trials: Vec::new(),
+            all_trials: Vec::new(),
+            filter: filter.clone(),
             claims: claims.into_iter().map(|claim| claim.into_inner()).collect(),
         };
         plan.check(filter)?;
         plan.trials = plan.list_trials(filter);
+        plan.all_trials = plan.list_trials(&Filter::default());
         Ok(plan)
     }
 
@@ -130,11 +141,8 @@ impl Plan {
             }
             None => Ok(()),
         };
-        let names = match self.experiment.kind {
-            Kind::Scaling => self.datasets.iter().map(|data| data.name.clone()).collect(),
-            _ => self.experiment.datasets.iter().map(|data| data.name.as_ref().clone()).collect(),
-        };
-        missing("dataset", &filter.datasets, names)?;
+        let names = self.datasets.iter().map(|data| data.name.clone());
+        missing("dataset", &filter.datasets, names.collect())?;
         let labels = self.mechanisms.iter().map(|mechanism| mechanism.label.clone());
         missing("mechanism", &filter.mechanisms, labels.collect())?;
         let arms = self.mechanisms.iter().flat_map(|mechanism| &mechanism.arms);
@@ -147,7 +155,10 @@ impl Plan {
 
     fn list_trials(&self, filter: &Filter) -> Vec<Trial> {
         let mut trials = Vec::new();
-        for data in 0..self.datasets.len() {
+        for (data, planned) in self.datasets.iter().enumerate() {
+            if !filter.keeps_dataset(&planned.name) {
+                continue;
+            }
             for (mechanism, planned) in self.mechanisms.iter().enumerate() {
                 let kept =
                     filter.mechanisms.is_empty() || filter.mechanisms.contains(&planned.label);
@@ -177,6 +188,11 @@ impl Plan {
     /// The data of a trial.
     pub fn data(&self, trial: &Trial) -> &PlannedData {
         &self.datasets[trial.data]
+    }
+
+    /// The data that is asked for, in the order of the file.
+    pub fn asked_datasets(&self) -> impl Iterator<Item = &PlannedData> {
+        self.datasets.iter().filter(|data| self.filter.keeps_dataset(&data.name))
     }
 
     /// The mechanism of a trial.

@@ -50,6 +50,19 @@ pub enum StoreError {
         /// The line, counted from 1.
         line: usize,
     },
+    /// Two places have different numbers for the same arm.
+    #[error(
+        "{} and {} contradict each other about the arm with key {key}: {}",
+        .files[0].display(), .files[1].display(), .differences.join(", ")
+    )]
+    Contradiction {
+        /// The key of the rows.
+        key: String,
+        /// Where the rows are.
+        files: [PathBuf; 2],
+        /// The fields that differ, with both values.
+        differences: Vec<String>,
+    },
     /// There is nothing to read.
     #[error("there are no results in {}", .folder.display())]
     NoResults {

@@ -10,39 +10,48 @@
 //! everything about it is on the disk. Traces and ledger lines without a row are what a stopped run
 //! left behind, and nobody reads them. Keys may come up again, when an arm that had failed is tried
 //! once more: the last row counts.
+//!
+//! A shard has files of its own in the same folder, `trials.2-of-4.csv` and so on, so that machines
+//! that share nothing but a file system need not agree on who writes. Whoever reads the folder
+//! reads them all ([`Recorded::read`]), and [`Store::collect`] makes one of them.
 
+mod collect;
 mod error;
+mod files;
 mod line;
 mod log;
+mod merge;
 mod recorded;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 pub use error::StoreError;
 pub use line::LedgerLine;
 pub use recorded::Recorded;
 
+use self::files::{Files, sync_folder};
 use self::line::Line;
 use self::log::Log;
-use self::recorded::{Contents, in_order, last_of_each_key};
+use self::merge::Part;
+use self::recorded::{Contents, in_order};
 use super::record::{TraceRecord, TrialRecord};
-
-const TRIALS: &str = "trials.csv";
-const TRACES: &str = "traces.csv";
-const LEDGER: &str = "ledger.jsonl";
-const LOCK: &str = ".lock";
+use super::shard::Shard;
+use crate::storage::remove_abandoned;
 
 /// The results of an experiment, open for appending by one process.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
+    files: Files,
     notes: Vec<String>,
     state: Mutex<State>,
     /// Held until the store is dropped or the process ends, however it ends.
@@ -64,44 +73,50 @@ impl Store {
     /// when they were damaged other than by a run that was stopped. What such a run had written
     /// only in part is cut off ([`Store::notes`]).
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Self::open_locked(folder.as_ref(), lock(folder.as_ref())?)
+        Self::open_part(folder, None)
     }
 
-    /// The same, without the trials that are there: they are removed, once nobody else can be
-    /// writing them.
+    /// The same for a shard, which appends to files of its own. Other shards may be open, here or
+    /// on other machines.
+    pub fn open_part(folder: impl AsRef<Path>, shard: Option<Shard>) -> Result<Self, StoreError> {
+        let files = Files::new(folder.as_ref(), shard);
+        let lock = files.lock()?;
+        Self::open_locked(folder.as_ref(), files, lock)
+    }
+
+    /// Opens the results without the trials that are there: they are removed, once nobody else can
+    /// be writing them.
     pub fn open_fresh(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
         let folder = folder.as_ref();
-        let lock = lock(folder)?;
-        // Rows first: a row without its traces must not exist even if this is interrupted.
-        for name in [TRIALS, LEDGER, TRACES] {
-            let path = folder.join(name);
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(StoreError::io(&path, error));
-                }
-                _ => {}
-            }
-            sync_folder(folder)?;
+        let files = Files::new(folder, None);
+        let lock = files.lock()?;
+        let all = Files::all(folder)?;
+        let shards = all.iter().filter(|files| files.shard().is_some());
+        let _locks = shards.map(Files::lock).collect::<Result<Vec<_>, _>>()?;
+        for files in &all {
+            files.remove()?;
         }
-        Self::open_locked(folder, lock)
+        Self::open_locked(folder, files, lock)
     }
 
-    fn open_locked(folder: &Path, lock: File) -> Result<Self, StoreError> {
-        let Contents { trials, traces, ledger } = Contents::read(folder)?;
-        let notes = [
-            note(TRIALS, trials.dropped, "the arm will run again"),
-            note(TRACES, traces.dropped, "they belong to no finished arm"),
-            note(LEDGER, ledger.dropped, "they belong to no finished arm"),
-        ];
-        let state = State {
-            trials: Log::open(folder.join(TRIALS), &trials)?,
-            traces: Log::open(folder.join(TRACES), &traces)?,
-            ledger: Log::open(folder.join(LEDGER), &ledger)?,
-            rows: last_of_each_key(trials.records),
-        };
+    fn open_locked(folder: &Path, files: Files, lock: File) -> Result<Self, StoreError> {
+        remove_abandoned(folder).map_err(|error| StoreError::io(folder, error))?;
+        let contents = Contents::read(&files)?;
+        let notes = contents.notes(&files);
+        let Contents { trials, traces, ledger } = &contents;
+        let logs = (
+            Log::open(files.trials(), trials)?,
+            Log::open(files.traces(), traces)?,
+            Log::open(files.ledger(), ledger)?,
+        );
         sync_folder(folder)?;
-        let notes = notes.into_iter().flatten().collect();
-        Ok(Self { folder: folder.into(), notes, state: Mutex::new(state), _lock: lock })
+        let mut all = Part::of(contents, &files);
+        for other in Files::all(folder)?.iter().filter(|other| other.shard() != files.shard()) {
+            all = all.merged(Part::of(Contents::read(other)?, other))?;
+        }
+        let (trials, traces, ledger) = logs;
+        let state = State { trials, traces, ledger, rows: all.rows() };
+        Ok(Self { folder: folder.into(), files, notes, state: Mutex::new(state), _lock: lock })
     }
 
     /// The folder of the results.
@@ -124,13 +139,10 @@ impl Store {
         traces: &[TraceRecord],
     ) -> Result<(), StoreError> {
         let ledger = ledger_lines(row, ledger)?;
-        let written = |name: &str| {
-            let path = self.folder.join(name);
-            move |error| StoreError::io(&path, error)
-        };
-        let traces = lines_of(traces).map_err(written(TRACES))?;
-        let ledger = lines_of(&ledger).map_err(written(LEDGER))?;
-        let line = row.line().map_err(written(TRIALS))?;
+        let written = |path: PathBuf| move |error| StoreError::io(&path, error);
+        let traces = lines_of(traces).map_err(written(self.files.traces()))?;
+        let ledger = lines_of(&ledger).map_err(written(self.files.ledger()))?;
+        let line = row.line().map_err(written(self.files.trials()))?;
         let mut state = self.state();
         state.traces.append(&traces)?;
         state.ledger.append(&ledger)?;
@@ -139,10 +151,26 @@ impl Store {
         Ok(())
     }
 
-    /// The last row of each key, sorted by dataset, mechanism, arm, epsilon and trial: the same
-    /// rows in the same order however the trials were spread over threads and runs.
+    /// The row of each key, of all shards as they were when the store was opened, sorted by
+    /// dataset, mechanism, arm, epsilon and trial: the same rows in the same order however the
+    /// trials were spread over threads and runs.
     pub fn rows(&self) -> Vec<TrialRecord> {
         in_order(self.state().rows.clone())
+    }
+
+    /// Lets no further row in, for a process that is about to end. Waits for the row that is being
+    /// written, but no longer than `patience`: what is half written then is cut off when the
+    /// results are opened again, as after any other end of a process.
+    pub fn shut(&self, patience: Duration) {
+        let began = Instant::now();
+        loop {
+            match self.state.try_lock() {
+                Ok(state) => return mem::forget(state),
+                Err(TryLockError::Poisoned(poisoned)) => return mem::forget(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) if began.elapsed() >= patience => return,
+                Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+            }
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -163,41 +191,4 @@ fn ledger_lines(row: &TrialRecord, lines: &[String]) -> Result<Vec<LedgerLine>, 
 fn lines_of<T: Line>(records: &[T]) -> io::Result<Vec<u8>> {
     let lines: io::Result<Vec<Vec<u8>>> = records.iter().map(Line::line).collect();
     Ok(lines?.concat())
-}
-
-fn note(file: &str, dropped: u64, consequence: &str) -> Option<String> {
-    let sentence = || {
-        format!("{file}: a run was stopped while writing; {dropped} bytes cut off, {consequence}")
-    };
-    (dropped > 0).then(sentence)
-}
-
-/// Makes the folder and takes its lock, which the system gives back when the process ends.
-fn lock(folder: &Path) -> Result<File, StoreError> {
-    fs::create_dir_all(folder).map_err(|error| StoreError::io(folder, error))?;
-    let path = folder.join(LOCK);
-    let failed = |error| StoreError::io(&path, error);
-    let mut options = OpenOptions::new();
-    let mut file =
-        options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let process = fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
-            return Err(StoreError::Locked { folder: folder.into(), process });
-        }
-        Err(TryLockError::Error(error)) => return Err(failed(error)),
-    }
-    // For the message of those who come later.
-    file.set_len(0).and_then(|()| writeln!(file, "{}", process::id())).map_err(failed)?;
-    Ok(file)
-}
-
-/// Makes the names of new files, and the absence of removed ones, outlast a loss of power.
-fn sync_folder(folder: &Path) -> Result<(), StoreError> {
-    if cfg!(unix) {
-        let synced = File::open(folder).and_then(|folder| folder.sync_all());
-        synced.map_err(|error| StoreError::io(folder, error))?;
-    }
-    Ok(())
 }

@@ -1,17 +1,18 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::record::{TraceRecord, TrialRecord};
 use super::error::StoreError;
+use super::files::Files;
 use super::line::{Attached, LedgerLine};
 use super::log::{self, Content};
-use super::{LEDGER, TRACES, TRIALS};
+use super::merge::Part;
 
 /// What an experiment has left so far.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
-    /// The last row of each key, in the order of [`super::Store::rows`].
+    /// The row of each key, in the order of [`super::Store::rows`].
     pub rows: Vec<TrialRecord>,
     /// The traces of these rows, sorted by key and iteration.
     pub traces: Vec<TraceRecord>,
@@ -20,17 +21,26 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Reads the results in `folder`, which a run may be writing at the same time.
+    /// Reads the results in `folder`, which runs may be writing at the same time, with those of its
+    /// shards.
     pub fn read(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
         let folder = folder.as_ref();
-        if !folder.join(TRIALS).is_file() {
-            return Err(StoreError::NoResults { folder: folder.into() });
+        let nothing = || StoreError::NoResults { folder: folder.into() };
+        if !folder.is_dir() {
+            return Err(nothing());
         }
-        let Contents { trials, traces, ledger } = Contents::read(folder)?;
-        let rows = last_of_each_key(trials.records);
-        let traces = last_attempts(traces.records, &rows);
-        let ledger = last_attempts(ledger.records, &rows);
-        Ok(Self { rows: in_order(rows), traces, ledger })
+        let all = Files::all(folder)?;
+        let mut parts = all.iter().filter(|files| files.trials().is_file());
+        let read = |files: &Files| Ok(Part::of(Contents::read(files)?, files));
+        let first = read(parts.next().ok_or_else(nothing)?)?;
+        let all = parts.try_fold(first, |all, files| all.merged(read(files)?))?;
+        let rows = in_order(all.rows());
+        let (mut traces, mut ledger) = (Vec::new(), Vec::new());
+        for entry in all.into_entries() {
+            traces.extend(entry.traces);
+            ledger.extend(entry.ledger);
+        }
+        Ok(Self { rows, traces, ledger })
     }
 
     /// The rows with these keys, in the order of the keys, as far as there are any: those of a
@@ -50,19 +60,30 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    pub(super) fn read(folder: &Path) -> Result<Self, StoreError> {
-        let trials = log::read(&folder.join(TRIALS), |_: &TrialRecord| true)?;
+    pub(super) fn read(files: &Files) -> Result<Self, StoreError> {
+        let trials = log::read(&files.trials(), |_: &TrialRecord| true)?;
         let keys: BTreeSet<&str> = trials.records.iter().map(|row| row.key.as_str()).collect();
         let traces =
-            log::read(&folder.join(TRACES), |line: &TraceRecord| keys.contains(line.key.as_str()))?;
+            log::read(&files.traces(), |line: &TraceRecord| keys.contains(line.key.as_str()))?;
         let ledger =
-            log::read(&folder.join(LEDGER), |line: &LedgerLine| keys.contains(line.key.as_str()))?;
+            log::read(&files.ledger(), |line: &LedgerLine| keys.contains(line.key.as_str()))?;
         Ok(Self { trials, traces, ledger })
     }
-}
 
-pub(super) fn last_of_each_key(rows: Vec<TrialRecord>) -> BTreeMap<String, TrialRecord> {
-    rows.into_iter().map(|row| (row.key.clone(), row)).collect()
+    /// What has to be cut off, a sentence for each file.
+    pub(super) fn notes(&self, files: &Files) -> Vec<String> {
+        let dropped = [
+            (files.trials(), self.trials.dropped, "the arm will run again"),
+            (files.traces(), self.traces.dropped, "they belong to no finished arm"),
+            (files.ledger(), self.ledger.dropped, "they belong to no finished arm"),
+        ];
+        let torn = dropped.iter().filter(|(_, bytes, _)| *bytes > 0);
+        let sentence = |(path, bytes, consequence): &(PathBuf, u64, &str)| {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            format!("{file}: a run was stopped while writing; {bytes} bytes cut off, {consequence}")
+        };
+        torn.map(sentence).collect()
+    }
 }
 
 pub(super) fn in_order(rows: BTreeMap<String, TrialRecord>) -> Vec<TrialRecord> {
@@ -79,19 +100,16 @@ pub(super) fn in_order(rows: BTreeMap<String, TrialRecord>) -> Vec<TrialRecord> 
     rows
 }
 
-/// The records that belong to a row. Where an arm was tried several times, each attempt starts
-/// again at the first position, and only the last one counts.
-fn last_attempts<T: Attached>(records: Vec<T>, rows: &BTreeMap<String, TrialRecord>) -> Vec<T> {
+/// The records by key. Where an arm was tried several times, each attempt starts again at the first
+/// position, and only the last one counts.
+pub(super) fn attempts<T: Attached>(records: Vec<T>) -> BTreeMap<String, Vec<T>> {
     let mut attempts: BTreeMap<String, Vec<T>> = BTreeMap::new();
     for record in records {
-        if !rows.contains_key(record.key()) {
-            continue;
-        }
         let attempt = attempts.entry(record.key().to_string()).or_default();
         if attempt.last().is_some_and(|last| record.position() <= last.position()) {
             attempt.clear();
         }
         attempt.push(record);
     }
-    attempts.into_values().flatten().collect()
+    attempts
 }

@@ -1,7 +1,10 @@
 use std::collections::BTreeSet;
+use std::fs;
+use std::process;
 
 use super::super::examples;
 use super::super::record::Status;
+use super::files::{LEDGER, TRACES, TRIALS};
 use super::*;
 use tempfile::{TempDir, tempdir};
 

@@ -1,0 +1,92 @@
+//! `pgmbench collect`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pgmbench::results::Status;
+use pgmbench::results::manifest::Manifest;
+use pgmbench::results::store::Store;
+
+use super::conclude::Conclusion;
+use super::failure::{Blame, Failure};
+use super::output::print;
+use super::results_args;
+use super::shell;
+use super::status::State;
+
+/// Put the shards of an experiment together, check that nothing is missing, and draw
+///
+/// Shards may have written into one folder, or into folders of their own. Nothing is changed if
+/// two places have different numbers for the same arm, or if a shard is still running.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    pgmbench collect results/fig1\n  \
+    pgmbench collect node1/fig1 node2/fig1 --into results/fig1\n\n\
+    Exit codes: 0 all there, 1 something is missing, failed or contradictory, 2 bad input")]
+pub(crate) struct CollectArgs {
+    /// Names of experiments, or folders of results of the same experiment
+    #[arg(required = true, value_name = "RESULTS")]
+    results: Vec<PathBuf>,
+    /// The folder that has everything in the end [default: the first]
+    #[arg(long, value_name = "DIR")]
+    into: Option<PathBuf>,
+    /// Look for names in DIR
+    #[arg(long = "results", value_name = "DIR", default_value = "results")]
+    within: PathBuf,
+}
+
+impl CollectArgs {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let sources: Vec<PathBuf> =
+            self.results.iter().map(|name| results_args::folder(name, &self.within)).collect();
+        let target = self.into.clone().unwrap_or_else(|| sources[0].clone());
+        let manifest = manifest(&sources)?;
+        let store = Store::open(&target).or_input(target.display())?;
+        let others: Vec<&PathBuf> =
+            sources.iter().filter(|source| !is_same(source, &target)).collect();
+        let rows = store.collect(&others).or_unexpected("cannot put these together")?;
+        manifest.write(&target).or_unexpected(target.display())?;
+        Manifest::remove_shards(&target).or_unexpected(target.display())?;
+        drop(store);
+        let conclusion = Conclusion::read(&target)?;
+        conclusion.write()?;
+        conclusion.print_results()?;
+        print(|output| {
+            writeln!(output, "{rows} rows collected; everything is in {}", target.display())
+        })?;
+        check(&target)
+    }
+}
+
+/// The manifest of all, which must ask for the same rows.
+fn manifest(sources: &[PathBuf]) -> Result<Manifest, Failure> {
+    let read = |source: &PathBuf| Manifest::read(source).or_input("there are no results");
+    let all = sources.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let first = &all[0];
+    if let Some(other) = all.iter().position(|manifest| manifest.keys != first.keys) {
+        return Err(Failure::input(format!(
+            "{} and {} are results of different configurations",
+            sources[0].display(),
+            sources[other].display()
+        )));
+    }
+    Manifest::newest(all).ok_or_else(|| Failure::input("nothing to collect"))
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Whether every arm has an end.
+fn check(folder: &Path) -> Result<(), Failure> {
+    let progress = State::read(folder)?.progress;
+    let failed = progress.count(Status::Failed);
+    let missing = progress.left.len() + progress.unknown - failed;
+    if missing + failed == 0 {
+        return Ok(());
+    }
+    let status = shell::line(["pgmbench", "status", &folder.display().to_string()]);
+    Err(Failure::Unexpected(anyhow::anyhow!(
+        "{missing} arms are missing and {failed} have failed; `{status}` says which"
+    )))
+}

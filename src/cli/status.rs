@@ -1,0 +1,179 @@
+//! `pgmbench status`.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::Args;
+use pgmbench::results::manifest::{ArmFacts, Manifest};
+use pgmbench::results::store::{Recorded, StoreError};
+use pgmbench::results::{Progress, Status, TrialRecord};
+use serde_json::json;
+
+use super::duration::Duration;
+use super::failure::{Blame, Failure};
+use super::output::{print, print_json};
+use super::results_args::ResultsArgs;
+
+/// Say what is done, what failed and why, what is left, and how long it will take
+///
+/// Reads the results and runs nothing; a run, or several shards on several machines, may be
+/// writing them at the same time.
+#[derive(Args)]
+#[command(after_help = "Example:\n  pgmbench status results/fig1")]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    results: ResultsArgs,
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How many groups of arms a list names.
+const NAMED: usize = 20;
+
+impl StatusArgs {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let folder = self.results.folder();
+        let state = State::read(&folder)?;
+        match self.json {
+            true => state.print_json(),
+            false => print(|output| state.write(output)),
+        }
+    }
+}
+
+/// How far the results in a folder are.
+pub(crate) struct State {
+    manifest: Manifest,
+    pub(crate) progress: Progress,
+}
+
+impl State {
+    pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
+        let manifest = Manifest::read(folder).or_input("there are no results")?;
+        let recorded = match Recorded::read(folder) {
+            // A run that has just begun.
+            Err(StoreError::NoResults { .. }) => Recorded::default(),
+            read => read.or_input(folder.display())?,
+        };
+        let progress = Progress::of(&manifest, &recorded);
+        Ok(Self { manifest, progress })
+    }
+
+    /// Trials at a time in the last run.
+    fn threads(&self) -> usize {
+        self.manifest.runs.last().map_or(1, |run| run.threads.max(1))
+    }
+
+    pub(crate) fn write(&self, output: &mut dyn Write) -> io::Result<()> {
+        let Progress { rows, left, unknown, stale } = &self.progress;
+        let title = self.manifest.configuration.get("title").and_then(|title| title.as_str());
+        let title = title.filter(|title| !title.is_empty());
+        let name = &self.manifest.name;
+        writeln!(output, "{name}{}", title.map_or(String::new(), |title| format!(": {title}")))?;
+        writeln!(output, "{} of {} arms have a row", rows.len(), self.manifest.keys.len())?;
+        for status in [Status::Done, Status::Infeasible, Status::Timeout, Status::Failed] {
+            let count = self.progress.count(status);
+            if count > 0 || status == Status::Done {
+                writeln!(output, "  {:<11} {count}", status.to_string())?;
+            }
+        }
+        if *stale > 0 {
+            writeln!(output, "  {:<11} {stale} of other configurations", "stale")?;
+        }
+        for status in [Status::Infeasible, Status::Timeout, Status::Failed] {
+            self.write_reasons(output, status)?;
+        }
+        if left.len() + unknown == 0 {
+            return writeln!(output, "nothing is left to do");
+        }
+        writeln!(output, "\nleft: {}", left.len() + unknown)?;
+        let groups = counted(left.iter().map(|(arm, seconds)| (group(arm), *seconds)));
+        for (group, count, seconds) in groups.iter().take(NAMED) {
+            writeln!(
+                output,
+                "  {group}: {count}, about {} each",
+                Duration(seconds / *count as f64)
+            )?;
+        }
+        write_rest(output, groups.len())?;
+        let (seconds, threads) = (self.progress.seconds_left(), self.threads());
+        let from = match rows.is_empty() {
+            true => "from the sizes of the models alone",
+            false => "from the times seen so far",
+        };
+        let together = match threads {
+            1 => String::new(),
+            _ => {
+                let together = Duration(seconds / threads as f64);
+                format!(" ({together} with {threads} threads, as in the last run)")
+            }
+        };
+        writeln!(output, "about {} of work{together}, {from}", Duration(seconds))
+    }
+
+    /// Which arms ended like this, and why.
+    fn write_reasons(&self, output: &mut dyn Write, status: Status) -> io::Result<()> {
+        let rows = self.progress.rows.iter().filter(|row| row.status == status);
+        let groups = counted(rows.map(|row| (reason(row), 0.0)));
+        if groups.is_empty() {
+            return Ok(());
+        }
+        writeln!(output, "\n{status}:")?;
+        for (reason, count, _) in groups.iter().take(NAMED) {
+            writeln!(output, "  {count} x {reason}")?;
+        }
+        write_rest(output, groups.len())
+    }
+
+    fn print_json(&self) -> Result<(), Failure> {
+        let Progress { rows, left, stale, unknown } = &self.progress;
+        let count = |status| self.progress.count(status);
+        let failures = rows.iter().filter(|row| row.status == Status::Failed);
+        print_json(&json!({
+            "experiment": self.manifest.name,
+            "arms": self.manifest.keys.len(),
+            "done": count(Status::Done),
+            "infeasible": count(Status::Infeasible),
+            "timeout": count(Status::Timeout),
+            "failed": count(Status::Failed),
+            "failures": failures.collect::<Vec<_>>(),
+            "left": left.iter().map(|(arm, _)| arm).collect::<Vec<_>>(),
+            "left_of_unknown_kind": unknown,
+            "seconds_left": self.progress.seconds_left(),
+            "threads": self.threads(),
+            "stale": stale,
+        }))
+    }
+}
+
+fn group(arm: &ArmFacts) -> String {
+    format!("{} {} {}", arm.dataset, arm.mechanism, arm.arm)
+}
+
+fn reason(row: &TrialRecord) -> String {
+    let phase = if row.phase.is_empty() { String::new() } else { format!(" ({})", row.phase) };
+    format!("{} {} {}{phase}: {}", row.dataset, row.mechanism, row.arm, row.message)
+}
+
+/// Equal texts with their number and the sum of what comes with them, in the order of the first.
+fn counted(items: impl Iterator<Item = (String, f64)>) -> Vec<(String, usize, f64)> {
+    let mut groups: Vec<(String, usize, f64)> = Vec::new();
+    for (text, seconds) in items {
+        match groups.iter_mut().find(|group| group.0 == text) {
+            Some(group) => {
+                group.1 += 1;
+                group.2 += seconds;
+            }
+            None => groups.push((text, 1, seconds)),
+        }
+    }
+    groups
+}
+
+fn write_rest(output: &mut dyn Write, groups: usize) -> io::Result<()> {
+    match groups.saturating_sub(NAMED) {
+        0 => Ok(()),
+        more => writeln!(output, "  and {more} more"),
+    }
+}

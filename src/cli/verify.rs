@@ -1,0 +1,76 @@
+//! `pgmbench verify`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use pgmbench::data::Registry;
+use pgmbench::experiment::{Plan, Silent, Verified, verify};
+use pgmbench::results::TrialRecord;
+use pgmbench::results::manifest::Manifest;
+use pgmbench::results::store::Recorded;
+
+use super::failure::{Blame, Failure};
+use super::output::print;
+use super::results_args::ResultsArgs;
+
+/// Run some arms again, and compare every number but the times with what is stored
+///
+/// The experiment is the one in the manifest, not the one that may be in a file by now. Which arms
+/// are run again is drawn with a seed, from those that ended with an estimate or did not fit into
+/// memory. Exit code 1 if a single bit is different.
+#[derive(Args)]
+#[command(after_help = "Example:\n  pgmbench verify results/fig1 --trials 10 --seed 1")]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    results: ResultsArgs,
+    /// How many arms
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    trials: u32,
+    /// Another seed draws others
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+    /// Where the experiment file was, if it named schemas beside it
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    beside: PathBuf,
+}
+
+impl VerifyArgs {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let folder = self.results.folder();
+        let manifest = Manifest::read(&folder).or_input("there are no results")?;
+        let recorded = Recorded::read(&folder).or_input("there are no results")?;
+        let place = folder.display();
+        let plan =
+            Plan::of_manifest(&manifest, &self.beside, &Registry::default()).or_input(&place)?;
+        let memory = manifest.runs.last().and_then(|run| run.memory_limit);
+        let chosen = (self.trials as usize, self.seed);
+        let mut told = Ok(());
+        let verified = verify(&plan, &recorded, memory, chosen, &Silent, |verified| {
+            if told.is_ok() {
+                told = tell(verified);
+            }
+        });
+        told?;
+        if verified.is_empty() {
+            return Err(Failure::input(format!("{place}: no arm has ended yet")));
+        }
+        let different = verified.iter().filter(|one| !one.differences.is_empty()).count();
+        match different {
+            0 => print(|output| writeln!(output, "{} arms, all the same", verified.len())),
+            _ => Err(Failure::Unexpected(anyhow::anyhow!(
+                "{different} of {} arms came out different",
+                verified.len()
+            ))),
+        }
+    }
+}
+
+fn tell(verified: &Verified) -> Result<(), Failure> {
+    let Verified { row, differences } = verified;
+    let TrialRecord { dataset, mechanism, arm, epsilon, trial, .. } = row;
+    let name = format!("{dataset} {mechanism} {arm}, epsilon {epsilon}, trial {}", trial + 1);
+    print(|output| match differences.is_empty() {
+        true => writeln!(output, "{name}: the same"),
+        false => writeln!(output, "{name}: {}", differences.join("; ")),
+    })
+}

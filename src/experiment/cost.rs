@@ -1,0 +1,117 @@
+//! What trials will cost, before they are run: from the sizes of the models, roughly.
+
+use super::trial::ROUND_ITERATIONS;
+use super::{Plan, PlannedArm, Trial};
+use crate::config::Algorithm;
+use crate::estimation::junction_tree::TreeSize;
+
+// Measured on a run of the paper's Figure 1 (release build, one core of a 2 GHz server). Ten times
+// off is possible; what matters is that large is told from small.
+
+/// Seconds that an iteration spends on a cell of the junction tree.
+const PER_CELL: f64 = 2e-9;
+/// Seconds that an iteration spends on a query.
+const PER_QUERY: f64 = 2.3e-8;
+/// Seconds of the smallest iteration.
+const PER_ITERATION: f64 = 1e-5;
+/// Seconds that least squares on single marginals, or an estimator of the mechanism's own, spend on
+/// a query.
+const LOCAL: f64 = 1e-6;
+/// Seconds of an arm that finds out that it does not fit into memory, or has nothing to do.
+const NOTHING: f64 = 1e-3;
+/// Iterations of a line search for one of mirror descent.
+const SEARCH: f64 = 2.0;
+
+/// The seconds that the trials of a plan will probably take on one core.
+pub struct Costs<'a> {
+    plan: &'a Plan,
+    trees: Vec<TreeSize>,
+}
+
+impl Plan {
+    /// What its trials will probably cost.
+    pub fn costs(&self) -> Costs<'_> {
+        Costs { plan: self, trees: self.trees() }
+    }
+}
+
+impl Costs<'_> {
+    /// A trial: the mechanism and the arms that are asked for.
+    pub fn trial(&self, trial: &Trial) -> f64 {
+        let arms = trial.arms.iter().map(|&(at, _)| self.arm(trial, at));
+        self.release(trial) + arms.sum::<f64>()
+    }
+
+    /// What the mechanism itself takes.
+    pub fn release(&self, trial: &Trial) -> f64 {
+        let data = self.plan.data(trial);
+        let attributes = data.workload.domain().len() as f64;
+        let queries = data.workload.queries() as f64;
+        let seconds = match self.plan.mechanism(trial).name {
+            "mwem" => attributes * ROUND_ITERATIONS as f64 * self.iteration(trial),
+            // The search for strategies, one for each size of an attribute.
+            "hdmm" => 0.5,
+            // Some fifty rounds that weigh every query.
+            "dualquery" => 50.0 * 3e-7 * queries,
+            "privbayes" | "spanning-tree" => 1e-4 * attributes * attributes,
+            _ => NOTHING,
+        };
+        seconds.min(self.limit_seconds())
+    }
+
+    /// An arm of a trial, without the mechanism.
+    pub fn arm(&self, trial: &Trial, at: usize) -> f64 {
+        let arm: &PlannedArm = &self.plan.mechanism(trial).arms[at];
+        let data = self.plan.data(trial);
+        let iterations = arm.estimation.iterations as f64;
+        let seconds = match arm.kind.name {
+            "pgm" if !self.fits(self.measured(trial).cells) => NOTHING,
+            "pgm" => {
+                let search = match arm.estimation.algorithm {
+                    Algorithm::Mirror(_) => SEARCH,
+                    _ => 1.0,
+                };
+                iterations * search * self.iteration(trial)
+            }
+            "lsmr" | "mw" => {
+                let domain = data.workload.domain();
+                let cells: f64 = domain.ids().map(|id| domain.size(id) as f64).product();
+                if self.fits(cells) { iterations * cells * PER_CELL } else { NOTHING }
+            }
+            _ => LOCAL * data.workload.queries() as f64,
+        };
+        (NOTHING + seconds).min(self.limit_seconds())
+    }
+
+    /// One iteration of a graphical model on what the mechanism measures.
+    fn iteration(&self, trial: &Trial) -> f64 {
+        let Measured { cells, queries } = self.measured(trial);
+        PER_ITERATION + PER_CELL * cells + PER_QUERY * queries
+    }
+
+    /// Mechanisms that choose what they measure do not tell before. PrivBayes and spanning trees
+    /// end up with a hundredth of the workload's model, MWEM with half of it.
+    fn measured(&self, trial: &Trial) -> Measured {
+        let part = match self.plan.mechanism(trial).name {
+            "privbayes" | "spanning-tree" => 0.01,
+            "mwem" => 0.5,
+            _ => 1.0,
+        };
+        let queries = self.plan.data(trial).workload.queries() as f64;
+        Measured { cells: part * self.trees[trial.data].cells, queries: part * queries }
+    }
+
+    fn fits(&self, cells: f64) -> bool {
+        let limit = self.plan.experiment.limits.memory.map_or(super::MEMORY, |limit| limit.0);
+        cells * size_of::<f64>() as f64 <= limit as f64
+    }
+
+    fn limit_seconds(&self) -> f64 {
+        self.plan.experiment.limits.seconds.unwrap_or(f64::INFINITY)
+    }
+}
+
+struct Measured {
+    cells: f64,
+    queries: f64,
+}

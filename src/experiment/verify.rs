@@ -1,0 +1,194 @@
+//! Running arms again, to see that the numbers that are stored are the numbers that come out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use rand::SeedableRng;
+use rand::seq::index::sample;
+use rand_chacha::ChaCha20Rng;
+use serde_json::Value;
+use thiserror::Error;
+
+use super::observer::Observer;
+use super::trial::{Finished, Means, run_trial};
+use super::{Filter, MEMORY, Plan, PlanError};
+use crate::config::Source;
+use crate::data::Registry;
+use crate::privacy::SeedPath;
+use crate::results::manifest::Manifest;
+use crate::results::store::Recorded;
+use crate::results::{Status, TrialRecord};
+
+/// Why results cannot be compared with what would come out now.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// The configuration in the manifest is not one.
+    #[error("the configuration in the manifest cannot be read: {0}")]
+    Configuration(String),
+    /// The experiment cannot be planned here.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The data is not what it was.
+    #[error(
+        "the data \"{name}\" is not the data of the results: its checksum was {was} and is {is}"
+    )]
+    Data {
+        /// The name of the data.
+        name: String,
+        /// The checksum in the manifest.
+        was: String,
+        /// The checksum now.
+        is: String,
+    },
+    /// The keys differ although configuration and data do not.
+    #[error("the results are of a version of pgmbench whose numbers this one does not reproduce")]
+    Edition,
+}
+
+impl Plan {
+    /// The plan of results, from their manifest alone. Schemas of a user's own data are looked for
+    /// relative to `beside`, as if the experiment file were there.
+    pub fn of_manifest(
+        manifest: &Manifest,
+        beside: &Path,
+        registry: &Registry,
+    ) -> Result<Self, ReplayError> {
+        let configuration = without_nulls(&manifest.configuration);
+        let text = toml::to_string(&configuration)
+            .map_err(|error| ReplayError::Configuration(error.to_string()))?;
+        let source = Source { path: beside.join("manifest.json"), text };
+        let experiment = source.parse().map_err(PlanError::from)?;
+        let plan = Self::new(source, experiment, registry, &Filter::default())?;
+        for facts in &manifest.datasets {
+            let now = plan.datasets.iter().find(|data| data.name == facts.name);
+            if let Some(now) = now.filter(|now| now.fingerprint != facts.blake3) {
+                return Err(ReplayError::Data {
+                    name: facts.name.clone(),
+                    was: facts.blake3.clone(),
+                    is: now.fingerprint.clone(),
+                });
+            }
+        }
+        let keys: BTreeSet<&String> =
+            plan.trials.iter().flat_map(|trial| trial.arms.iter().map(|(_, key)| key)).collect();
+        match manifest.keys.iter().all(|key| keys.contains(key)) {
+            true => Ok(plan),
+            false => Err(ReplayError::Edition),
+        }
+    }
+}
+
+/// TOML has no null: what is not there is left out.
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(_, value)| !value.is_null());
+            kept.map(|(name, value)| (name.clone(), without_nulls(value))).collect()
+        }
+        Value::Array(values) => values.iter().map(without_nulls).collect(),
+        other => other.clone(),
+    }
+}
+
+/// What came out when an arm was run again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verified {
+    /// The row that is stored.
+    pub row: TrialRecord,
+    /// What is different now, a sentence each; empty if nothing is.
+    pub differences: Vec<String>,
+}
+
+/// Runs `count` arms of the stored results again, or all if there are fewer, and compares row,
+/// traces and ledger in every number but the times, bit for bit. Which arms is drawn with the seed,
+/// from those that ended with an estimate or did not fit into memory: how long something takes is
+/// not repeatable. Tells each as it is done.
+pub fn verify(
+    plan: &Plan,
+    recorded: &Recorded,
+    memory_limit: Option<u64>,
+    (count, seed): (usize, u64),
+    observer: &dyn Observer,
+    mut tell: impl FnMut(&Verified),
+) -> Vec<Verified> {
+    let repeatable = |row: &&TrialRecord| matches!(row.status, Status::Done | Status::Infeasible);
+    let rows: BTreeMap<&str, &TrialRecord> =
+        recorded.rows.iter().filter(repeatable).map(|row| (row.key.as_str(), row)).collect();
+    let mut arms = Vec::new();
+    for trial in &plan.trials {
+        for arm in &trial.arms {
+            arms.extend(rows.get(arm.1.as_str()).map(|row| (trial, arm, *row)));
+        }
+    }
+    let mut rng = ChaCha20Rng::from_seed(SeedPath::new("verify", seed).seed());
+    let mut chosen = sample(&mut rng, arms.len(), count.min(arms.len())).into_vec();
+    chosen.sort_unstable();
+    let limit = plan.experiment.limits.memory.map(|limit| limit.0);
+    let means = Means {
+        memory_limit: limit.or(memory_limit).unwrap_or(MEMORY),
+        // A slower machine may take its time.
+        seconds: None,
+        parallel: true,
+    };
+    let mut all = Vec::new();
+    for (trial, arm, row) in chosen.into_iter().map(|place| arms[place]) {
+        observer.begins(trial, &plan.describe(trial));
+        run_trial(plan, trial, std::slice::from_ref(arm), means, observer, |finished| {
+            let differences = differences(row, recorded, &finished);
+            let verified = Verified { row: row.clone(), differences };
+            tell(&verified);
+            all.push(verified);
+        });
+        observer.ends(trial);
+    }
+    all
+}
+
+fn differences(row: &TrialRecord, recorded: &Recorded, finished: &Finished) -> Vec<String> {
+    let said = |field: &str, was: &str, is: &str| format!("{field} was {was} and is {is}");
+    let of_row = row.differences(&finished.record);
+    let mut all: Vec<String> = of_row.iter().map(|d| said(d.field, &d.first, &d.second)).collect();
+    let traces: Vec<_> = recorded.traces.iter().filter(|trace| trace.key == row.key).collect();
+    let counts = (traces.len(), finished.traces.len());
+    if counts.0 != counts.1 {
+        all.push(said("the number of traces", &counts.0.to_string(), &counts.1.to_string()));
+    }
+    for (was, is) in traces.into_iter().zip(&finished.traces) {
+        let place = |field| format!("{field} after {} iterations", was.iteration);
+        let of_trace = was.differences(is);
+        all.extend(of_trace.iter().map(|d| said(&place(d.field), &d.first, &d.second)));
+    }
+    let ledger = recorded.ledger.iter().filter(|line| line.key == row.key);
+    let was: Vec<&Value> = ledger.map(|line| &line.entry).collect();
+    let is: Vec<Value> =
+        finished.ledger.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    if !was.iter().copied().eq(&is) {
+        all.push("the ledger is another".into());
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plan_of_a_manifest_asks_for_the_same_rows() {
+        for name in ["smoke", "fig2a", "fig2b", "fig3", "table1"] {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("configs/{name}.toml"));
+            let source = Source::read(&path).unwrap();
+            let quick = source.parse().unwrap();
+            let changes = quick.quick.clone();
+            let registry = Registry::default();
+            let plan =
+                Plan::new(source, quick.changed(&changes), &registry, &Filter::default()).unwrap();
+            let manifest = plan.manifest(Vec::new());
+            let again = Plan::of_manifest(&manifest, &path, &registry).unwrap();
+            assert_eq!(again.trials, plan.trials, "{name}");
+            let mut other = manifest.clone();
+            other.keys.push("of another edition".into());
+            let refused = Plan::of_manifest(&other, &path, &registry).err().unwrap();
+            assert!(matches!(refused, ReplayError::Edition), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use super::super::shard::Shard;
+use super::error::StoreError;
+
+pub(super) const TRIALS: &str = "trials.csv";
+pub(super) const TRACES: &str = "traces.csv";
+pub(super) const LEDGER: &str = "ledger.jsonl";
+const LOCK: &str = ".lock";
+
+/// The files that one process appends to: those of the whole results, or of one shard.
+#[derive(Clone, Debug)]
+pub(super) struct Files {
+    folder: PathBuf,
+    shard: Option<Shard>,
+}
+
+impl Files {
+    pub(super) fn new(folder: &Path, shard: Option<Shard>) -> Self {
+        Self { folder: folder.into(), shard }
+    }
+
+    /// Those that are in the folder: the whole first, whether it is there or not, then the shards
+    /// in their order.
+    pub(super) fn all(folder: &Path) -> Result<Vec<Self>, StoreError> {
+        let shards = shards(folder).map_err(|error| StoreError::io(folder, error))?;
+        let whole = [None].into_iter();
+        Ok(whole.chain(shards.into_iter().map(Some)).map(|s| Self::new(folder, s)).collect())
+    }
+
+    pub(super) fn shard(&self) -> Option<Shard> {
+        self.shard
+    }
+
+    fn file(&self, whole: &str) -> PathBuf {
+        self.folder.join(self.shard.map_or(whole.to_string(), |shard| shard.file_name(whole)))
+    }
+
+    pub(super) fn trials(&self) -> PathBuf {
+        self.file(TRIALS)
+    }
+
+    pub(super) fn traces(&self) -> PathBuf {
+        self.file(TRACES)
+    }
+
+    pub(super) fn ledger(&self) -> PathBuf {
+        self.file(LEDGER)
+    }
+
+    /// Removes them. Rows first: a row without what belongs to it must not exist even if this is
+    /// interrupted.
+    pub(super) fn remove(&self) -> Result<(), StoreError> {
+        for path in [self.trials(), self.ledger(), self.traces()] {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(StoreError::io(&path, error));
+                }
+                _ => sync_folder(&self.folder)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the folder and takes the lock, which the system gives back when the process ends. The
+    /// lock's file stays: whoever has it open would otherwise lock something that is gone.
+    pub(super) fn lock(&self) -> Result<File, StoreError> {
+        fs::create_dir_all(&self.folder).map_err(|error| StoreError::io(&self.folder, error))?;
+        let path = self.file(LOCK);
+        let failed = |error| StoreError::io(&path, error);
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let text = fs::read_to_string(&path).ok();
+                let process = text.and_then(|text| text.trim().parse().ok());
+                return Err(StoreError::Locked { folder: self.folder.clone(), process });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        // For the message of those who come later.
+        file.set_len(0).and_then(|()| writeln!(file, "{}", process::id())).map_err(failed)?;
+        Ok(file)
+    }
+}
+
+/// The shards that have left rows in a folder.
+fn shards(folder: &Path) -> io::Result<Vec<Shard>> {
+    let mut shards = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        shards.extend(Shard::of_file(&entry?.file_name().to_string_lossy(), TRIALS));
+    }
+    shards.sort();
+    Ok(shards)
+}
+
+/// Makes the names of new files, and the absence of removed ones, outlast a loss of power.
+pub(super) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    if cfg!(unix) {
+        let synced = File::open(folder).and_then(|folder| folder.sync_all());
+        synced.map_err(|error| StoreError::io(folder, error))?;
+    }
+    Ok(())
+}

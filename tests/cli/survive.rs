@@ -1,0 +1,221 @@
+//! Runs that are stopped: by a signal, a full disk, a folder that cannot be written, another run.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+
+use pgmbench::results::TrialRecord;
+use pgmbench::results::store::Recorded;
+
+use super::Session;
+
+/// Some dozens of arms, of milliseconds each.
+pub(crate) const MANY: &str = r#"name = "many"
+trials = 4
+epsilon = [0.5, 1, 2]
+datasets = ["titanic"]
+delta = 0.001
+
+[workload]
+marginals = [["Sex", "Pclass"], ["Pclass", "Survived"], ["Embarked", "Survived"]]
+prefix = []
+
+[estimation]
+iterations = 40
+trace = 2
+
+[[mechanism]]
+name = "laplace"
+arms = ["own", "lls", "pgm"]
+
+[[mechanism]]
+name = "gaussian"
+arms = ["own", "pgm"]
+"#;
+
+/// Where its results are.
+pub(crate) const MINE: &str = "results/many";
+
+/// How often a run is killed.
+const KILLS: usize = 50;
+
+pub(crate) fn session(config: &str) -> Session {
+    let session = Session::new();
+    session.file("many.toml", config);
+    session
+}
+
+fn start(session: &Session, arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_pgmbench"))
+        .current_dir(session.path(""))
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// A row without what a clock has said.
+fn timeless(row: &TrialRecord) -> String {
+    let row = TrialRecord {
+        select_seconds: None,
+        measure_seconds: None,
+        estimate_seconds: None,
+        evaluate_seconds: None,
+        seconds_per_iteration: None,
+        ..row.clone()
+    };
+    format!("{row:?}")
+}
+
+/// Rows, traces and ledger as whoever reads them has them: what belongs to no row is left out, and
+/// of an arm that was begun several times the last attempt counts.
+pub(crate) fn everything(session: &Session, folder: &str) -> [Vec<String>; 3] {
+    let folder = session.path(folder);
+    let recorded = Recorded::read(&folder).unwrap();
+    let file = fs::read_to_string(folder.join("trials.csv")).unwrap();
+    assert_eq!(file.lines().count(), 1 + recorded.rows.len(), "no row is there twice");
+    let mut rows: Vec<String> = recorded.rows.iter().map(timeless).collect();
+    rows.sort();
+    let traces = recorded.traces.iter().map(|trace| {
+        let mut trace = trace.clone();
+        trace.seconds = 0.0;
+        format!("{trace:?}")
+    });
+    let ledger = recorded.ledger.iter().map(|line| format!("{line:?}"));
+    [rows, traces.collect(), ledger.collect()]
+}
+
+#[test]
+fn fifty_kills_at_any_moment_lose_nothing_and_leave_nothing_twice() {
+    let undisturbed = session(MANY);
+    undisturbed.run(["run", "many.toml"]).works();
+    let expected = everything(&undisturbed, MINE);
+    assert_eq!(expected[0].len(), 60);
+    assert!(!expected[1].is_empty() && !expected[2].is_empty());
+    let mut rng = ChaCha20Rng::seed_from_u64(50);
+    let (mut kills, mut finished) = (0, 0);
+    while kills < KILLS {
+        let session = session(MANY);
+        let mut done = false;
+        while !done {
+            let mut run = start(&session, &["run", "many.toml"]);
+            thread::sleep(Duration::from_millis(rng.random_range(5..120)));
+            // SIGKILL.
+            run.kill().unwrap();
+            match run.wait().unwrap().success() {
+                true => done = true,
+                false => kills += 1,
+            }
+            if kills >= KILLS {
+                session.run(["run", "many.toml"]).works();
+                done = true;
+            }
+        }
+        assert_eq!(everything(&session, MINE), expected, "after {kills} kills");
+        let names = fs::read_dir(session.path("results/many")).unwrap();
+        let left: BTreeSet<String> =
+            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        assert!(!left.iter().any(|name| name.ends_with(".tmp")), "{left:?}");
+        finished += 1;
+    }
+    assert!(finished >= 1);
+}
+
+#[test]
+fn ctrl_c_ends_a_run_within_a_second_and_says_how_to_go_on() {
+    for signal in ["INT", "TERM"] {
+        let slow = MANY.replace("iterations = 40", "iterations = 100000000\ngap = 0.0");
+        let session = session(&slow);
+        let mut run = start(&session, &["run", "many.toml", "--fresh", "--jobs", "2"]);
+        let mut said = BufReader::new(run.stderr.take().unwrap()).lines();
+        // Announced: the run is under way.
+        said.next().unwrap().unwrap();
+        thread::sleep(Duration::from_millis(200));
+        let began = Instant::now();
+        Command::new("kill").args([&format!("-{signal}"), &run.id().to_string()]).status().unwrap();
+        let code = run.wait().unwrap().code();
+        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+        assert_eq!(code, Some(130));
+        let said: String = said.map(|line| line.unwrap() + "\n").collect();
+        assert!(said.contains("go on with\n  pgmbench run many.toml --jobs 2\n"), "{said}");
+    }
+}
+
+#[test]
+fn a_run_that_was_interrupted_goes_on_where_it_was() {
+    let session = session(MANY);
+    let rows = session.path("results/many/trials.csv");
+    let mut run = start(&session, &["run", "many.toml", "--jobs", "1"]);
+    let lines = |rows: &Path| fs::read_to_string(rows).unwrap_or_default().lines().count();
+    while lines(&rows) < 3 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    run.wait().unwrap();
+    let had = lines(&rows) - 1;
+    let said = session.run(["run", "many.toml"]).works();
+    assert!(said.stdout.contains(&format!("{had} there already")), "{had}: {}", said.stdout);
+    assert!(!said.stderr.contains("cut off"), "{}", said.stderr);
+    let undisturbed = self::session(MANY);
+    undisturbed.run(["run", "many.toml"]).works();
+    assert_eq!(everything(&session, MINE), everything(&undisturbed, MINE));
+}
+
+/// Files that may not grow past some size: to the program, a disk that fills up in the middle of a
+/// line.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_stops_a_run_and_costs_no_row() {
+    let undisturbed = session(MANY);
+    undisturbed.run(["run", "many.toml"]).works();
+    let session = session(MANY);
+    for blocks in [4, 16, 40] {
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" run many.toml");
+        let output = Command::new("sh")
+            .current_dir(session.path(""))
+            .args(["-c", &script, env!("CARGO_BIN_EXE_pgmbench")])
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{:?}: {said}", output.status);
+        assert!(said.contains("error: ") && said.contains("results/many"), "{said}");
+        assert!(!said.contains("mistake"), "{said}");
+    }
+    session.run(["run", "many.toml"]).works();
+    assert_eq!(everything(&session, MINE), everything(&undisturbed, MINE));
+}
+
+/// Nobody can make folders there, whoever they are.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_cannot_be_written_is_told() {
+    let session = session(MANY);
+    session
+        .run(["run", "many.toml", "--results", "/proc/sys"])
+        .complains(&["/proc/sys/many", "many"]);
+}
+
+#[test]
+fn a_second_run_at_the_same_time_refuses_and_disturbs_nothing() {
+    let slow = MANY.replace("iterations = 40", "iterations = 100000000\ngap = 0.0");
+    let session = session(&slow);
+    let mut first = start(&session, &["run", "many.toml"]);
+    let mut said = BufReader::new(first.stderr.take().unwrap()).lines();
+    said.next().unwrap().unwrap();
+    let process = format!("process {}", first.id());
+    session.run(["run", "many.toml"]).complains(&["another run", &process, "results/many"]);
+    session.run(["run", "many.toml", "--fresh"]).complains(&["another run", &process]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // The lock went with the process.
+    session.file("many.toml", MANY);
+    session.run(["run", "many.toml"]).works();
+}
