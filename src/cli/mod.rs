@@ -14,6 +14,7 @@ mod plan;
 mod plot;
 mod progress;
 mod query;
+mod report;
 mod run;
 mod synth;
 mod synthesize;
@@ -59,6 +60,7 @@ enum Command {
     Run(run::RunArgs),
     Plan(plan::PlanArgs),
     Plot(plot::PlotArgs),
+    Report(report::ReportArgs),
     List(list::ListArgs),
     Datasets(datasets::DatasetsArgs),
     Synthesize(synthesize::SynthesizeArgs),
@@ -89,6 +91,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Run(args) => args.run(),
         Command::Plan(args) => args.run(),
         Command::Plot(args) => args.run(),
+        Command::Report(args) => args.run(),
         Command::List(args) => args.run(),
         Command::Datasets(args) => args.run(),
         Command::Synthesize(args) => args.run(),

@@ -1,5 +1,6 @@
 //! What experiments leave behind: rows of trials, where they came from, and what they add up to.
 
+mod bootstrap;
 pub mod claims;
 mod csv_records;
 #[cfg(test)]
@@ -17,5 +18,6 @@ mod timestamp;
 pub use machine::Machine;
 pub use metric::Metric;
 pub use record::{Status, TraceRecord, TrialRecord};
-pub use statistics::{Interval, Spread};
+pub use statistics::{Interval, PairedRatio, Spread};
+pub use text_table::number;
 pub use timestamp::rfc3339;

@@ -97,7 +97,7 @@ fn entries(chart: &Chart, width: f64) -> Vec<Entry<'_>> {
                 let fit = marks_fit(categories, panel_width);
                 for bar in categories.iter().flat_map(|category| &category.bars) {
                     match &bar.outcome {
-                        Outcome::Value(spread) => see(Some(spread.middle)),
+                        Outcome::Value(spread) => see(Some(spread.median)),
                         Outcome::Missing => see(None),
                         Outcome::Mark(_) if fit => {}
                         Outcome::Mark(_) => see(None),
@@ -106,7 +106,7 @@ fn entries(chart: &Chart, width: f64) -> Vec<Entry<'_>> {
             }
             Content::Lines { lines, .. } => {
                 let points = lines.iter().flat_map(|line| &line.points);
-                points.for_each(|point| see(point.y.map(|y| y.middle)));
+                points.for_each(|point| see(point.y.map(|y| y.median)));
             }
         }
     }

@@ -10,6 +10,7 @@ mod panel;
 mod paragraph;
 mod placing;
 mod png;
+mod reading;
 mod scale;
 mod scene;
 mod svg;
@@ -47,9 +48,15 @@ impl Size {
 
     /// The size in which this chart looks well.
     pub fn natural(chart: &Chart) -> Self {
-        let (width, height) = layout::natural_size(chart);
+        Self::of_width(chart, layout::natural_width(chart))
+    }
+
+    /// The height in which this chart looks well at a width, as far as both are allowed: panels
+    /// that have no room side by side stand below each other.
+    pub fn of_width(chart: &Chart, width: f64) -> Self {
         let within = |length: f64| length.ceil().clamp(Self::LEAST, Self::MOST);
-        Self { width: within(width), height: within(height) }
+        let width = within(width);
+        Self { width, height: within(layout::natural_height(chart, width)) }
     }
 
     /// The width.

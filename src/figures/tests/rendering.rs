@@ -8,8 +8,9 @@ use tiny_skia::Pixmap;
 use super::made_up::{figure_1, figure_2a, figure_2b, figure_3};
 use crate::figures::{
     Axis, Bar, Category, Chart, Colour, Content, Facts, FigureError, Line, Outcome,
-    PIXELS_PER_UNIT, Panel, Point, Ranges, Scale, Series, Size, Spread, figure, png, svg, write,
+    PIXELS_PER_UNIT, Panel, Point, Ranges, Scale, Series, Size, figure, png, svg, write,
 };
+use crate::results::Spread;
 
 fn series(count: usize) -> Vec<Series> {
     let one = |i: usize| Series {
@@ -20,8 +21,8 @@ fn series(count: usize) -> Vec<Series> {
     (0..count).map(one).collect()
 }
 
-fn spread(middle: f64) -> Spread {
-    Spread { middle, low: middle * 0.8, high: middle * 1.3 }
+fn spread(median: f64) -> Spread {
+    Spread { count: 5, median, min: median * 0.8, max: median * 1.3, interval: None }
 }
 
 /// A chart with one panel of lines through these values.
@@ -116,6 +117,7 @@ fn every_figure_is_drawn() {
         title: "Error & <time>".into(),
         subtitle: "control \u{1} characters".into(),
         footnote: "here".into(),
+        time_limit: None,
     };
     let drawn = |name: &str| {
         let trials = match name {
