@@ -31,7 +31,12 @@ pub(super) enum Picture {
     /// Drawn from the rows.
     Chart(Chart),
     /// As the run has written it.
-    Svg(String),
+    Files {
+        /// `figure.svg`.
+        wide: String,
+        /// `figure-column.svg`, which earlier versions did not write.
+        narrow: Option<String>,
+    },
     /// This experiment has none.
     None,
 }
@@ -89,12 +94,17 @@ impl Experiment {
             true => crate::results::claims::read_claims(&claims).map_err(failed(&claims))?,
             false => Vec::new(),
         };
-        let file = folder.join("figure.svg");
-        let picture = match fs::read_to_string(&file) {
-            Ok(svg) => Picture::Svg(svg),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Picture::None,
-            Err(error) => return Err(ReportError::Io { file, error }),
+        let picture = |name: &str| {
+            let file = folder.join(name);
+            match fs::read_to_string(&file) {
+                Ok(svg) => Ok(Some(svg)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(ReportError::Io { file, error }),
+            }
         };
+        let narrow = picture("figure-column.svg")?;
+        let wide = picture("figure.svg")?;
+        let picture = wide.map_or(Picture::None, |wide| Picture::Files { wide, narrow });
         let (rows, traces, ledger) = (None, Vec::new(), Vec::new());
         Ok(Self { manifest, rows, traces, ledger, summary, findings, picture })
     }

@@ -30,12 +30,10 @@ impl Figure {
                 let narrow = svg(chart, Size::of_width(chart, PHONE));
                 Some(Self { wide: inlined(&file), narrow: Some(inlined(&narrow)), file })
             }
-            Picture::Svg(file) => {
-                let wide = match is_harmless(file) {
-                    true => inlined(file),
-                    false => String::new(),
-                };
-                (!wide.is_empty()).then(|| Self { wide, narrow: None, file: file.clone() })
+            Picture::Files { wide, narrow } => {
+                let taken_in = |svg: &String| is_harmless(svg).then(|| inlined(svg));
+                let narrow = narrow.as_ref().and_then(taken_in);
+                Some(Self { wide: taken_in(wide)?, narrow, file: wide.clone() })
             }
         }
     }

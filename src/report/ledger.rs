@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::error::ReportError;
 use super::experiment::Experiment;
-use super::table::{Cell, Row, Table, measured, text};
+use super::table::{Cell, Row, Table, text};
 use crate::figures::labels;
 use crate::results::store::LedgerLine;
 use crate::results::{TrialRecord, number};
@@ -41,11 +41,11 @@ impl Guarantee {
 
     fn in_words(self) -> String {
         match self {
-            Self::Pure { epsilon } => format!("\u{3b5} = {}", number(epsilon)),
+            Self::Pure { epsilon } => format!("\u{3b5} = {}", short(epsilon)),
             Self::Approximate { epsilon, delta } => {
-                format!("\u{3b5} = {}, \u{3b4} = {}", number(epsilon), number(delta))
+                format!("\u{3b5} = {}, \u{3b4} = {}", short(epsilon), short(delta))
             }
-            Self::Concentrated { rho } => format!("\u{3c1} = {}", number(rho)),
+            Self::Concentrated { rho } => format!("\u{3c1} = {}", short(rho)),
         }
     }
 }
@@ -53,7 +53,7 @@ impl Guarantee {
 /// The draws of one kind, over all trials.
 #[derive(Default)]
 struct Kind {
-    draws: usize,
+    draws: Range,
     values: Range,
     sensitivity: Range,
     scale: Range,
@@ -75,10 +75,10 @@ impl Range {
     fn cell(self) -> Cell {
         match self.0 {
             // Neighbouring floats are one number to a reader.
-            Some((low, high)) if number(low) != number(high) => {
-                Cell { value: Some(high), ..text(format!("{} to {}", number(low), number(high))) }
+            Some((low, high)) if short(low) != short(high) => {
+                Cell { value: Some(high), ..text(format!("{} to {}", short(low), short(high))) }
             }
-            Some((_, high)) => measured(Some(high)),
+            Some((_, high)) => Cell { value: Some(high), ..text(short(high)) },
             None => Cell::default(),
         }
     }
@@ -87,7 +87,6 @@ impl Range {
 /// The draws of the trials of one mechanism on one dataset with one budget.
 struct Account<'a> {
     first: &'a TrialRecord,
-    trials: usize,
     /// In the order of their first draws.
     kinds: Vec<((String, String), Kind)>,
     /// The most that a trial has spent.
@@ -99,18 +98,18 @@ struct Account<'a> {
 pub(super) fn table(id: String, experiment: &Experiment) -> Result<Table, ReportError> {
     let mut table = Table::new(
         id,
-        "Draws of noise, kind by kind, and what they cost together",
+        "Draws of noise, kind by kind, and what those of a trial cost together",
         [
             "dataset",
             "mechanism",
             "budget",
             "draw",
             "noise",
-            "draws in all trials*",
+            "draws in a trial*",
             "values of a draw*",
             "sensitivity*",
             "scale*",
-            "cost of a draw*",
+            "cost*",
         ],
         Vec::new(),
     );
@@ -141,7 +140,7 @@ fn accounts(experiment: &Experiment) -> Result<Vec<Account<'_>>, ReportError> {
         let at = accounts.iter().position(|account| beside(account.first));
         let at = at.unwrap_or_else(|| {
             let kinds = Vec::new();
-            accounts.push(Account { first: row, trials: 0, kinds, spent: None });
+            accounts.push(Account { first: row, kinds, spent: None });
             accounts.len() - 1
         });
         accounts[at].add(lines)?;
@@ -152,7 +151,7 @@ fn accounts(experiment: &Experiment) -> Result<Vec<Account<'_>>, ReportError> {
 impl Account<'_> {
     /// Adds the draws of a trial.
     fn add(&mut self, lines: &[&LedgerLine]) -> Result<(), ReportError> {
-        self.trials += 1;
+        let mut counts = vec![0; self.kinds.len()];
         for line in lines {
             let draw = Draw::deserialize(&line.entry)
                 .map_err(|error| ReportError::Ledger { key: line.key.clone(), error })?;
@@ -160,16 +159,20 @@ impl Account<'_> {
             let at = self.kinds.iter().position(|(other, _)| *other == name);
             let at = at.unwrap_or_else(|| {
                 self.kinds.push((name, Kind::default()));
+                counts.push(0);
                 self.kinds.len() - 1
             });
+            counts[at] += 1;
             let kind = &mut self.kinds[at].1;
-            kind.draws += 1;
             kind.values.add(draw.values);
             kind.sensitivity.add(draw.sensitivity);
             kind.scale.add(draw.scale);
             kind.cost.add(draw.cost.leading());
             kind.dearest = dearer(kind.dearest, draw.cost);
             self.spent = dearer(self.spent, draw.running_total);
+        }
+        for ((_, kind), count) in self.kinds.iter_mut().zip(counts) {
+            kind.draws.add(f64::from(count));
         }
         Ok(())
     }
@@ -184,12 +187,11 @@ impl Account<'_> {
         let mut rows: Vec<Row> = Vec::new();
         for ((label, noise), kind) in &self.kinds {
             let cost = match kind.dearest {
-                Some(cost) if kind.cost.cell().text == number(cost.leading()) => {
+                Some(cost) if kind.cost.cell().text == short(cost.leading()) => {
                     Cell { value: Some(cost.leading()), ..text(cost.in_words()) }
                 }
                 _ => kind.cost.cell(),
             };
-            let draws = Cell { value: Some(kind.draws as f64), ..text(kind.draws.to_string()) };
             let [dataset, mechanism, budget] = name();
             let cells = vec![
                 dataset,
@@ -197,7 +199,7 @@ impl Account<'_> {
                 budget,
                 text(label.as_str()),
                 text(noise.as_str()),
-                draws,
+                kind.draws.cell(),
                 kind.values.cell(),
                 kind.sensitivity.cell(),
                 kind.scale.cell(),
@@ -206,18 +208,21 @@ impl Account<'_> {
             rows.push(Row { cells, is_total: false });
         }
         let [dataset, mechanism, budget] = name();
-        let trials = match self.trials {
-            1 => "together, in the one trial".into(),
-            count => format!("together, in each of {count} trials at most"),
-        };
-        let spent = self
-            .spent
-            .map_or_else(String::new, |spent| format!("{} of {}", spent.in_words(), budget.text));
-        let mut cells = vec![dataset, mechanism, budget, text(trials)];
+        let spent = self.spent.map_or_else(String::new, Guarantee::in_words);
+        let mut cells = vec![dataset, mechanism, budget, text("together")];
         cells.extend(vec![Cell::default(); 5]);
         cells.push(text(spent));
         rows.push(Row { cells, is_total: true });
         rows
+    }
+}
+
+/// Four digits, fewer where they are zeros: 2, 0.001, 36.5.
+fn short(value: f64) -> String {
+    let text = number(value);
+    match text.contains('.') && !text.contains('e') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text,
     }
 }
 

@@ -13,27 +13,29 @@ pub(super) fn table(id: String, experiment: &Experiment) -> Table {
         "mechanism",
         "estimator",
         "epsilon*",
-        "delta*",
-        "trials",
         "workload error*",
         "smallest*",
         "largest*",
         "ratio to PGM*",
         "95 % from*",
         "95 % to*",
-        "error on what was measured*",
+        "trials",
         "seconds*",
         "seconds per iteration*",
         "memory*",
+        "error on what was measured*",
+        "delta*",
     ];
-    let rows = experiment.summary.groups.iter().map(cells).collect();
+    let is_scaling = experiment.configured("/figure/kind") == Some("scaling");
+    let groups = experiment.summary.groups.iter();
+    let rows = groups.map(|group| cells(group, is_scaling)).collect();
     let table = Table::new(id, "Medians over trials", columns, rows);
-    let constant = ["epsilon", "delta", "attributes"];
-    let table = constant.into_iter().fold(table, Table::without_constant);
+    let table = ["epsilon", "delta"].into_iter().fold(table, Table::without_constant);
     table.without_empty_columns()
 }
 
-fn cells(group: &Group) -> [Cell; 17] {
+/// Elsewhere the number of attributes goes with the data.
+fn cells(group: &Group, is_scaling: bool) -> [Cell; 17] {
     let error = group.spread(Metric::WorkloadError);
     let median = |metric| measured(group.spread(metric).map(|spread| spread.median));
     let of_error = |part: fn(Spread) -> f64| measured(error.map(part));
@@ -45,22 +47,22 @@ fn cells(group: &Group) -> [Cell; 17] {
     let standin = if group.standin { " (stand-in)" } else { "" };
     [
         text(labels::dataset(&group.dataset) + standin),
-        chosen(group.attributes as f64),
+        if is_scaling { chosen(group.attributes as f64) } else { Cell::default() },
         text(labels::mechanism(&group.mechanism)),
         text(labels::arm(&group.arm)),
         chosen(group.epsilon),
-        chosen(group.delta),
-        text(group.endings.to_string()),
         of_error(|error| error.median),
         of_error(|error| error.min),
         of_error(|error| error.max),
         measured(group.ratio.map(|ratio| ratio.median)),
         measured(interval.map(|ends| ends.0)),
         measured(interval.map(|ends| ends.1)),
-        median(Metric::MeasurementError),
+        text(group.endings.to_string()),
         median(Metric::EstimateSeconds),
         median(Metric::SecondsPerIteration),
         memory,
+        median(Metric::MeasurementError),
+        chosen(group.delta),
     ]
 }
 

@@ -27,47 +27,45 @@ pub(super) fn datasets(id: String, experiment: &Experiment) -> Table {
 /// The runs that made the results.
 pub(super) fn runs(id: String, experiment: &Experiment) -> Table {
     let row = |run: &Run| {
-        let unknown = || "not known".to_string();
-        let commit = run.build.commit.as_ref().map_or_else(unknown, |commit| {
-            let changed = if commit.is_clean { "" } else { ", with changes" };
-            format!("{}{changed}", commit.id)
-        });
         let seconds = run.wall_seconds.map_or_else(Cell::default, |seconds| Cell {
             value: Some(seconds),
             ..text(number(seconds))
         });
-        let machine = &run.machine;
-        let features = machine.cpu_features.join(" ");
         [
             text(run.start.as_str()),
-            text(run.end.clone().unwrap_or_else(|| "stopped, or still running".into())),
+            text(run.end.clone().unwrap_or_else(|| "stopped or running".into())),
             seconds,
             Cell { class: "code", ..text(run.command_line.join(" ")) },
-            text(run.build.version.as_str()),
-            Cell { class: "code", ..text(commit) },
-            text(run.build.rustc.clone().unwrap_or_else(unknown)),
-            Cell {
-                class: "code",
-                ..text(run.build.cargo_lock_blake3.clone().unwrap_or_else(unknown))
-            },
-            text(format!("{} ({features})", machine.cpu.clone())),
-            text(format!("{}, {}", machine.os, machine.architecture)),
-            chosen(run.threads as f64),
+            text(program(run)),
+            text(machine(run)),
         ]
     };
-    let columns = [
-        "start",
-        "end",
-        "seconds*",
-        "command",
-        "pgmbench",
-        "commit",
-        "compiler",
-        "BLAKE3 of Cargo.lock",
-        "processor",
-        "system",
-        "threads*",
-    ];
+    let columns = ["start", "end", "seconds*", "command", "program", "machine"];
     let rows = experiment.manifest.runs.iter().map(row).collect();
     Table::new(id, "Runs", columns, rows)
+}
+
+fn program(run: &Run) -> String {
+    let build = &run.build;
+    let commit = build.commit.as_ref().map(|commit| {
+        let changed = if commit.is_clean { "" } else { " with changes" };
+        format!("commit {}{changed}", commit.id)
+    });
+    let lock = build.cargo_lock_blake3.as_ref().map(|hash| format!("Cargo.lock {hash}"));
+    let version = Some(format!("pgmbench {}", build.version));
+    let parts = [version, commit, build.rustc.clone(), lock];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn machine(run: &Run) -> String {
+    let machine = &run.machine;
+    let threads = if run.threads == 1 { "thread" } else { "threads" };
+    format!(
+        "{} ({}), {}, {}, {} {threads}",
+        machine.cpu,
+        machine.cpu_features.join(" "),
+        machine.architecture,
+        machine.os,
+        run.threads
+    )
 }

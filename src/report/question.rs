@@ -9,9 +9,10 @@ pub(super) fn of(experiment: &Experiment) -> String {
     let groups = &experiment.summary.groups;
     if groups.is_empty() {
         let names = experiment.manifest.datasets.iter().map(|data| labels::dataset(&data.name));
-        return format!("Which records and which queries is {} about?", listed(names, "datasets"));
+        let names = listed(names, "datasets");
+        return format!("Which records and which queries are experiments on {names} about?");
     }
-    let arms = listed(groups.iter().map(|group| labels::arm(&group.arm)), "estimators");
+    let arms = listed(groups.iter().map(|group| estimator(&group.arm)), "estimators");
     let mechanisms =
         listed(groups.iter().map(|group| labels::mechanism(&group.mechanism)), "mechanisms");
     let datasets = listed(groups.iter().map(|group| labels::dataset(&group.dataset)), "datasets");
@@ -31,6 +32,13 @@ pub(super) fn of(experiment: &Experiment) -> String {
         "Given the same noisy measurements ({mechanisms} on {datasets}, {epsilon}), what do {arms} \
          make of them: {asked}"
     )
+}
+
+fn estimator(arm: &str) -> String {
+    match arm {
+        "own" => "the mechanism's own estimator".into(),
+        _ => labels::arm(arm),
+    }
 }
 
 /// Different names with commas and an "and", or their number.

@@ -36,6 +36,13 @@ pub(super) struct Cell {
     pub(super) class: &'static str,
 }
 
+impl Cell {
+    /// Whether it wants several lines.
+    fn is_long(&self) -> bool {
+        self.text.chars().count() > 28
+    }
+}
+
 pub(super) fn text(content: impl Into<String>) -> Cell {
     Cell { text: content.into(), ..Cell::default() }
 }

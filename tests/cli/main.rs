@@ -6,6 +6,7 @@ mod experiments;
 mod outputs;
 mod query;
 mod refused_problems;
+mod report;
 mod synth;
 
 use std::ffi::OsStr;

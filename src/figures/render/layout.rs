@@ -18,7 +18,7 @@ const GAP: f64 = 26.0;
 /// No plot is smaller, whatever the size of the picture.
 const LEAST: f64 = 24.0;
 /// A picture without this much room for each column of panels has fewer columns.
-const LEAST_COLUMN: f64 = 240.0;
+const LEAST_COLUMN: f64 = 220.0;
 /// Pictures below this width are a column of a paper, or a telephone.
 const NARROW: f64 = 480.0;
 
@@ -97,9 +97,10 @@ pub(super) fn natural_width(chart: &Chart) -> f64 {
 
 /// The height in which a chart of this width looks well.
 pub(super) fn natural_height(chart: &Chart, width: f64) -> f64 {
-    let (columns, rows) = grid(chart, width);
+    let (columns, rows) = grid(chart, width - 2.0 * MARGIN);
     let row = match (columns, rows) {
         (_, 0) => 80.0,
+        _ if width < NARROW && rows > 2 => 170.0,
         _ if width < NARROW => 235.0,
         (1, 1) => 370.0,
         (_, 1) => 300.0,
@@ -109,9 +110,9 @@ pub(super) fn natural_height(chart: &Chart, width: f64) -> f64 {
     above + row * rows.max(1) as f64 + below
 }
 
-/// Columns and rows of panels in a picture of this width.
-fn grid(chart: &Chart, width: f64) -> (usize, usize) {
-    let room = (width / LEAST_COLUMN).clamp(1.0, chart.panels.len().max(1) as f64) as usize;
+/// Columns and rows of panels in a picture of this width inside of its margins.
+pub(super) fn grid(chart: &Chart, inner: f64) -> (usize, usize) {
+    let room = (inner / LEAST_COLUMN).clamp(1.0, chart.panels.len().max(1) as f64) as usize;
     let columns = chart.columns.clamp(1, room);
     (columns, chart.panels.len().div_ceil(columns))
 }
@@ -156,7 +157,7 @@ fn paragraphs(scene: &mut Scene, list: &[Paragraph], mut top: f64, width: f64) -
 }
 
 fn panels(scene: &mut Scene, chart: &Chart, area: Frame) {
-    let (columns, rows) = grid(chart, area.width + 2.0 * MARGIN);
+    let (columns, rows) = grid(chart, area.width);
     let stretches = vertical_stretches(chart);
     let labelled = |i: usize| !chart.shares_y || i.is_multiple_of(columns);
 

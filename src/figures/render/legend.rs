@@ -1,6 +1,7 @@
 use super::super::chart::{Chart, Content, Line, Outcome, Scale, Series};
 use super::bars::marks_fit;
 use super::font;
+use super::layout;
 use super::lines::has_markers;
 use super::scene::{At, Frame, SOFT, Scene, at, text};
 use super::symbols;
@@ -85,7 +86,7 @@ fn placed(chart: &Chart, width: f64) -> Vec<(Entry<'_>, At)> {
 
 /// The series, and the markers that occur in the chart when it is this wide.
 fn entries(chart: &Chart, width: f64) -> Vec<Entry<'_>> {
-    let panel_width = width / chart.columns.max(1) as f64;
+    let panel_width = width / layout::grid(chart, width).0 as f64;
     let (mut zero, mut missing) = (false, false);
     for panel in &chart.panels {
         let mut see = |value: Option<f64>| match value {

@@ -56,7 +56,7 @@ impl Claim {
     /// The claims of the configuration that these results are for.
     pub fn of(manifest: &Manifest) -> Result<Vec<Self>, serde_json::Error> {
         let claims = manifest.configuration.get("claim");
-        claims.map_or(Ok(Vec::new()), |claims| Vec::deserialize(claims))
+        claims.map_or(Ok(Vec::new()), Vec::deserialize)
     }
 
     /// The statement, as a sentence.
