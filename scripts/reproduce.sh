@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every experiment of the paper and draws its figures. A run that was stopped goes on where it
+# Runs every experiment of the paper, draws its figures and makes a page of them, report.html. A run that was stopped goes on where it
 # was. With --keep, what may be passed on of the results is copied to results/reference.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,12 +19,14 @@ program run configs/fig2a.toml
 # One at a time, for honest clocks.
 program run configs/fig2b.toml --timing
 program run configs/fig3.toml
+program report --out report.html
 
 if $keep; then
     for name in fig1 fig2a fig2b fig3; do
         mkdir -p "results/reference/$name"
         # No rows of trials: those of imported data are not ours to pass on.
-        for file in figure.svg figure.png summary.csv claims.csv manifest.json; do
+        for file in figure.svg figure.png figure-column.svg figure-column.png summary.csv claims.csv \
+            manifest.json; do
             cp "results/$name/$file" "results/reference/$name/"
         done
     done

@@ -78,6 +78,7 @@ pub mod mechanism;
 pub mod numeric;
 pub mod privacy;
 pub mod problem;
+pub mod report;
 pub mod results;
 pub mod storage;
 pub mod workload;

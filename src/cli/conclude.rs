@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pgmbench::config::Source;
 use pgmbench::experiment::Plan;
-use pgmbench::figures::{self, Facts};
+use pgmbench::figures;
 use pgmbench::results::claims::{Claim, Finding, claims_table, write_claims};
 use pgmbench::results::manifest::Manifest;
 use pgmbench::results::store::Recorded;
@@ -50,22 +50,10 @@ impl Conclusion {
         let file = |name: &str| self.folder.join(name);
         self.summary.write_csv(&file("summary.csv")).or_unexpected(failed())?;
         write_claims(&file("claims.csv"), &self.findings).or_unexpected(failed())?;
-        if let Some(chart) = self.chart() {
+        if let Some(chart) = figures::chart_of(&self.manifest, &self.rows, &self.traces) {
             figures::write(&chart, &self.folder).or_unexpected(failed())?;
         }
         Ok(())
-    }
-
-    fn chart(&self) -> Option<figures::Chart> {
-        let configuration = &self.manifest.configuration;
-        let text = |path: &str| configuration.pointer(path).and_then(|value| value.as_str());
-        let figure = figures::figure(text("/figure/kind")?)?;
-        let facts = Facts {
-            title: text("/title").unwrap_or_default().into(),
-            subtitle: String::new(),
-            footnote: footnote(&self.manifest),
-        };
-        (figure.chart)(&self.rows, &self.traces, &facts)
     }
 
     /// Prints the table and what became of the claims.
@@ -88,15 +76,4 @@ impl Conclusion {
             Ok(())
         })
     }
-}
-
-/// Version, commit and day.
-fn footnote(manifest: &Manifest) -> String {
-    let Some(run) = manifest.runs.last() else { return String::new() };
-    let commit = run.build.commit.as_ref().map_or(String::new(), |commit| {
-        let changed = if commit.is_clean { "" } else { " with changes" };
-        format!(", commit {}{changed}", &commit.id[..commit.id.len().min(10)])
-    });
-    let day = run.start.split('T').next().unwrap_or_default();
-    format!("pgmbench {}{commit}, {day}", run.build.version)
 }

@@ -19,6 +19,7 @@ mod plan;
 mod plot;
 mod progress;
 mod query;
+mod report;
 mod results_args;
 mod run;
 mod shell;
@@ -80,6 +81,7 @@ enum Command {
     Collect(collect::CollectArgs),
     Slurm(slurm::SlurmArgs),
     Plot(plot::PlotArgs),
+    Report(report::ReportArgs),
     List(list::ListArgs),
     Datasets(datasets::DatasetsArgs),
     Synthesize(synthesize::SynthesizeArgs),
@@ -118,6 +120,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Collect(args) => args.run(),
         Command::Slurm(args) => args.run(),
         Command::Plot(args) => args.run(),
+        Command::Report(args) => args.run(),
         Command::List(args) => args.run(),
         Command::Datasets(args) => args.run(),
         Command::Synthesize(args) => args.run(),

@@ -35,7 +35,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
                 let name = labels::mechanism_with(mechanism, arm);
                 let place = format!("{name} on {}", labels::dataset(dataset));
                 left_out.extend(tally.left_out().map(|what| (place, what)));
-                bars.push(Bar { series, outcome: tally.outcome() });
+                bars.push(Bar { series, outcome: tally.outcome(facts) });
             }
             let star = if rows().any(|t| t.standin) { STAR } else { "" };
             categories.push(Category { label: labels::dataset(dataset) + star, bars });

@@ -1,4 +1,5 @@
 use super::palette::Colour;
+use crate::results::Spread;
 
 /// A figure as data: what is drawn, not how.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -162,31 +163,4 @@ pub struct Point {
     pub x: f64,
     /// The value there; none interrupts the line and leaves a cross.
     pub y: Option<Spread>,
-}
-
-/// A value and the range around it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
-    /// The value itself.
-    pub middle: f64,
-    /// The low end of the range.
-    pub low: f64,
-    /// The high end of the range.
-    pub high: f64,
-}
-
-impl Spread {
-    /// The median of these values with their minimum and maximum; none without values. Values that
-    /// are not finite do not count.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
-        values.sort_by(f64::total_cmp);
-        let (&low, &high) = (values.first()?, values.last()?);
-        let half = values.len() / 2;
-        let middle = match values.len() % 2 {
-            1 => values[half],
-            _ => values[half - 1] / 2.0 + values[half] / 2.0,
-        };
-        Some(Self { middle, low, high })
-    }
 }

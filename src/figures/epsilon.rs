@@ -34,7 +34,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
                 labels::dataset(dataset)
             );
             let whole = Tally::of(of_arm(), |t| t.workload_error);
-            if let Some(mark) = whole.mark() {
+            if let Some(mark) = whole.mark(facts) {
                 no_line.push(format!("{place} ({mark})"));
             }
             left_out.extend(whole.left_out().map(|what| (place, what)));

@@ -45,7 +45,7 @@ pub(super) fn mechanism_rank(name: &str) -> usize {
 }
 
 /// `privbayes` is PrivBayes; of those that are not known here, short ones are abbreviations.
-pub(super) fn mechanism(name: &str) -> String {
+pub fn mechanism(name: &str) -> String {
     match MECHANISMS.get(mechanism_rank(name)) {
         Some(known) => known.to_string(),
         None => abbreviation(name),
@@ -58,7 +58,7 @@ fn abbreviation(name: &str) -> String {
 }
 
 /// `titanic` is Titanic, `search_logs` is Search logs.
-pub(super) fn dataset(name: &str) -> String {
+pub fn dataset(name: &str) -> String {
     let spaced = name.replace(['_', '-'], " ");
     let mut characters = spaced.chars();
     match characters.next() {
@@ -68,7 +68,7 @@ pub(super) fn dataset(name: &str) -> String {
 }
 
 /// `lls` is LLS; the losses of Figure 3 are spelt out.
-pub(super) fn arm(name: &str) -> String {
+pub fn arm(name: &str) -> String {
     match name.to_ascii_lowercase().as_str() {
         "own" => "own estimator".into(),
         "pgm-l1" | "l1" => "PGM, minimising L1 loss".into(),

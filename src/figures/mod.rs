@@ -11,7 +11,8 @@ mod bars;
 mod chart;
 mod epsilon;
 mod error;
-mod labels;
+mod facts;
+pub mod labels;
 mod numbers;
 mod palette;
 mod render;
@@ -23,9 +24,10 @@ mod tests;
 mod traces;
 
 pub use chart::{
-    Axis, Bar, Category, Chart, Content, Line, Outcome, Panel, Point, Ranges, Scale, Series, Spread,
+    Axis, Bar, Category, Chart, Content, Line, Outcome, Panel, Point, Ranges, Scale, Series,
 };
 pub use error::FigureError;
+pub use facts::{Facts, chart_of};
 pub use palette::Colour;
 pub use render::{PIXELS_PER_UNIT, Size, png, svg, write};
 
@@ -40,17 +42,6 @@ pub struct Figure {
     /// Its chart, or nothing for a kind that has no picture. Never fails: without records that it
     /// could show, the chart has no panels.
     pub chart: fn(&[TrialRecord], &[TraceRecord], &Facts) -> Option<Chart>,
-}
-
-/// What the records do not know about the figure that is made of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
-    /// The headline.
-    pub title: String,
-    /// A line beneath it: the budget, the workload. The figure adds the number of trials.
-    pub subtitle: String,
-    /// Where the numbers come from: version, commit, date.
-    pub footnote: String,
 }
 
 /// All kinds of figures.

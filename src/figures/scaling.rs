@@ -42,7 +42,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         let last = points.last().map_or(0.0, |point| point.x);
         let stops = rows.iter().any(|t| t.status != Status::Failed && t.status != Status::Done);
         let end = sizes.iter().filter(|&&size| stops && size as f64 > last).find_map(|&size| {
-            let mark = tally(size).mark()?;
+            let mark = tally(size).mark(facts)?;
             Some(format!("{mark} with {size} attributes"))
         });
         match (points.is_empty(), end) {

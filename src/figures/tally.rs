@@ -1,6 +1,7 @@
-use super::chart::{Outcome, Spread};
+use super::Facts;
+use super::chart::Outcome;
 use crate::numeric::bytes::Bytes;
-use crate::results::{Status, TrialRecord};
+use crate::results::{Spread, Status, TrialRecord};
 
 /// How the trials that one bar or one point stands for ended.
 #[derive(Debug, Default)]
@@ -39,28 +40,28 @@ impl Tally {
 
     /// Median and range over the trials that are done.
     pub(super) fn spread(&self) -> Option<Spread> {
-        Spread::of(self.values.iter().copied())
+        spread_of(self.values.iter().copied())
     }
 
     /// Why no trial is done, when that is so and there is a reason.
-    pub(super) fn mark(&self) -> Option<String> {
+    pub(super) fn mark(&self, facts: &Facts) -> Option<String> {
         match self {
             Self { done: 1.., .. } => None,
             Self { infeasible: 1.., .. } => {
-                Some(match Spread::of(self.needed_bytes.iter().copied()) {
-                    Some(needed) => format!("infeasible: would need {}", Bytes(needed.middle)),
+                Some(match spread_of(self.needed_bytes.iter().copied()) {
+                    Some(needed) => format!("infeasible: would need {}", Bytes(needed.median)),
                     None => "infeasible".into(),
                 })
             }
-            Self { timeout: 1.., .. } => Some("timeout".into()),
+            Self { timeout: 1.., .. } => Some(facts.timeout()),
             Self { failed: 1.., .. } => Some("failed".into()),
             _ => None,
         }
     }
 
     /// What a bar shows.
-    pub(super) fn outcome(&self) -> Outcome {
-        match (self.spread(), self.mark()) {
+    pub(super) fn outcome(&self, facts: &Facts) -> Outcome {
+        match (self.spread(), self.mark(facts)) {
             (Some(spread), _) => Outcome::Value(spread),
             (None, Some(mark)) => Outcome::Mark(mark),
             (None, None) => Outcome::Missing,
@@ -87,6 +88,11 @@ impl Tally {
             .collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
+}
+
+/// The values' spread; those that are not finite cannot be drawn and do not count.
+pub(super) fn spread_of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
+    Spread::of(values.into_iter().filter(|value| value.is_finite()))
 }
 
 /// One note for all that medians leave out, or nothing.

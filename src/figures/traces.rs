@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
 use super::Facts;
-use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges, Spread};
+use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges};
 use super::labels::{self, SeriesKey, distinct};
-use super::tally::trials_phrase;
+use super::tally::{spread_of, trials_phrase};
 use crate::results::{TraceRecord, TrialRecord};
 
 /// A number that changes from iteration to iteration.
@@ -48,7 +48,7 @@ pub(super) fn chart(_: &[TrialRecord], traces: &[TraceRecord], facts: &Facts) ->
             }
             let points = by_iteration
                 .into_iter()
-                .map(|(iteration, values)| Point { x: iteration as f64, y: Spread::of(values) });
+                .map(|(iteration, values)| Point { x: iteration as f64, y: spread_of(values) });
             Line { series, points: points.collect(), end: None }
         };
         Panel {

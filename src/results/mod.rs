@@ -1,5 +1,6 @@
 //! What experiments leave behind: rows of trials, where they came from, and what they add up to.
 
+mod bootstrap;
 pub mod claims;
 mod csv_records;
 #[cfg(test)]
@@ -21,5 +22,6 @@ pub use metric::Metric;
 pub use progress::Progress;
 pub use record::{Difference, Status, TraceRecord, TrialRecord};
 pub use shard::{NotAShard, Shard};
-pub use statistics::{Interval, Spread};
+pub use statistics::{Interval, PairedRatio, Spread};
+pub use text_table::number;
 pub use timestamp::rfc3339;

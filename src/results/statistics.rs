@@ -4,15 +4,17 @@ use std::f64::consts::LN_2;
 
 use serde::{Deserialize, Serialize};
 
+use super::bootstrap;
+
 /// How sure an interval should be, where there are enough trials for it.
-const CONFIDENCE: f64 = 0.95;
+pub(super) const CONFIDENCE: f64 = 0.95;
 
 /// An interval for the median of what the trials are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Its lower end, one of the values.
+    /// Its lower end.
     pub low: f64,
-    /// Its upper end, one of the values.
+    /// Its upper end.
     pub high: f64,
     /// The probability that it contains the median.
     pub coverage: f64,
@@ -42,8 +44,8 @@ impl Spread {
     /// which the coverage is 95 %, or 1 when even the smallest and the largest value cover less:
     /// five trials cover 93.75 %, six 96.9 %. The coverage is told, not assumed.
     ///
-    /// A percentile bootstrap of the median ends at order statistics as well; for five trials at
-    /// the same ones, but it would call them 95 %, and it needs a seed.
+    /// A percentile bootstrap of the median ([`PairedRatio`] has one) ends at values or between two
+    /// of them as well; for five trials at the same ones, but it calls them 95 %.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
@@ -56,6 +58,31 @@ impl Spread {
             coverage,
         });
         Some(Self { count, median, min, max, interval })
+    }
+}
+
+/// How many times larger one arm's numbers are than another's in the same trials.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairedRatio {
+    /// The trials in which both have a number.
+    pub pairs: usize,
+    /// The median of the ratios.
+    pub median: f64,
+    /// The interval of [`Spread::of`], which counts its coverage; none for a single pair.
+    pub interval: Option<Interval>,
+    /// The percentile interval of the bootstrap, exact in that it weighs all resamples; its coverage
+    /// is nominal. None for a single pair.
+    pub bootstrap: Option<Interval>,
+}
+
+impl PairedRatio {
+    /// Of at least one ratio.
+    pub fn of(ratios: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let mut sorted: Vec<f64> = ratios.into_iter().collect();
+        sorted.sort_by(f64::total_cmp);
+        let bootstrap = bootstrap::median_interval(&sorted);
+        let Spread { count: pairs, median, interval, .. } = Spread::of(sorted)?;
+        Some(Self { pairs, median, interval, bootstrap })
     }
 }
 

@@ -35,7 +35,7 @@ impl TextTable {
 }
 
 /// The number with four significant digits.
-pub(super) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude == 0.0 || !magnitude.is_finite() {
         return value.to_string();

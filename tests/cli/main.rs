@@ -7,6 +7,7 @@ mod limits;
 mod outputs;
 mod query;
 mod refused_problems;
+mod report;
 mod shards;
 mod status;
 mod survive;

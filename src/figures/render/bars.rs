@@ -1,8 +1,9 @@
-use super::super::chart::{Bar, Category, Chart, Outcome};
+use super::super::chart::{Bar, Category, Chart, Outcome, Panel};
 use super::font;
 use super::paragraph::wrapped;
+use super::reading;
 use super::scale::Stretch;
-use super::scene::{Anchor, Frame, INK, Scene, Text, at, pen, text};
+use super::scene::{Anchor, Frame, INK, READABLE, Scene, Text, at, pen, text};
 use super::symbols;
 use crate::figures::palette::Colour;
 
@@ -34,7 +35,7 @@ pub(super) fn marks_fit(categories: &[Category], panel_width: f64) -> bool {
 /// a bar which is not there is seen to be not there.
 pub(super) fn draw(
     scene: &mut Scene,
-    chart: &Chart,
+    (chart, panel): (&Chart, &Panel),
     categories: &[Category],
     y: &Stretch,
     frame: Frame,
@@ -50,6 +51,8 @@ pub(super) fn draw(
             let place = places.partition_point(|&series| series < bar.series);
             let slot = Frame { left: left + width * place as f64, width, ..frame };
             one(scene, bar, series.colour, y, slot);
+            let whose = [panel.title.as_str(), &category.label, &series.name];
+            scene.reading(slot, reading::outcome(&whose, &panel.y.label, &bar.outcome));
         }
     }
 }
@@ -57,11 +60,11 @@ pub(super) fn draw(
 /// Draws one bar into its slot, which is as high as the plot.
 fn one(scene: &mut Scene, bar: &Bar, colour: Colour, y: &Stretch, slot: Frame) {
     let middle = slot.left + slot.width / 2.0;
-    let dark = colour.mixed(INK, 0.35);
+    let dark = colour.mixed(INK, READABLE);
     let height = |fraction: f64| slot.bottom() - fraction * slot.height;
     match &bar.outcome {
         Outcome::Value(spread) => {
-            let Some(value) = y.fraction(spread.middle) else {
+            let Some(value) = y.fraction(spread.median) else {
                 return symbols::zero(scene, at(middle, slot.bottom()), colour);
             };
             let base = y.fraction(0.0).unwrap_or(0.0);
@@ -74,10 +77,10 @@ fn one(scene: &mut Scene, bar: &Bar, colour: Colour, y: &Stretch, slot: Frame) {
                 height: bottom - top,
             };
             scene.polygon(body.corners(), colour, 1.0);
-            if spread.low < spread.high {
+            if spread.min < spread.max {
                 let end = |value: f64| at(middle, height(y.fraction(value).unwrap_or(0.0)));
                 let cap = (0.36 * slot.width).min(8.0);
-                symbols::whisker(scene, end(spread.low), end(spread.high), cap, pen(INK, 1.0));
+                symbols::whisker(scene, end(spread.min), end(spread.max), cap, pen(INK, 1.0));
             }
         }
         Outcome::Mark(reason) => {

@@ -2,7 +2,7 @@
 //!
 //! The plots of all panels are equally large; what labels need comes off the whole first.
 
-use super::super::chart::{Chart, Content, Scale, Spread};
+use super::super::chart::{Chart, Content, Scale};
 use super::Size;
 use super::legend;
 use super::panel::{self, Room};
@@ -10,12 +10,17 @@ use super::paragraph::wrapped;
 use super::scale::Stretch;
 use super::scene::{Anchor, FAINT, Frame, INK, SOFT, Scene, Text, at, text};
 use crate::figures::palette::Colour;
+use crate::results::Spread;
 
 const MARGIN: f64 = 22.0;
 /// Between plots side by side, and right of the last one: half of a tick label sticks out there.
 const GAP: f64 = 26.0;
 /// No plot is smaller, whatever the size of the picture.
 const LEAST: f64 = 24.0;
+/// A picture without this much room for each column of panels has fewer columns.
+const LEAST_COLUMN: f64 = 220.0;
+/// Pictures below this width are a column of a paper, or a telephone.
+const NARROW: f64 = 480.0;
 
 /// A paragraph of the header or the footer.
 struct Paragraph<'a> {
@@ -71,11 +76,11 @@ fn furniture(chart: &Chart, width: f64) -> (f64, f64) {
     (MARGIN + head + legend + 8.0, foot + MARGIN)
 }
 
-/// Width and height in which the chart looks well.
-pub(super) fn natural_size(chart: &Chart) -> (f64, f64) {
-    let (columns, rows) = grid(chart);
+/// The width in which the chart looks well.
+pub(super) fn natural_width(chart: &Chart) -> f64 {
+    let columns = grid(chart, f64::INFINITY).0;
     let width = match columns {
-        0 | 1 => 640.0,
+        1 => 640.0,
         2 => 900.0,
         3 => 1020.0,
         more => 300.0 * more as f64,
@@ -87,20 +92,28 @@ pub(super) fn natural_size(chart: &Chart) -> (f64, f64) {
         }
         Content::Lines { .. } => 0.0,
     });
-    let width = widest.fold(width, |width, panel| width.max(panel * columns.max(1) as f64));
+    widest.fold(width, |width, panel| width.max(panel * columns as f64))
+}
+
+/// The height in which a chart of this width looks well.
+pub(super) fn natural_height(chart: &Chart, width: f64) -> f64 {
+    let (columns, rows) = grid(chart, width - 2.0 * MARGIN);
     let row = match (columns, rows) {
         (_, 0) => 80.0,
-        (..=1, 1) => 370.0,
+        _ if width < NARROW && rows > 2 => 170.0,
+        _ if width < NARROW => 235.0,
+        (1, 1) => 370.0,
         (_, 1) => 300.0,
         _ => 255.0,
     };
     let (above, below) = furniture(chart, width);
-    (width, above + row * rows.max(1) as f64 + below)
+    above + row * rows.max(1) as f64 + below
 }
 
-/// Columns and rows of panels.
-fn grid(chart: &Chart) -> (usize, usize) {
-    let columns = chart.columns.clamp(1, chart.panels.len().max(1));
+/// Columns and rows of panels in a picture of this width inside of its margins.
+pub(super) fn grid(chart: &Chart, inner: f64) -> (usize, usize) {
+    let room = (inner / LEAST_COLUMN).clamp(1.0, chart.panels.len().max(1) as f64) as usize;
+    let columns = chart.columns.clamp(1, room);
     (columns, chart.panels.len().div_ceil(columns))
 }
 
@@ -144,7 +157,7 @@ fn paragraphs(scene: &mut Scene, list: &[Paragraph], mut top: f64, width: f64) -
 }
 
 fn panels(scene: &mut Scene, chart: &Chart, area: Frame) {
-    let (columns, rows) = grid(chart);
+    let (columns, rows) = grid(chart, area.width);
     let stretches = vertical_stretches(chart);
     let labelled = |i: usize| !chart.shares_y || i.is_multiple_of(columns);
 
@@ -195,7 +208,7 @@ fn panels(scene: &mut Scene, chart: &Chart, area: Frame) {
 
 /// The y axis of each panel.
 fn vertical_stretches(chart: &Chart) -> Vec<Stretch> {
-    let ends = |spread: &Spread| [spread.low, spread.middle, spread.high];
+    let ends = |spread: &Spread| [spread.min, spread.median, spread.max];
     let values = |content: &Content| -> Vec<f64> {
         match content {
             Content::Bars { categories, .. } => categories

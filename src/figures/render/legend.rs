@@ -1,6 +1,7 @@
 use super::super::chart::{Chart, Content, Line, Outcome, Scale, Series};
 use super::bars::marks_fit;
 use super::font;
+use super::layout;
 use super::lines::has_markers;
 use super::scene::{At, Frame, SOFT, Scene, at, text};
 use super::symbols;
@@ -85,7 +86,7 @@ fn placed(chart: &Chart, width: f64) -> Vec<(Entry<'_>, At)> {
 
 /// The series, and the markers that occur in the chart when it is this wide.
 fn entries(chart: &Chart, width: f64) -> Vec<Entry<'_>> {
-    let panel_width = width / chart.columns.max(1) as f64;
+    let panel_width = width / layout::grid(chart, width).0 as f64;
     let (mut zero, mut missing) = (false, false);
     for panel in &chart.panels {
         let mut see = |value: Option<f64>| match value {
@@ -97,7 +98,7 @@ fn entries(chart: &Chart, width: f64) -> Vec<Entry<'_>> {
                 let fit = marks_fit(categories, panel_width);
                 for bar in categories.iter().flat_map(|category| &category.bars) {
                     match &bar.outcome {
-                        Outcome::Value(spread) => see(Some(spread.middle)),
+                        Outcome::Value(spread) => see(Some(spread.median)),
                         Outcome::Missing => see(None),
                         Outcome::Mark(_) if fit => {}
                         Outcome::Mark(_) => see(None),
@@ -106,7 +107,7 @@ fn entries(chart: &Chart, width: f64) -> Vec<Entry<'_>> {
             }
             Content::Lines { lines, .. } => {
                 let points = lines.iter().flat_map(|line| &line.points);
-                points.for_each(|point| see(point.y.map(|y| y.middle)));
+                points.for_each(|point| see(point.y.map(|y| y.median)));
             }
         }
     }

@@ -1,10 +1,13 @@
-use super::super::chart::{Axis, Chart, Line, Point, Ranges, Spread};
+use super::super::chart::{Axis, Chart, Line, Panel, Point, Ranges};
+use super::super::numbers::number;
 use super::font;
 use super::paragraph::wrapped;
 use super::placing::{Obstacles, place_label};
+use super::reading;
 use super::scale::Stretch;
-use super::scene::{At, Frame, INK, Pen, Scene, Text, at, pen, text};
+use super::scene::{At, Frame, INK, Pen, READABLE, Scene, Text, at, pen, text};
 use super::symbols;
+use crate::results::Spread;
 
 const END_SIZE: f64 = 10.0;
 const END_LEADING: f64 = 13.0;
@@ -12,6 +15,8 @@ const END_LEADING: f64 = 13.0;
 const END_ROOM: (f64, f64) = (250.0, 0.45);
 /// Lines with more points have no markers at them.
 const MOST_MARKERS: usize = 25;
+/// The side of the area around a point that tells its value.
+const READING: f64 = 14.0;
 
 /// Whether a line's points are marked.
 pub(super) fn has_markers(line: &Line) -> bool {
@@ -27,8 +32,8 @@ pub(super) fn horizontal_stretch(x: &Axis, lines: &[Line]) -> Stretch {
 /// Draws curves: ranges below, then lines, then the reasons why they end.
 pub(super) fn draw(
     scene: &mut Scene,
-    chart: &Chart,
-    lines: &[Line],
+    (chart, panel): (&Chart, &Panel),
+    (horizontal, lines): (&Axis, &[Line]),
     ranges: Ranges,
     (x, y): (&Stretch, &Stretch),
     frame: Frame,
@@ -40,13 +45,13 @@ pub(super) fn draw(
         for run in plot.runs(line) {
             match ranges {
                 Ranges::Bands => {
-                    let highs = run.iter().map(|&(x, spread)| at(x, plot.height(spread.high)));
-                    let lows = run.iter().rev().map(|&(x, spread)| at(x, plot.height(spread.low)));
+                    let highs = run.iter().map(|&(x, spread)| at(x, plot.height(spread.max)));
+                    let lows = run.iter().rev().map(|&(x, spread)| at(x, plot.height(spread.min)));
                     scene.polygon(highs.chain(lows).collect(), colour, 0.16);
                 }
                 Ranges::Whiskers => {
-                    for &(x, spread) in run.iter().filter(|(_, spread)| spread.low < spread.high) {
-                        let (low, high) = (plot.height(spread.low), plot.height(spread.high));
+                    for &(x, spread) in run.iter().filter(|(_, spread)| spread.min < spread.max) {
+                        let (low, high) = (plot.height(spread.min), plot.height(spread.max));
                         scene.line(at(x, low), at(x, high), pen(colour, 1.5));
                     }
                 }
@@ -57,7 +62,7 @@ pub(super) fn draw(
     for line in &lines {
         let series = &chart.series[line.series];
         for run in plot.runs(line) {
-            let curve: Vec<At> = run.iter().map(|&(x, s)| at(x, plot.height(s.middle))).collect();
+            let curve: Vec<At> = run.iter().map(|&(x, s)| at(x, plot.height(s.median))).collect();
             obstacles.curve(&curve);
             scene.polyline(curve.clone(), symbols::line_pen(series));
             if has_markers(line) || curve.len() == 1 {
@@ -68,18 +73,39 @@ pub(super) fn draw(
             let Some(across) = plot.across(point) else { continue };
             match point.y {
                 None => symbols::cross(scene, at(across, frame.bottom() - 6.0), series.colour),
-                Some(spread) if y.fraction(spread.middle).is_none() => {
+                Some(spread) if y.fraction(spread.median).is_none() => {
                     symbols::zero(scene, at(across, frame.bottom()), series.colour);
                 }
                 Some(_) => {}
             }
         }
     }
+    for line in &lines {
+        let name = &chart.series[line.series].name;
+        // Where points are close together each has its share of the way.
+        let share = frame.width / line.points.len().max(1) as f64;
+        let side = READING.min(share.max(2.0));
+        for point in &line.points {
+            let (Some(across), Some(spread)) = (plot.across(point), point.y) else { continue };
+            if !spread.median.is_finite() {
+                continue;
+            }
+            let area = Frame {
+                left: across - side / 2.0,
+                top: plot.height(spread.median) - READING / 2.0,
+                width: side,
+                height: READING,
+            };
+            let place = format!("{} {}", horizontal.label, number(point.x, 6));
+            let whose = [panel.title.as_str(), name, place.trim()];
+            scene.reading(area, reading::value(&whose, &panel.y.label, &spread));
+        }
+    }
     for line in lines {
         let (Some(end), Some(run)) = (&line.end, plot.runs(line).pop()) else { continue };
         let Some(&(x, spread)) = run.last() else { continue };
-        let colour = chart.series[line.series].colour.mixed(INK, 0.25);
-        end_mark(scene, end, at(x, plot.height(spread.middle)), pen(colour, 1.0), &mut obstacles);
+        let colour = chart.series[line.series].colour.mixed(INK, READABLE);
+        end_mark(scene, end, at(x, plot.height(spread.median)), pen(colour, 1.0), &mut obstacles);
     }
 }
 
@@ -116,7 +142,7 @@ impl Plot<'_> {
     /// The pieces of a line between points without a value that can be shown.
     fn runs(&self, line: &Line) -> Vec<Vec<(f64, Spread)>> {
         let shown = |point: &Point| {
-            let spread = point.y.filter(|spread| self.y.fraction(spread.middle).is_some())?;
+            let spread = point.y.filter(|spread| self.y.fraction(spread.median).is_some())?;
             Some((self.across(point)?, spread))
         };
         let places: Vec<Option<(f64, Spread)>> = line.points.iter().map(shown).collect();

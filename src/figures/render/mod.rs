@@ -10,6 +10,7 @@ mod panel;
 mod paragraph;
 mod placing;
 mod png;
+mod reading;
 mod scale;
 mod scene;
 mod svg;
@@ -22,8 +23,11 @@ use super::chart::Chart;
 use super::error::FigureError;
 use crate::storage::NewFile;
 
-/// Pixels of a PNG for each unit of length, in both directions: sharp on dense screens.
-pub const PIXELS_PER_UNIT: f64 = 2.0;
+/// Pixels of a PNG for each unit of length, in both directions: 300 an inch, as journals want them.
+pub const PIXELS_PER_UNIT: f64 = 3.125;
+
+/// The width of a paper's column, 3.3 inches, in units.
+const COLUMN: f64 = 317.0;
 
 /// The size of a picture, in units of a CSS pixel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,9 +51,15 @@ impl Size {
 
     /// The size in which this chart looks well.
     pub fn natural(chart: &Chart) -> Self {
-        let (width, height) = layout::natural_size(chart);
+        Self::of_width(chart, layout::natural_width(chart))
+    }
+
+    /// The height in which this chart looks well at a width, as far as both are allowed: panels
+    /// that have no room side by side stand below each other.
+    pub fn of_width(chart: &Chart, width: f64) -> Self {
         let within = |length: f64| length.ceil().clamp(Self::LEAST, Self::MOST);
-        Self { width: within(width), height: within(height) }
+        let width = within(width);
+        Self { width, height: within(layout::natural_height(chart, width)) }
     }
 
     /// The width.
@@ -74,11 +84,17 @@ pub fn png(chart: &Chart, size: Size) -> Result<Vec<u8>, FigureError> {
     png::encode(&layout::scene(chart, size))
 }
 
-/// Writes `figure.svg` and `figure.png` of the chart's natural size into an existing folder. Each
-/// of them appears complete or not at all.
+/// Writes `figure.svg` and `figure.png` of the chart's natural size into an existing folder, and
+/// `figure-column.svg` and `figure-column.png` of the width of a paper's column, with letters that are
+/// readable there. Each of them appears complete or not at all.
 pub fn write(chart: &Chart, folder: impl AsRef<Path>) -> Result<(), FigureError> {
-    let size = Size::natural(chart);
-    let files = [("figure.svg", svg(chart, size).into_bytes()), ("figure.png", png(chart, size)?)];
+    let (size, column) = (Size::natural(chart), Size::of_width(chart, COLUMN));
+    let files = [
+        ("figure.svg", svg(chart, size).into_bytes()),
+        ("figure.png", png(chart, size)?),
+        ("figure-column.svg", svg(chart, column).into_bytes()),
+        ("figure-column.png", png(chart, column)?),
+    ];
     for (name, bytes) in files {
         let path = folder.as_ref().join(name);
         let stored = NewFile::create(&path).and_then(|mut file| {

@@ -62,7 +62,7 @@ pub(super) fn draw(
     vertical_axis(scene, panel, y, frame, labelled);
     match &panel.content {
         Content::Bars { label, categories } => {
-            bars::draw(scene, chart, categories, y, frame);
+            bars::draw(scene, (chart, panel), categories, y, frame);
             let names: Vec<&str> = categories.iter().map(|c| c.label.as_str()).collect();
             category_axis(scene, &names, frame);
             horizontal_label(scene, label, frame);
@@ -71,7 +71,7 @@ pub(super) fn draw(
             let stretch = lines::horizontal_stretch(x, list);
             let ticks = horizontal_ticks(&stretch, x, frame.width);
             horizontal_axis(scene, &ticks, frame);
-            lines::draw(scene, chart, list, *ranges, (&stretch, y), frame);
+            lines::draw(scene, (chart, panel), (x, list), *ranges, (&stretch, y), frame);
             horizontal_label(scene, &x.label, frame);
         }
     }

@@ -25,6 +25,7 @@ pub(super) fn encode(scene: &Scene) -> Result<Vec<u8>, FigureError> {
 
 fn draw(canvas: &mut Pixmap, shape: &Shape, zoom: Transform) {
     match shape {
+        Shape::Reading { .. } => {}
         Shape::Path { points, closed, fill, pen } => {
             let path = outline(points, *closed);
             paint(canvas, path, fill, pen, zoom);

@@ -2,11 +2,14 @@ use super::super::palette::Colour;
 
 pub(super) const INK: Colour = Colour([0x22, 0x26, 0x2B]);
 pub(super) const SOFT: Colour = Colour([0x5A, 0x61, 0x69]);
-pub(super) const FAINT: Colour = Colour([0x8A, 0x90, 0x98]);
+pub(super) const FAINT: Colour = Colour([0x6B, 0x72, 0x7A]);
 pub(super) const AXIS: Colour = Colour([0x9A, 0xA0, 0xA6]);
 pub(super) const GRID: Colour = Colour([0xE7, 0xE9, 0xEC]);
 pub(super) const FINE_GRID: Colour = Colour([0xF3, 0xF4, 0xF6]);
 pub(super) const WHITE: Colour = Colour([0xFF, 0xFF, 0xFF]);
+
+/// The share of ink in a series' colour with which small text on white has a contrast of 4.5.
+pub(super) const READABLE: f64 = 0.45;
 
 /// A place; y grows downwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,9 +93,24 @@ pub(super) struct Text {
 /// What a picture is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shape {
-    Path { points: Vec<At>, closed: bool, fill: Option<Fill>, pen: Option<Pen> },
-    Circle { centre: At, radius: f64, fill: Option<Fill>, pen: Option<Pen> },
+    Path {
+        points: Vec<At>,
+        closed: bool,
+        fill: Option<Fill>,
+        pen: Option<Pen>,
+    },
+    Circle {
+        centre: At,
+        radius: f64,
+        fill: Option<Fill>,
+        pen: Option<Pen>,
+    },
     Text(Text),
+    /// Nothing to see: what is said to those who point there.
+    Reading {
+        area: Frame,
+        content: String,
+    },
 }
 
 /// A picture: shapes from the lowest to the topmost.
@@ -126,6 +144,10 @@ impl Scene {
     pub(super) fn disc(&mut self, centre: At, radius: f64, colour: Colour, pen: Pen) {
         let fill = Some(Fill { colour, opacity: 1.0 });
         self.shapes.push(Shape::Circle { centre, radius, fill, pen: Some(pen) });
+    }
+
+    pub(super) fn reading(&mut self, area: Frame, content: String) {
+        self.shapes.push(Shape::Reading { area, content });
     }
 
     pub(super) fn text(&mut self, text: Text) {

@@ -40,6 +40,15 @@ fn element(shape: &Shape) -> String {
             painted(fill, pen)
         ),
         Shape::Text(text) => text_element(text),
+        Shape::Reading { area, content } => format!(
+            "<g class=\"reading\"><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" \
+             height=\"{}\" fill=\"none\" pointer-events=\"all\"/></g>",
+            escaped(content),
+            length(area.left),
+            length(area.top),
+            length(area.width),
+            length(area.height),
+        ),
     }
 }
 

@@ -9,6 +9,7 @@ fn chart(name: &str, trials: &[TrialRecord], traces: &[TraceRecord]) -> Chart {
         title: "A title".into(),
         subtitle: "epsilon = 1".into(),
         footnote: "version 0".into(),
+        time_limit: Some(1800.0),
     };
     (figure(name).unwrap().chart)(trials, traces, &facts).unwrap()
 }
@@ -65,7 +66,7 @@ fn bars_are_medians_with_their_range() {
     let chart = chart("bars", &rows, &[]);
     assert_eq!((names(&chart), titles(&chart)), (vec!["HDMM+PGM"], vec!["HDMM"]));
     let Outcome::Value(spread) = groups(&chart.panels[0])[0].1[0].1 else { panic!("no value") };
-    assert_eq!((spread.low, spread.middle, spread.high), (0.1, 0.25, 0.9));
+    assert_eq!((spread.min, spread.median, spread.max), (0.1, 0.25, 0.9));
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn arms_that_do_not_run_have_their_reason_in_place_of_a_bar() {
         other => panic!("{other:?}"),
     };
     assert_eq!(mark(2, 0), "infeasible: would need 2.2 GB");
-    assert_eq!(mark(2, 1), "timeout");
+    assert_eq!(mark(2, 1), "timeout after 1800 s");
     assert_eq!(mark(3, 2), "infeasible: would need 4e72 GB");
     assert!(matches!(groups(&chart.panels[2])[3].1[0].1, Outcome::Value(_)));
 }
@@ -100,7 +101,7 @@ fn stars_are_explained_and_failures_counted() {
         ]
     );
     let Outcome::Value(spread) = groups(&chart.panels[3])[1].1[2].1 else { panic!("no value") };
-    assert!(spread.high < 1.0, "a failed trial does not count");
+    assert!(spread.max < 1.0, "a failed trial does not count");
 }
 
 #[test]
@@ -120,7 +121,7 @@ fn epsilon_has_a_line_for_each_arm_that_ran_and_a_note_for_others() {
     assert_eq!(x.ticks, [0.1, 0.3, 1.0, 3.0, 10.0]);
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[0].points.iter().map(|point| point.x).collect::<Vec<_>>(), x.ticks);
-    assert!((lines[0].points[2].y.unwrap().middle - 0.27).abs() < 1e-12);
+    assert!((lines[0].points[2].y.unwrap().median - 0.27).abs() < 1e-12);
 }
 
 #[test]

@@ -8,8 +8,9 @@ use tiny_skia::Pixmap;
 use super::made_up::{figure_1, figure_2a, figure_2b, figure_3};
 use crate::figures::{
     Axis, Bar, Category, Chart, Colour, Content, Facts, FigureError, Line, Outcome,
-    PIXELS_PER_UNIT, Panel, Point, Ranges, Scale, Series, Size, Spread, figure, png, svg, write,
+    PIXELS_PER_UNIT, Panel, Point, Ranges, Scale, Series, Size, figure, png, svg, write,
 };
+use crate::results::Spread;
 
 fn series(count: usize) -> Vec<Series> {
     let one = |i: usize| Series {
@@ -20,8 +21,8 @@ fn series(count: usize) -> Vec<Series> {
     (0..count).map(one).collect()
 }
 
-fn spread(middle: f64) -> Spread {
-    Spread { middle, low: middle * 0.8, high: middle * 1.3 }
+fn spread(median: f64) -> Spread {
+    Spread { count: 5, median, min: median * 0.8, max: median * 1.3, interval: None }
 }
 
 /// A chart with one panel of lines through these values.
@@ -75,9 +76,12 @@ fn bars(outcomes: &[Outcome], panels: usize, scale: Scale) -> Chart {
 /// Draws the chart, and checks what holds for every picture: the PNG has its size and is not
 /// blank; the SVG is well-formed and holds all names; no text leaves the picture.
 fn check(chart: &Chart) {
-    let size = Size::natural(chart);
+    check_at(chart, Size::natural(chart));
+}
+
+fn check_at(chart: &Chart, size: Size) {
     let picture = Pixmap::decode_png(&png(chart, size).unwrap()).unwrap();
-    let pixels = |length: f64| (length * PIXELS_PER_UNIT) as u32;
+    let pixels = |length: f64| (length * PIXELS_PER_UNIT).round() as u32;
     assert_eq!((picture.width(), picture.height()), (pixels(size.width()), pixels(size.height())));
     assert!(picture.pixels().iter().any(|pixel| pixel.red() < 128));
 
@@ -116,6 +120,7 @@ fn every_figure_is_drawn() {
         title: "Error & <time>".into(),
         subtitle: "control \u{1} characters".into(),
         footnote: "here".into(),
+        time_limit: None,
     };
     let drawn = |name: &str| {
         let trials = match name {
@@ -127,6 +132,10 @@ fn every_figure_is_drawn() {
     };
     for name in ["bars", "epsilon", "scaling", "traces"] {
         check(&drawn(name));
+        // The width of a paper's column, where no panels stand side by side.
+        let column = Size::of_width(&drawn(name), 317.0);
+        check_at(&drawn(name), column);
+        assert!(column.height() < 1000.0, "{name} is too high for a page");
     }
     assert_eq!(Size::natural(&drawn("bars")).width(), 900.0);
 }
@@ -202,21 +211,22 @@ fn sizes_that_cannot_be_drawn_are_refused_and_small_ones_are_drawn() {
     let small = Size::new(160.0, 160.0).unwrap();
     let chart = lines(&[&[1.0, 2.0], &[2.0, 1.0]], Scale::Log);
     let picture = Pixmap::decode_png(&png(&chart, small).unwrap()).unwrap();
-    assert_eq!((picture.width(), picture.height()), (320, 320));
+    assert_eq!((picture.width(), picture.height()), (500, 500));
 }
 
 #[test]
-fn both_files_are_written_and_the_same_chart_gives_the_same_bytes() {
+fn all_files_are_written_and_the_same_chart_gives_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let chart = lines(&[&[1.0, 0.1, 0.01]], Scale::Log);
     let mut bytes = Vec::new();
     for _ in 0..2 {
         write(&chart, folder.path()).unwrap();
         let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
-        bytes.push((read("figure.svg"), read("figure.png")));
+        let names = ["figure.svg", "figure.png", "figure-column.svg", "figure-column.png"];
+        bytes.push(names.map(read));
     }
     assert_eq!(bytes[0], bytes[1]);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
     let missing = folder.path().join("missing");
     let message = write(&chart, &missing).unwrap_err().to_string();
     assert!(message.contains("figure.svg") && message.contains("there is no folder"), "{message}");

@@ -67,6 +67,11 @@ pub fn write_claims(path: &Path, findings: &[Finding]) -> io::Result<()> {
     csv_records::write_file(path, findings)
 }
 
+/// Reads a `claims.csv`.
+pub fn read_claims(path: &Path) -> Result<Vec<Finding>, csv::Error> {
+    csv::Reader::from_path(path)?.into_deserialize().collect()
+}
+
 /// The table for a terminal. Below it, the reasons of those that do not hold.
 pub fn claims_table(findings: &[Finding]) -> String {
     let mut table = TextTable::new(["", "claim", "paper", "ours", "verdict"]);
@@ -75,7 +80,7 @@ pub fn claims_table(findings: &[Finding]) -> String {
             format!("{index}"),
             finding.says.clone(),
             finding.paper.clone(),
-            ours(finding),
+            finding.ours_with_interval(),
             finding.verdict.to_string(),
         ]);
     }
@@ -88,11 +93,14 @@ pub fn claims_table(findings: &[Finding]) -> String {
     text
 }
 
-fn ours(finding: &Finding) -> String {
-    match (finding.low, finding.high) {
-        (Some(low), Some(high)) => {
-            format!("{} [{}, {}]", finding.ours, number(low), number(high))
+impl Finding {
+    /// What we got, with its interval where there is one.
+    pub fn ours_with_interval(&self) -> String {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => {
+                format!("{} [{}, {}]", self.ours, number(low), number(high))
+            }
+            _ => self.ours.clone(),
         }
-        _ => finding.ours.clone(),
     }
 }

@@ -6,11 +6,12 @@ mod raw;
 #[cfg(test)]
 mod tests;
 
-pub use finding::{Finding, Verdict, claims_table, write_claims};
+pub use finding::{Finding, Verdict, claims_table, read_claims, write_claims};
 pub use raw::ClaimError;
 
 use serde::{Deserialize, Serialize};
 
+use super::manifest::Manifest;
 use super::metric::Metric;
 use super::record::Status;
 
@@ -52,6 +53,12 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// The claims of the configuration that these results are for.
+    pub fn of(manifest: &Manifest) -> Result<Vec<Self>, serde_json::Error> {
+        let claims = manifest.configuration.get("claim");
+        claims.map_or(Ok(Vec::new()), Vec::deserialize)
+    }
+
     /// The statement, as a sentence.
     pub fn says(&self) -> &str {
         &self.says

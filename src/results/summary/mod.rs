@@ -1,16 +1,17 @@
 //! What the trials of an arm add up to: medians, ranges, and how it compares with PGM.
 
+mod read;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use super::metric::Metric;
 use super::record::{Status, TrialRecord};
-use super::statistics::Spread;
+use super::statistics::{PairedRatio, Spread};
 use crate::storage::NewFile;
 
 /// The arm that the others are compared with.
@@ -97,7 +98,7 @@ pub struct Group {
     pub peak_bytes: Option<f64>,
     /// Workload error over that of [`REFERENCE_ARM`] in the same trial: how many times better PGM
     /// is. None for that arm itself, and where no trial has both.
-    pub ratio: Option<Spread>,
+    pub ratio: Option<PairedRatio>,
 }
 
 impl Group {
@@ -136,7 +137,7 @@ impl Group {
             let is_reference =
                 |row: &&TrialRecord| group.is_beside(row) && row.arm == REFERENCE_ARM;
             let reference: Vec<_> = rows.iter().filter(is_reference).collect();
-            group.ratio = Spread::of(Metric::WorkloadError.paired_ratios(&own, &reference));
+            group.ratio = PairedRatio::of(Metric::WorkloadError.paired_ratios(&own, &reference));
         }
         group
     }
@@ -170,14 +171,18 @@ impl Summary {
     /// Writes `summary.csv`, whole or not at all.
     pub fn write_csv(&self, path: &Path) -> io::Result<()> {
         let mut file = NewFile::create(path)?;
-        let mut writer = csv::Writer::from_writer(&mut file);
+        file.write_all(&self.csv()?)?;
+        file.commit()
+    }
+
+    /// The content of `summary.csv`.
+    pub fn csv(&self) -> io::Result<Vec<u8>> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(header())?;
         for group in &self.groups {
             writer.write_record(record(group))?;
         }
-        writer.flush()?;
-        drop(writer);
-        file.commit()
+        writer.into_inner().map_err(|error| error.into_error())
     }
 }
 
@@ -186,7 +191,7 @@ fn header() -> Vec<String> {
     let endings = Endings::default().counts().map(|(status, _)| status.to_string());
     let of_metric =
         |metric: Metric| ["median", "min", "max"].map(|part| format!("{}_{part}", metric.name()));
-    let ratio = ["pairs", "median", "low", "high", "coverage"]
+    let ratio = ["pairs", "median", "low", "high", "coverage", "bootstrap_low", "bootstrap_high"]
         .map(|part| format!("ratio_to_{REFERENCE_ARM}_{part}"));
     let mut names: Vec<String> = group.map(String::from).into();
     names.extend(endings);
@@ -214,10 +219,13 @@ fn record(group: &Group) -> Vec<String> {
     }
     values.push(text(group.peak_bytes));
     let interval = group.ratio.and_then(|ratio| ratio.interval);
-    values.push(group.ratio.map_or_else(String::new, |ratio| ratio.count.to_string()));
+    let bootstrap = group.ratio.and_then(|ratio| ratio.bootstrap);
+    values.push(group.ratio.map_or_else(String::new, |ratio| ratio.pairs.to_string()));
     values.push(text(group.ratio.map(|ratio| ratio.median)));
     values.push(text(interval.map(|interval| interval.low)));
     values.push(text(interval.map(|interval| interval.high)));
     values.push(text(interval.map(|interval| interval.coverage)));
+    values.push(text(bootstrap.map(|interval| interval.low)));
+    values.push(text(bootstrap.map(|interval| interval.high)));
     values
 }

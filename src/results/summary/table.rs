@@ -1,5 +1,5 @@
 use super::super::metric::Metric;
-use super::super::statistics::Spread;
+use super::super::statistics::{Interval, Spread};
 use super::super::text_table::{TextTable, number};
 use super::{Group, REFERENCE_ARM, Summary};
 use crate::numeric::bytes::Bytes;
@@ -68,7 +68,9 @@ impl Summary {
         };
         let others = self.groups.iter().filter(is_beside);
         let texts = others.filter_map(|other| {
-            other.ratio.map(|ratio| format!("{} {}", other.arm, with_interval(&ratio)))
+            other.ratio.map(|ratio| {
+                format!("{} {}", other.arm, with_interval(ratio.median, ratio.interval))
+            })
         });
         texts.collect::<Vec<_>>().join(", ")
     }
@@ -88,9 +90,9 @@ fn no_error(group: &Group) -> String {
 }
 
 /// The median and its interval: `3.220 [3.050, 3.400]`.
-pub(in super::super) fn with_interval(spread: &Spread) -> String {
-    let median = number(spread.median);
-    match spread.interval {
+pub(in super::super) fn with_interval(median: f64, interval: Option<Interval>) -> String {
+    let median = number(median);
+    match interval {
         Some(interval) => {
             format!("{median} [{}, {}]", number(interval.low), number(interval.high))
         }

@@ -1,3 +1,5 @@
+use std::fs;
+
 use super::super::examples;
 use super::*;
 
@@ -58,7 +60,7 @@ fn trials_without_an_estimate_are_counted_and_not_averaged() {
     assert_eq!(lls.endings, Endings { done: 3, timeout: 1, failed: 1, infeasible: 0 });
     assert_eq!(lls.endings.to_string(), "3 done, 1 timeout, 1 failed");
     assert_eq!(lls.spread(Metric::WorkloadError).unwrap().median, 0.5);
-    assert_eq!(lls.ratio.unwrap().count, 3);
+    assert_eq!(lls.ratio.unwrap().pairs, 3);
 }
 
 #[test]
@@ -99,8 +101,29 @@ fn the_csv_has_a_line_for_each_arm() {
     assert_eq!(get(1, "ratio_to_pgm_pairs"), "5");
     assert_eq!(get(1, "ratio_to_pgm_high"), "5");
     assert_eq!(get(2, "ratio_to_pgm_coverage"), "");
+    assert_eq!(get(1, "ratio_to_pgm_bootstrap_low"), "1");
     Summary::of(&[]).write_csv(&path).unwrap();
     assert_eq!(csv::Reader::from_path(&path).unwrap().headers().unwrap(), &names);
+}
+
+#[test]
+fn a_summary_is_read_as_it_was_written_but_for_the_intervals_of_medians() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("summary.csv");
+    let mut written = Summary::of(&rows());
+    written.write_csv(&path).unwrap();
+    for spread in written.groups.iter_mut().flat_map(|group| group.spreads.iter_mut().flatten()) {
+        spread.interval = None;
+    }
+    assert_eq!(Summary::read_csv(&path).unwrap(), written);
+    // Columns of later versions may be missing; others may not.
+    let text = String::from_utf8(written.csv().unwrap()).unwrap();
+    let older = text.lines().map(|line| line.rsplitn(3, ',').nth(2).unwrap());
+    fs::write(&path, older.collect::<Vec<_>>().join("\n")).unwrap();
+    let read = Summary::read_csv(&path).unwrap();
+    assert_eq!(read.groups[1].ratio.unwrap().bootstrap, None);
+    fs::write(&path, text.replace("0.8", "eighty")).unwrap();
+    assert!(Summary::read_csv(&path).unwrap_err().to_string().contains("line: 3"));
 }
 
 #[test]

@@ -1,0 +1,121 @@
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::error::ReportError;
+use crate::figures::{self, Chart};
+use crate::results::claims::{Claim, Finding};
+use crate::results::manifest::Manifest;
+use crate::results::store::{LedgerLine, Recorded};
+use crate::results::summary::Summary;
+use crate::results::{TraceRecord, TrialRecord};
+
+/// The results of an experiment. Where the rows are not there, as in results that were passed on
+/// without them, summary, claims and figure are those that the run has written.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    pub(super) manifest: Manifest,
+    /// The current rows, in the order of the configuration; none where there is no such file.
+    pub(super) rows: Option<Vec<TrialRecord>>,
+    pub(super) traces: Vec<TraceRecord>,
+    pub(super) ledger: Vec<LedgerLine>,
+    pub(super) summary: Summary,
+    pub(super) findings: Vec<Finding>,
+    pub(super) picture: Picture,
+}
+
+/// Where the figure comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Picture {
+    /// Drawn from the rows.
+    Chart(Chart),
+    /// As the run has written it.
+    Files {
+        /// `figure.svg`.
+        wide: String,
+        /// `figure-column.svg`, which earlier versions did not write.
+        narrow: Option<String>,
+    },
+    /// This experiment has none.
+    None,
+}
+
+impl Experiment {
+    /// Reads the results in a folder, without the stale ones.
+    pub fn read(folder: &Path) -> Result<Self, ReportError> {
+        if !folder.is_dir() {
+            return Err(ReportError::NoFolder { folder: folder.into() });
+        }
+        if !folder.join("manifest.json").is_file() {
+            return Err(ReportError::NoManifest { folder: folder.into() });
+        }
+        let manifest = Manifest::read(folder)?;
+        match folder.join("trials.csv").is_file() {
+            true => Self::from_rows(folder, manifest),
+            false => Self::without_rows(folder, manifest),
+        }
+    }
+
+    fn from_rows(folder: &Path, manifest: Manifest) -> Result<Self, ReportError> {
+        let Recorded { rows: all, mut traces, mut ledger } = Recorded::read(folder)?;
+        let keys: BTreeSet<&str> = manifest.keys.iter().map(String::as_str).collect();
+        traces.retain(|trace| keys.contains(trace.key.as_str()));
+        ledger.retain(|line| keys.contains(line.key.as_str()));
+        let recorded = Recorded { rows: all, traces, ledger };
+        let rows = recorded.rows_of(&manifest.keys);
+        let Recorded { traces, ledger, .. } = recorded;
+        let claims = Claim::of(&manifest)
+            .map_err(|error| ReportError::Claims { folder: folder.into(), error })?;
+        let findings = claims.iter().map(|claim| claim.check(&rows, &traces)).collect();
+        let chart = figures::chart_of(&manifest, &rows, &traces);
+        Ok(Self {
+            summary: Summary::of(&rows),
+            picture: chart.map_or(Picture::None, Picture::Chart),
+            rows: Some(rows),
+            manifest,
+            traces,
+            ledger,
+            findings,
+        })
+    }
+
+    fn without_rows(folder: &Path, manifest: Manifest) -> Result<Self, ReportError> {
+        let failed = |file: &Path| {
+            let file = file.to_path_buf();
+            move |error| ReportError::Csv { file, error }
+        };
+        let (summary, claims) = (folder.join("summary.csv"), folder.join("claims.csv"));
+        let summary = match summary.is_file() {
+            true => Summary::read_csv(&summary).map_err(failed(&summary))?,
+            false => Summary { groups: Vec::new() },
+        };
+        let findings = match claims.is_file() {
+            true => crate::results::claims::read_claims(&claims).map_err(failed(&claims))?,
+            false => Vec::new(),
+        };
+        let picture = |name: &str| {
+            let file = folder.join(name);
+            match fs::read_to_string(&file) {
+                Ok(svg) => Ok(Some(svg)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(ReportError::Io { file, error }),
+            }
+        };
+        let narrow = picture("figure-column.svg")?;
+        let wide = picture("figure.svg")?;
+        let picture = wide.map_or(Picture::None, |wide| Picture::Files { wide, narrow });
+        let (rows, traces, ledger) = (None, Vec::new(), Vec::new());
+        Ok(Self { manifest, rows, traces, ledger, summary, findings, picture })
+    }
+
+    /// The name of the experiment.
+    pub fn name(&self) -> &str {
+        &self.manifest.name
+    }
+
+    /// A part of the configuration, as text.
+    pub(super) fn configured(&self, path: &str) -> Option<&str> {
+        self.manifest.configuration.pointer(path)?.as_str()
+    }
+}

@@ -1,0 +1,101 @@
+use super::experiment::Experiment;
+use super::table::{Cell, Table, chosen, measured, text};
+use crate::figures::labels;
+use crate::numeric::bytes::Bytes;
+use crate::results::summary::{Group, REFERENCE_ARM};
+use crate::results::{Metric, PairedRatio, Spread};
+
+/// Medians with their ranges, and how each arm compares with PGM.
+pub(super) fn table(id: String, experiment: &Experiment) -> Table {
+    let columns = [
+        "dataset",
+        "attributes*",
+        "mechanism",
+        "estimator",
+        "epsilon*",
+        "workload error*",
+        "smallest*",
+        "largest*",
+        "ratio to PGM*",
+        "95 % from*",
+        "95 % to*",
+        "trials",
+        "seconds*",
+        "seconds per iteration*",
+        "memory*",
+        "error on what was measured*",
+        "delta*",
+    ];
+    let is_scaling = experiment.configured("/figure/kind") == Some("scaling");
+    let groups = experiment.summary.groups.iter();
+    let rows = groups.map(|group| cells(group, is_scaling)).collect();
+    let table = Table::new(id, "Medians over trials", columns, rows);
+    let table = ["epsilon", "delta"].into_iter().fold(table, Table::without_constant);
+    table.without_empty_columns()
+}
+
+/// Elsewhere the number of attributes goes with the data.
+fn cells(group: &Group, is_scaling: bool) -> [Cell; 17] {
+    let error = group.spread(Metric::WorkloadError);
+    let median = |metric| measured(group.spread(metric).map(|spread| spread.median));
+    let of_error = |part: fn(Spread) -> f64| measured(error.map(part));
+    let interval = group.ratio.and_then(interval_of);
+    let memory = group.peak_bytes.map_or_else(Cell::default, |bytes| Cell {
+        value: Some(bytes),
+        ..text(Bytes(bytes).to_string())
+    });
+    let standin = if group.standin { " (stand-in)" } else { "" };
+    [
+        text(labels::dataset(&group.dataset) + standin),
+        if is_scaling { chosen(group.attributes as f64) } else { Cell::default() },
+        text(labels::mechanism(&group.mechanism)),
+        text(labels::arm(&group.arm)),
+        chosen(group.epsilon),
+        of_error(|error| error.median),
+        of_error(|error| error.min),
+        of_error(|error| error.max),
+        measured(group.ratio.map(|ratio| ratio.median)),
+        measured(interval.map(|ends| ends.0)),
+        measured(interval.map(|ends| ends.1)),
+        text(group.endings.to_string()),
+        median(Metric::EstimateSeconds),
+        median(Metric::SecondsPerIteration),
+        memory,
+        median(Metric::MeasurementError),
+        chosen(group.delta),
+    ]
+}
+
+/// That of the bootstrap; in summaries of earlier versions only the other one is there.
+fn interval_of(ratio: PairedRatio) -> Option<(f64, f64)> {
+    let interval = ratio.bootstrap.or(ratio.interval)?;
+    Some((interval.low, interval.high))
+}
+
+/// What the intervals are, in words; nothing where there are none.
+pub(super) fn about_intervals(experiment: &Experiment) -> Option<String> {
+    let ratios: Vec<PairedRatio> =
+        experiment.summary.groups.iter().filter_map(|group| group.ratio).collect();
+    let reference = labels::arm(REFERENCE_ARM);
+    let ratio = format!(
+        "The ratio is the workload error over that of {reference} in the same trial, from the same \
+         measurements, and the median of that over trials: above 1, {reference} is better."
+    );
+    let coverages = ratios.iter().filter_map(|ratio| Some(ratio.interval?.coverage));
+    let coverage = coverages.reduce(f64::min).map(|least| format!("{:.1} %", 100.0 * least));
+    let is_bootstrap = ratios.iter().any(|ratio| ratio.bootstrap.is_some());
+    match (ratios.is_empty(), coverage, is_bootstrap) {
+        (true, ..) => None,
+        (false, None, _) => Some(ratio + " A single trial has no interval."),
+        (false, Some(coverage), true) => Some(format!(
+            "{ratio} Its interval is the percentile bootstrap of that median, nominally 95 %, with \
+             all resamples weighed and none drawn. How sure such few trials really make it can be \
+             counted for the interval from order statistics, which summary.csv has as well: \
+             {coverage} at least."
+        )),
+        (false, Some(coverage), false) => Some(format!(
+            "{ratio} Its interval is that from order statistics, which contains the true median \
+             with a probability of {coverage} at least."
+        )),
+    }
+}

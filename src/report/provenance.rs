@@ -1,0 +1,71 @@
+use super::experiment::Experiment;
+use super::table::{Cell, Table, chosen, text};
+use crate::figures::labels;
+use crate::results::manifest::{DatasetFacts, Run};
+use crate::results::number;
+
+/// The data, with checksums and with stand-ins named.
+pub(super) fn datasets(id: String, experiment: &Experiment) -> Table {
+    let queries = |name: &str| {
+        let workload = experiment.manifest.workloads.get(name).and_then(|list| list.as_array());
+        workload.map_or_else(Cell::default, |list| chosen(list.len() as f64))
+    };
+    let row = |data: &DatasetFacts| {
+        [
+            text(labels::dataset(&data.name)),
+            chosen(data.records as f64),
+            queries(&data.name),
+            text(if data.standin { "made-up stand-ins" } else { "real" }),
+            Cell { class: "code", ..text(data.blake3.as_str()) },
+        ]
+    };
+    let columns = ["dataset", "records*", "sub-workloads*", "records are", "BLAKE3 checksum"];
+    let rows = experiment.manifest.datasets.iter().map(row).collect();
+    Table::new(id, "Data", columns, rows).without_empty_columns()
+}
+
+/// The runs that made the results.
+pub(super) fn runs(id: String, experiment: &Experiment) -> Table {
+    let row = |run: &Run| {
+        let seconds = run.wall_seconds.map_or_else(Cell::default, |seconds| Cell {
+            value: Some(seconds),
+            ..text(number(seconds))
+        });
+        [
+            text(run.start.as_str()),
+            text(run.end.clone().unwrap_or_else(|| "stopped or running".into())),
+            seconds,
+            Cell { class: "code", ..text(run.command_line.join(" ")) },
+            text(program(run)),
+            text(machine(run)),
+        ]
+    };
+    let columns = ["start", "end", "seconds*", "command", "program", "machine"];
+    let rows = experiment.manifest.runs.iter().map(row).collect();
+    Table::new(id, "Runs", columns, rows)
+}
+
+fn program(run: &Run) -> String {
+    let build = &run.build;
+    let commit = build.commit.as_ref().map(|commit| {
+        let changed = if commit.is_clean { "" } else { " with changes" };
+        format!("commit {}{changed}", commit.id)
+    });
+    let lock = build.cargo_lock_blake3.as_ref().map(|hash| format!("Cargo.lock {hash}"));
+    let version = Some(format!("pgmbench {}", build.version));
+    let parts = [version, commit, build.rustc.clone(), lock];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn machine(run: &Run) -> String {
+    let machine = &run.machine;
+    let threads = if run.threads == 1 { "thread" } else { "threads" };
+    format!(
+        "{} ({}), {}, {}, {} {threads}",
+        machine.cpu,
+        machine.cpu_features.join(" "),
+        machine.architecture,
+        machine.os,
+        run.threads
+    )
+}

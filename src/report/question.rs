@@ -1,0 +1,58 @@
+use super::experiment::Experiment;
+use crate::figures::labels;
+
+/// More names than this are counted instead.
+const MOST_NAMES: usize = 5;
+
+/// What the experiment asks, in a sentence.
+pub(super) fn of(experiment: &Experiment) -> String {
+    let groups = &experiment.summary.groups;
+    if groups.is_empty() {
+        let names = experiment.manifest.datasets.iter().map(|data| labels::dataset(&data.name));
+        let names = listed(names, "datasets");
+        return format!("Which records and which queries are experiments on {names} about?");
+    }
+    let arms = listed(groups.iter().map(|group| estimator(&group.arm)), "estimators");
+    let mechanisms =
+        listed(groups.iter().map(|group| labels::mechanism(&group.mechanism)), "mechanisms");
+    let datasets = listed(groups.iter().map(|group| labels::dataset(&group.dataset)), "datasets");
+    let mut epsilons: Vec<f64> = groups.iter().map(|group| group.epsilon).collect();
+    epsilons.sort_by(f64::total_cmp);
+    let epsilon = match (epsilons.first(), epsilons.last()) {
+        (Some(low), Some(high)) if low < high => format!("epsilon from {low} to {high}"),
+        (Some(one), _) => format!("epsilon {one}"),
+        _ => String::new(),
+    };
+    let asked = match experiment.configured("/figure/kind") {
+        Some("scaling") => "how long does an iteration take, and with how many attributes at most?",
+        Some("traces") => "how do the losses and the error on the workload fall on the way?",
+        _ => "whose answers to the workload are closest to the truth?",
+    };
+    format!(
+        "Given the same noisy measurements ({mechanisms} on {datasets}, {epsilon}), what do {arms} \
+         make of them: {asked}"
+    )
+}
+
+fn estimator(arm: &str) -> String {
+    match arm {
+        "own" => "the mechanism's own estimator".into(),
+        _ => labels::arm(arm),
+    }
+}
+
+/// Different names with commas and an "and", or their number.
+fn listed(names: impl IntoIterator<Item = String>, what: &str) -> String {
+    let mut distinct: Vec<String> = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    }
+    match distinct.as_slice() {
+        [] => format!("no {what}"),
+        [one] => one.clone(),
+        many if many.len() > MOST_NAMES => format!("{} {what}", many.len()),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}

@@ -1,0 +1,299 @@
+//! What is on the page.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use roxmltree::{Document, Node, ParsingOptions};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::{Experiment, ReportError, page};
+use crate::figures;
+use crate::results::claims::{Claim, write_claims};
+use crate::results::manifest::{Build, DatasetFacts, Manifest, Run, configuration_hash};
+use crate::results::store::Store;
+use crate::results::summary::Summary;
+use crate::results::{Status, TrialRecord};
+
+const TRIALS: usize = 5;
+
+fn row(dataset: &str, arm: &str, trial: usize, error: Option<f64>) -> TrialRecord {
+    TrialRecord {
+        key: format!("{dataset}-{arm}-{trial}"),
+        experiment: "mine".into(),
+        dataset: dataset.into(),
+        standin: dataset == "loans",
+        attributes: 9,
+        mechanism: "hdmm".into(),
+        arm: arm.into(),
+        epsilon: 1.0,
+        delta: 0.0,
+        trial,
+        seed: format!("{trial:x}"),
+        status: if error.is_some() { Status::Done } else { Status::Infeasible },
+        phase: if error.is_some() { "" } else { "estimate" }.into(),
+        workload_error: error,
+        measurement_error: None,
+        l1_loss: None,
+        l2_loss: None,
+        gap: None,
+        iterations: None,
+        select_seconds: None,
+        measure_seconds: None,
+        estimate_seconds: Some(0.25),
+        evaluate_seconds: None,
+        seconds_per_iteration: None,
+        junction_tree_cells: None,
+        peak_bytes: Some(3.84e11),
+        message: "the table needs 384 GB, <b>more</b> than there is ]]>".into(),
+    }
+}
+
+fn rows() -> Vec<TrialRecord> {
+    let mut rows = Vec::new();
+    for dataset in ["adult", "loans"] {
+        for trial in 0..TRIALS {
+            let error = 0.1 + trial as f64 / 30.0;
+            rows.push(row(dataset, "own", trial, None));
+            rows.push(row(dataset, "lls", trial, Some(3.0 * error)));
+            rows.push(row(dataset, "pgm", trial, Some(error)));
+        }
+    }
+    rows
+}
+
+fn manifest(title: &str, rows: &[TrialRecord]) -> Manifest {
+    let configuration = json!({
+        "name": "mine", "title": title, "figure": {"kind": "bars"}, "limits": {"seconds": 60.0},
+        "claim": [{
+            "says": "PGM is 3 times better", "paper": 3.0, "kind": "ratio", "dataset": "adult",
+            "mechanism": "hdmm", "arm": "lls", "against": "pgm",
+        }],
+    });
+    let data = |name: &str| DatasetFacts {
+        name: name.into(),
+        blake3: "00ff".into(),
+        records: 100,
+        standin: name == "loans",
+    };
+    let build =
+        Build { version: "0.1.0".into(), commit: None, cargo_lock_blake3: None, rustc: None };
+    let mut run = Run::start(build, 2, vec!["pgmbench".into(), "run".into(), "<mine>".into()]);
+    run.finish(Duration::from_secs(3));
+    Manifest {
+        name: "mine".into(),
+        configuration_text: "title = '<&>'\n".into(),
+        configuration_blake3: configuration_hash(&configuration),
+        configuration,
+        datasets: vec![data("adult"), data("loans")],
+        workloads: [("adult".to_string(), json!([["a", "b"]]))].into(),
+        keys: rows.iter().map(|row| row.key.clone()).collect(),
+        runs: vec![run],
+    }
+}
+
+/// A folder of results as a run leaves it.
+fn results(title: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = rows();
+    manifest(title, &rows).write(folder.path()).unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    for row in &rows {
+        let draw = |label: &str, total: f64| {
+            let guarantee = |epsilon: f64| json!({"kind": "pure", "epsilon": epsilon});
+            let entry = json!({
+                "label": label, "mechanism": "discrete-laplace", "values": 6, "sensitivity": 2.0,
+                "scale": 4.0, "spacing": 1.0, "neighbours": "replace", "randomness": "seeded",
+                "granted": guarantee(0.5), "cost": guarantee(0.5), "running_total": guarantee(total),
+            });
+            entry.to_string()
+        };
+        let ledger = [draw("strategy on a, b", 0.5), draw("strategy on c", 1.0)];
+        store.append(row, &ledger, &[]).unwrap();
+    }
+    folder
+}
+
+fn read(folder: &Path) -> Experiment {
+    Experiment::read(folder).unwrap()
+}
+
+fn parsed(html: &str) -> Document<'_> {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    Document::parse_with_options(html, options).unwrap()
+}
+
+fn text_of(node: Node) -> String {
+    node.descendants().filter(Node::is_text).filter_map(|node| node.text()).collect()
+}
+
+/// Well-formed, loads nothing, links that lead somewhere, headings in order.
+fn check(html: &str) {
+    let document = parsed(html);
+    let ids: Vec<&str> = document.descendants().filter_map(|node| node.attribute("id")).collect();
+    let distinct: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(distinct.len(), ids.len(), "an id is there twice");
+    let mut links = 0;
+    for href in document.descendants().filter_map(|node| node.attribute("href")) {
+        match href.strip_prefix('#') {
+            Some(id) => assert!(distinct.contains(id), "{href}"),
+            None => assert!(href.starts_with("data:"), "{href}"),
+        }
+        links += 1;
+    }
+    assert!(links > 5);
+    for label in document.descendants().filter_map(|node| node.attribute("aria-labelledby")) {
+        assert!(distinct.contains(label), "{label}");
+    }
+    assert!(document.descendants().all(|node| node.attribute("src").is_none()));
+    let without_namespaces = html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+    assert!(!without_namespaces.contains("http://") && !without_namespaces.contains("https://"));
+    let mut level = 0;
+    for node in document.descendants().filter(Node::is_element) {
+        let name = node.tag_name().name();
+        let digit = name.strip_prefix('h').and_then(|rest| rest.parse::<u32>().ok());
+        let Some(next) = digit else { continue };
+        assert!(next <= level + 1, "{}", text_of(node));
+        level = next;
+    }
+    for row in document.descendants().filter(|node| node.has_tag_name("tr")) {
+        let cells = |row: Node| row.children().filter(Node::is_element).count();
+        let table = row.ancestors().find(|node| node.has_tag_name("table")).unwrap();
+        let head = table.descendants().find(|node| node.has_tag_name("tr")).unwrap();
+        assert_eq!(cells(row), cells(head));
+    }
+}
+
+/// The rows of the table whose caption has this id, cell by cell.
+fn cells(html: &str, id: &str) -> Vec<Vec<String>> {
+    let document = parsed(html);
+    let caption = document.descendants().find(|node| node.attribute("id") == Some(id)).unwrap();
+    let rows = caption.parent().unwrap().descendants().filter(|node| node.has_tag_name("tr"));
+    rows.map(|row| row.children().filter(Node::is_element).map(text_of).collect()).collect()
+}
+
+#[test]
+fn a_page_has_everything_that_was_found() {
+    let folder = results("Who is closer?");
+    let html = page(&[read(folder.path())]).unwrap();
+    check(&html);
+    assert!(html.contains("Who is closer?") && html.contains("own estimator, LLS and PGM"));
+    assert!(html.contains("All of its 30 arms have run."));
+
+    let numbers = cells(&html, "of-mine-numbers-table");
+    let columns = [
+        "dataset",
+        "mechanism",
+        "estimator",
+        "workload error",
+        "smallest",
+        "largest",
+        "ratio to PGM",
+        "95 % from",
+        "95 % to",
+        "trials",
+        "seconds",
+        "memory",
+    ];
+    assert_eq!(numbers[0], columns);
+    assert_eq!(numbers.len(), 1 + 6);
+    assert_eq!(numbers[2][..7].join(" "), "Adult HDMM LLS 0.5000 0.3000 0.7000 3.000");
+    assert!(numbers[4][0].contains("stand-in"), "{:?}", numbers[4]);
+    assert!(html.contains("<strong>Stand-ins.</strong>"));
+
+    let claims = cells(&html, "of-mine-claims-table");
+    assert_eq!(claims[1][3], "\u{2713} holds");
+    assert!(html.contains("1 holds."));
+
+    let troubles = cells(&html, "of-mine-troubles-table");
+    assert_eq!(troubles.len(), 1 + 2);
+    let reason = "the table needs 384 GB, <b>more</b> than there is ]]>";
+    assert_eq!(troubles[1][3..], ["infeasible", "estimate", "5", reason].map(String::from));
+
+    // Six arms and trials of two data: each trial's draws count once.
+    let ledger = cells(&html, "of-mine-ledger-table");
+    assert_eq!(ledger.len(), 1 + 2 * 2);
+    assert_eq!(ledger[1][3..6].join(" "), "strategy discrete-laplace 2");
+    assert_eq!(ledger[2].last().unwrap(), "\u{3b5} = 1");
+
+    let marks = html.matches("class=\"reading\"").count();
+    assert_eq!(marks, 2 * 6, "each mark of both drawings tells its value");
+    assert!(
+        html.contains("HDMM, Loans*, HDMM+LLS: workload error 0.5, from 0.3 to 0.7 (5 trials)")
+    );
+    for row in rows().iter().filter_map(|row| row.workload_error) {
+        assert!(html.contains(&format!(",{row},")), "{row}");
+    }
+}
+
+#[test]
+fn results_without_rows_are_shown_from_what_the_run_has_written() {
+    let (whole, kept) = (results("Kept"), tempfile::tempdir().unwrap());
+    let (rows, manifest) = (rows(), manifest("Kept", &rows()));
+    manifest.write(kept.path()).unwrap();
+    Summary::of(&rows).write_csv(&kept.path().join("summary.csv")).unwrap();
+    let claims = Claim::of(&manifest).unwrap();
+    let findings: Vec<_> = claims.iter().map(|claim| claim.check(&rows, &[])).collect();
+    write_claims(&kept.path().join("claims.csv"), &findings).unwrap();
+    figures::write(&figures::chart_of(&manifest, &rows, &[]).unwrap(), kept.path()).unwrap();
+
+    // Both are results of one experiment, on one page.
+    let html = page(&[read(whole.path()), read(kept.path())]).unwrap();
+    check(&html);
+    let table = |part: &str| {
+        let second = cells(&html, &format!("of-mine--2-{part}-table"));
+        assert_eq!(cells(&html, &format!("of-mine-{part}-table")), second);
+    };
+    ["numbers", "claims", "datasets"].into_iter().for_each(table);
+    assert!(html.contains("Its single trials are not here"));
+    assert_eq!(html.matches("class=\"reading\"").count(), 4 * 6);
+    let troubles = cells(&html, "of-mine--2-troubles-table");
+    assert_eq!(troubles[1].last().unwrap(), "would need 384 GB");
+
+    // A manifest alone is a page as well.
+    for file in ["summary.csv", "claims.csv", "figure.svg", "figure-column.svg"] {
+        fs::remove_file(kept.path().join(file)).unwrap();
+    }
+    let html = page(&[read(kept.path())]).unwrap();
+    assert!(html.contains("None of its 30 arms have run.") && !html.contains("<figure"));
+}
+
+#[test]
+fn nothing_that_results_contain_becomes_markup() {
+    let title = "</title><script>alert(1)</script> ]]> & \"quotes\"";
+    let folder = results(title);
+    let html = page(&[read(folder.path())]).unwrap();
+    check(&html);
+    let document = parsed(&html);
+    let scripts = document.descendants().filter(|node| node.has_tag_name("script")).count();
+    assert_eq!(scripts, 1);
+    let heading = document.descendants().find(|node| node.attribute("id") == Some("of-mine-title"));
+    assert_eq!(text_of(heading.unwrap()), title);
+    // A picture from elsewhere that runs something is left out.
+    fs::remove_file(folder.path().join("trials.csv")).unwrap();
+    let bad = "<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"></svg>";
+    fs::write(folder.path().join("figure.svg"), bad).unwrap();
+    assert!(!page(&[read(folder.path())]).unwrap().contains("onload"));
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_with_its_name() {
+    let folder = results("Broken");
+    let refused = |path: &Path| Experiment::read(path).unwrap_err();
+    let missing = folder.path().join("missing");
+    assert!(matches!(refused(&missing), ReportError::NoFolder { .. }));
+    let empty = tempfile::tempdir().unwrap();
+    assert!(matches!(refused(empty.path()), ReportError::NoManifest { .. }));
+
+    let trials = folder.path().join("trials.csv");
+    let text = fs::read_to_string(&trials).unwrap();
+    fs::write(&trials, text.replacen("infeasible", "unheard-of", 1)).unwrap();
+    let error = refused(folder.path()).to_string();
+    assert!(error.contains("trials.csv, line 2: not a record"), "{error}");
+    fs::remove_file(&trials).unwrap();
+    fs::write(folder.path().join("summary.csv"), "dataset\nadult\n").unwrap();
+    let error = refused(folder.path()).to_string();
+    assert!(error.contains("summary.csv") && error.contains("missing field"), "{error}");
+}

@@ -1,0 +1,118 @@
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::super::statistics::{CONFIDENCE, Interval, PairedRatio, Spread};
+use super::{Endings, Group, METRICS, Summary};
+
+/// A row of `summary.csv`. Columns that earlier versions did not write may be missing.
+#[derive(Deserialize)]
+struct Row {
+    dataset: String,
+    standin: bool,
+    attributes: usize,
+    mechanism: String,
+    arm: String,
+    epsilon: f64,
+    delta: f64,
+    done: usize,
+    infeasible: usize,
+    timeout: usize,
+    failed: usize,
+    workload_error_median: Option<f64>,
+    workload_error_min: Option<f64>,
+    workload_error_max: Option<f64>,
+    measurement_error_median: Option<f64>,
+    measurement_error_min: Option<f64>,
+    measurement_error_max: Option<f64>,
+    estimate_seconds_median: Option<f64>,
+    estimate_seconds_min: Option<f64>,
+    estimate_seconds_max: Option<f64>,
+    seconds_per_iteration_median: Option<f64>,
+    seconds_per_iteration_min: Option<f64>,
+    seconds_per_iteration_max: Option<f64>,
+    peak_bytes: Option<f64>,
+    ratio_to_pgm_pairs: Option<usize>,
+    ratio_to_pgm_median: Option<f64>,
+    ratio_to_pgm_low: Option<f64>,
+    ratio_to_pgm_high: Option<f64>,
+    ratio_to_pgm_coverage: Option<f64>,
+    #[serde(default)]
+    ratio_to_pgm_bootstrap_low: Option<f64>,
+    #[serde(default)]
+    ratio_to_pgm_bootstrap_high: Option<f64>,
+}
+
+impl Summary {
+    /// Reads a `summary.csv`, for results whose rows are not there. The file has no intervals of
+    /// medians, and takes it that every trial which is done has every number.
+    pub fn read_csv(path: &Path) -> Result<Self, csv::Error> {
+        let mut reader = csv::Reader::from_path(path)?;
+        let groups = reader.deserialize().map(|row| row.map(|row: Row| row.group()));
+        Ok(Self { groups: groups.collect::<Result<_, _>>()? })
+    }
+}
+
+impl Row {
+    fn group(self) -> Group {
+        let spread = |median: Option<f64>, min: Option<f64>, max: Option<f64>| {
+            let (median, min, max) = (median?, min?, max?);
+            Some(Spread { count: self.done, median, min, max, interval: None })
+        };
+        // In the order of METRICS.
+        let spreads: [Option<Spread>; METRICS.len()] = [
+            spread(self.workload_error_median, self.workload_error_min, self.workload_error_max),
+            spread(
+                self.measurement_error_median,
+                self.measurement_error_min,
+                self.measurement_error_max,
+            ),
+            spread(
+                self.estimate_seconds_median,
+                self.estimate_seconds_min,
+                self.estimate_seconds_max,
+            ),
+            spread(
+                self.seconds_per_iteration_median,
+                self.seconds_per_iteration_min,
+                self.seconds_per_iteration_max,
+            ),
+        ];
+        let interval = |low: Option<f64>, high: Option<f64>, coverage: Option<f64>| {
+            Some(Interval { low: low?, high: high?, coverage: coverage? })
+        };
+        let ratio = self.ratio_to_pgm_pairs.zip(self.ratio_to_pgm_median);
+        let ratio = ratio.map(|(pairs, median)| PairedRatio {
+            pairs,
+            median,
+            interval: interval(
+                self.ratio_to_pgm_low,
+                self.ratio_to_pgm_high,
+                self.ratio_to_pgm_coverage,
+            ),
+            bootstrap: interval(
+                self.ratio_to_pgm_bootstrap_low,
+                self.ratio_to_pgm_bootstrap_high,
+                Some(CONFIDENCE),
+            ),
+        });
+        Group {
+            dataset: self.dataset,
+            standin: self.standin,
+            attributes: self.attributes,
+            mechanism: self.mechanism,
+            arm: self.arm,
+            epsilon: self.epsilon,
+            delta: self.delta,
+            endings: Endings {
+                done: self.done,
+                infeasible: self.infeasible,
+                timeout: self.timeout,
+                failed: self.failed,
+            },
+            spreads,
+            peak_bytes: self.peak_bytes,
+            ratio,
+        }
+    }
+}

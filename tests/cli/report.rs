@@ -1,0 +1,61 @@
+//! `pgmbench report`, from results to a page.
+
+use std::fs;
+
+use super::Session;
+
+const CONFIG: &str = r#"name = "tiny"
+title = "Noisy marginals, and what a model makes of them"
+trials = 2
+datasets = ["titanic"]
+
+[workload]
+marginals = [["Sex", "Pclass"]]
+prefix = []
+
+[estimation]
+iterations = 20
+
+[[mechanism]]
+name = "laplace"
+arms = ["own", "pgm"]
+
+[figure]
+kind = "bars"
+"#;
+
+#[test]
+fn a_page_is_made_of_whatever_has_run() {
+    let session = Session::new();
+    session.file("tiny.toml", CONFIG);
+    session.run(["run", "tiny.toml"]).works();
+    let said = session.run(["report"]).works();
+    assert!(said.stdout.starts_with("report.html: 1 experiment, "), "{}", said.stdout);
+    let html = fs::read_to_string(session.path("report.html")).unwrap();
+    assert!(html.contains("All of its 4 arms have run.") && html.contains("class=\"reading\""));
+
+    // By name and by folder; the same results, the same page.
+    session.run(["report", "tiny", "--out", "named.html"]).works();
+    session.run(["report", "results/tiny", "--out", "folder.html"]).works();
+    for other in ["named.html", "folder.html"] {
+        assert_eq!(fs::read_to_string(session.path(other)).unwrap(), html);
+    }
+}
+
+#[test]
+fn without_results_there_is_no_page_and_the_old_one_stays() {
+    let session = Session::new();
+    session.file("report.html", "old");
+    session.run(["report"]).refuses(&["cannot look for results in results"]);
+    fs::create_dir(session.path("results")).unwrap();
+    session.run(["report"]).refuses(&["no folder in results has a manifest.json"]);
+    session.run(["report", "fig9"]).refuses(&["there is no folder results/fig9"]);
+    fs::create_dir(session.path("results/fig9")).unwrap();
+    session.run(["report", "fig9"]).refuses(&["no manifest.json"]);
+    session.file("results/fig9/manifest.json", "{}");
+    session.run(["report", "fig9"]).refuses(&["not a manifest"]);
+    session
+        .run(["report", "--out", "missing/report.html"])
+        .refuses(&["there is no folder missing"]);
+    assert_eq!(fs::read_to_string(session.path("report.html")).unwrap(), "old");
+}
