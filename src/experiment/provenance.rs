@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::{Plan, PlannedData};
 use crate::domain::Domain;
-use crate::results::manifest::{Build, Commit, DatasetFacts, Manifest, Run, configuration_hash};
+use crate::results::manifest::{
+    Build, Commit, DatasetFacts, Manifest, NOTICE, Run, configuration_hash,
+};
 use crate::workload::SubWorkload;
 
 /// What this program was built from.
@@ -33,6 +35,7 @@ impl Plan {
         let keys = self.trials.iter().flat_map(|trial| trial.arms.iter().map(|(_, key)| key));
         Manifest {
             name: self.experiment.name.as_ref().clone(),
+            notice: NOTICE.into(),
             configuration_text: self.source.text.clone(),
             configuration_blake3: configuration_hash(&configuration),
             configuration,

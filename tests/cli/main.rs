@@ -1,11 +1,14 @@
 //! The program as a user meets it: arguments in, text, files and exit codes out.
 
+mod audit;
+mod budgets;
 mod damaged_models;
 mod estimate;
 mod experiments;
 mod outputs;
 mod query;
 mod refused_problems;
+mod releases;
 mod synth;
 
 use std::ffi::OsStr;
