@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use pgmbench::config::Source;
 use pgmbench::data::{Registry, Schema, infer};
-use pgmbench::domain::Clique;
+use pgmbench::domain::{Clique, Domain};
 use pgmbench::estimation::model::Model;
 use pgmbench::privacy::{Delta, Epsilon, Guarantee, Ledger, Neighbours, Rho};
-use pgmbench::problem::Problem;
+use pgmbench::problem::{FactoredQuery, Problem};
 use pgmbench::results::claims::Claim;
 use pgmbench::results::manifest::Manifest;
 use pgmbench::results::store::Recorded;
@@ -73,7 +73,8 @@ pub fn table(bytes: &[u8]) {
     let folder = Folder::new();
     let file = folder.file("table.csv", bytes);
     folder.file("schema.toml", include_bytes!("../seeds/table/schema.toml"));
-    let entry = Registry::new("no such folder").entry(&folder.path("schema.toml")).expect("a schema");
+    let entry =
+        Registry::new("no such folder").entry(&folder.path("schema.toml")).expect("a schema");
     if let Ok(data) = entry.load_files(std::slice::from_ref(&file)) {
         let _ = data.fingerprint();
     }
@@ -92,9 +93,13 @@ pub fn schema(bytes: &[u8]) {
     }
 }
 
-/// A problem file.
+/// A problem file, or a list of factored queries.
 pub fn problem(bytes: &[u8]) {
     let _ = Problem::from_json(&String::from_utf8_lossy(bytes));
+    let domain = Domain::new([("a", 3), ("b", 2), ("c", 4)]).expect("a domain");
+    if let Ok(queries) = FactoredQuery::list_from_json(bytes, &domain) {
+        queries.iter().for_each(|query| drop(query.shape(&domain)));
+    }
 }
 
 /// A model without its checksum, which is added here.

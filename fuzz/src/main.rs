@@ -117,7 +117,8 @@ fn mutated(seeds: &[Vec<u8>], words: &[Vec<u8>], rng: &mut ChaCha8Rng) -> Vec<u8
             5 => rng.next_u64().to_le_bytes().to_vec(),
             _ => {
                 // The number or word that is here, for another.
-                let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'.' || *byte == b'-';
+                let word =
+                    |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'.' || *byte == b'-';
                 let length = bytes[from..].iter().take_while(|byte| word(byte)).count();
                 let new = words[rng.random_range(0..words.len())].clone();
                 bytes.splice(from..from + length, new);

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use pgmbench::audit::{Finding, Request, audit};
-use pgmbench::experiment::MECHANISMS;
-use pgmbench::privacy::{Delta, Epsilon, Neighbours};
+use pgmbench::experiment::{Kind, MECHANISMS};
+use pgmbench::privacy::{Delta, Epsilon, Neighbours, Provenance};
 use serde_json::json;
 
 use super::budget::{delta, epsilon};
@@ -22,7 +22,7 @@ use super::output::{print, print_json};
     pgmbench audit laplace --epsilon 1 --trials 100000\n  \
     pgmbench audit spanning-tree --epsilon 1 --delta 1e-6 --json")]
 pub(crate) struct AuditArgs {
-    /// The mechanism, one of those that `pgmbench list` shows
+    /// The mechanism, one of those that `pgmbench list` shows, or `all`
     mechanism: String,
     /// The epsilon that it claims
     #[arg(long, value_name = "E", value_parser = epsilon)]
@@ -50,77 +50,101 @@ const CONFIDENCE: f64 = 0.95;
 
 impl AuditArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let kind = MECHANISMS.iter().find(|kind| kind.name == self.mechanism).ok_or_else(|| {
+        let all = self.mechanism == "all";
+        let kinds: Vec<&Kind> =
+            MECHANISMS.iter().copied().filter(|kind| all || kind.name == self.mechanism).collect();
+        if kinds.is_empty() {
             let names: Vec<&str> = MECHANISMS.iter().map(|kind| kind.name).collect();
-            Failure::input(format!(
+            return Err(Failure::input(format!(
                 "there is no mechanism {:?}; there are {}",
                 self.mechanism,
                 names.join(", ")
-            ))
-        })?;
-        let neighbours = match self.add_remove {
-            true => Neighbours::AddRemove,
-            false => Neighbours::Replace,
-        };
-        let request = Request {
-            epsilon: self.epsilon,
-            delta: self.delta,
-            neighbours,
-            trials: self.trials as usize,
-            confidence: CONFIDENCE,
-            seed: self.seed,
-        };
-        let findings = audit(kind, &request).or_input(kind.name)?;
-        match self.json {
-            true => print_json(&json!({
-                "mechanism": kind.name,
-                "neighbours": neighbours,
-                "trials": self.trials,
-                "seed": self.seed,
-                "randomness": "seeded",
-                "findings": findings,
-                "refuted": findings.iter().any(Finding::refutes),
-            }))?,
-            false => self.show(kind.title, &findings)?,
+            )));
         }
-        match findings.iter().find(|finding| finding.refutes()) {
-            None => Ok(()),
-            Some(finding) => Err(Failure::Unexpected(anyhow::anyhow!(
-                "{} does not keep its promise: epsilon is at least {:.3}, not {}",
-                kind.name,
-                finding.epsilon_lower_bound,
-                self.epsilon
+        let mut reports = Vec::new();
+        let mut refuted = Vec::new();
+        for kind in kinds {
+            let findings = audit(kind, &self.request()).or_input(kind.name)?;
+            let worst = findings.iter().map(|finding| finding.epsilon_lower_bound);
+            if findings.iter().any(Finding::refutes) {
+                let bound = worst.fold(0.0, f64::max);
+                refuted.push(format!("{}: epsilon is at least {bound:.3}", kind.name));
+            }
+            match self.json {
+                true => reports.push(self.report(kind, &findings)),
+                false => show(kind.title, &findings)?,
+            }
+        }
+        if self.json {
+            print_json(&reports)?;
+        }
+        match refuted.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::Unexpected(anyhow::anyhow!(
+                "a promise of epsilon = {} is not kept by {}",
+                self.epsilon,
+                refuted.join(", ")
             ))),
         }
     }
 
-    fn show(&self, title: &str, findings: &[Finding]) -> Result<(), Failure> {
-        print(|output| {
-            for finding in findings {
-                let Finding { case, claimed_epsilon, claimed_delta, .. } = finding;
-                let delta = match *claimed_delta > 0.0 {
-                    true => format!(", delta = {claimed_delta}"),
-                    false => String::new(),
-                };
-                writeln!(output, "{title}, {case}")?;
-                writeln!(output, "  claimed  epsilon = {claimed_epsilon}{delta}")?;
-                writeln!(
-                    output,
-                    "  audited  epsilon is at least {:.3}, with {:.0} % confidence",
-                    finding.epsilon_lower_bound,
-                    100.0 * finding.confidence
-                )?;
-                writeln!(
-                    output,
-                    "  because  {} of {} runs on one data set and {} on its neighbour had the {}",
-                    finding.likelier, finding.runs, finding.rarer, finding.event
-                )?;
-                match finding.spent {
-                    Some(spent) => writeln!(output, "  ledger   {spent}, verified in every run")?,
-                    None => writeln!(output, "  ledger   empty: nothing was drawn through it")?,
-                }
-            }
-            Ok(())
+    fn request(&self) -> Request {
+        Request {
+            epsilon: self.epsilon,
+            delta: self.delta,
+            neighbours: self.neighbours(),
+            trials: self.trials as usize,
+            confidence: CONFIDENCE,
+            seed: self.seed,
+        }
+    }
+
+    fn neighbours(&self) -> Neighbours {
+        match self.add_remove {
+            true => Neighbours::AddRemove,
+            false => Neighbours::Replace,
+        }
+    }
+
+    fn report(&self, kind: &Kind, findings: &[Finding]) -> serde_json::Value {
+        json!({
+            "mechanism": kind.name,
+            "neighbours": self.neighbours(),
+            "trials": self.trials,
+            "seed": self.seed,
+            "randomness": Provenance::Seeded,
+            "findings": findings,
+            "refuted": findings.iter().any(Finding::refutes),
         })
     }
+}
+
+fn show(title: &str, findings: &[Finding]) -> Result<(), Failure> {
+    print(|output| {
+        for finding in findings {
+            let Finding { case, claimed_epsilon, claimed_delta, .. } = finding;
+            let delta = match *claimed_delta > 0.0 {
+                true => format!(", delta = {claimed_delta}"),
+                false => String::new(),
+            };
+            writeln!(output, "{title}, {case}")?;
+            writeln!(output, "  claimed  epsilon = {claimed_epsilon}{delta}")?;
+            writeln!(
+                output,
+                "  audited  epsilon is at least {:.3}, with {:.0} % confidence",
+                finding.epsilon_lower_bound,
+                100.0 * finding.confidence
+            )?;
+            writeln!(
+                output,
+                "  because  {} of {} runs on one data set and {} on its neighbour had the {}",
+                finding.likelier, finding.runs, finding.rarer, finding.event
+            )?;
+            match finding.spent {
+                Some(spent) => writeln!(output, "  ledger   {spent}, verified in every run")?,
+                None => writeln!(output, "  ledger   empty: nothing was drawn through it")?,
+            }
+        }
+        Ok(())
+    })
 }

@@ -24,4 +24,4 @@ pub use provenance::build;
 pub use runner::{Options, RunError, Tally, run};
 pub use synthesis::{SynthesisError, SyntheticRelease, synthesize};
 
-pub use crate::mechanism::{GuaranteeKind, MECHANISMS};
+pub use crate::mechanism::{GuaranteeKind, Kind, MECHANISMS};

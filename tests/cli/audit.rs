@@ -23,7 +23,8 @@ fn an_audit_as_json_has_all_numbers_and_repeats_itself() {
         let words = ["audit", "mwem", "--epsilon", "2", "--trials", "400", "--json"];
         session.run(words).succeeds()
     };
-    let found: serde_json::Value = serde_json::from_str(&audit()).unwrap();
+    let reports: serde_json::Value = serde_json::from_str(&audit()).unwrap();
+    let found = &reports[0];
     assert_eq!(found["mechanism"], "mwem");
     assert_eq!(found["refuted"], false);
     assert_eq!(found["randomness"], "seeded");

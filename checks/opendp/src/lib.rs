@@ -110,6 +110,11 @@ fn gaussian_noise_is_distributed_as_theirs() {
 #[test]
 #[should_panic(expected = "chi-squared")]
 fn a_scale_that_is_off_by_five_percent_is_found() {
-    let wrong = Sampler { theirs: |scale| sample_discrete_laplace(scale * RBig::from_parts(21.into(), 20u8.into())).unwrap(), ..LAPLACE };
+    let wrong = Sampler {
+        theirs: |scale| {
+            sample_discrete_laplace(scale * RBig::from_parts(21.into(), 20u8.into())).unwrap()
+        },
+        ..LAPLACE
+    };
     compare(&wrong, 40.0, 7.0);
 }
