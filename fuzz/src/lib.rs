@@ -1,5 +1,5 @@
-//! What fuzzing feeds with bytes: every reader of a file that a user may hand us. A target returns
-//! whatever the reader says; it must not panic, hang, or take memory out of proportion.
+//! What fuzzing feeds with bytes: every reader of a file that a user may hand us. A target says whether
+//! the reader has accepted them; it must not panic, hang, or take memory out of proportion.
 //!
 //! The same functions are called by `cargo fuzz` (nightly) and by `drive`, which needs nothing.
 
@@ -21,8 +21,8 @@ use pgmbench::results::summary::Summary;
 pub struct Target {
     /// What `drive` and `cargo fuzz` call it.
     pub name: &'static str,
-    /// Reads the bytes.
-    pub read: fn(&[u8]),
+    /// Whether it accepts the bytes.
+    pub read: fn(&[u8]) -> bool,
     /// Files to begin with, relative to this package; a folder stands for its files.
     pub seeds: &'static [&'static str],
 }
@@ -41,7 +41,7 @@ pub const TARGETS: &[Target] = &[
         seeds: &[
             "../datasets/adult/schema.toml",
             "../datasets/titanic/schema.toml",
-            "seeds/table/schema.toml",
+            "seeds/schema/every.toml",
         ],
     },
     Target {
@@ -55,59 +55,73 @@ pub const TARGETS: &[Target] = &[
 ];
 
 /// An experiment file, with its claims, and the message about its mistakes.
-pub fn configuration(bytes: &[u8]) {
+pub fn configuration(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let source = Source { path: PathBuf::from("fuzz.toml"), text };
     match source.parse() {
-        Err(error) => drop(error.render(true)),
+        Err(error) => {
+            let _ = error.render(true);
+            false
+        }
         Ok(experiment) => {
             let _ = source.claims::<Claim>();
             let quick = experiment.quick.clone();
             let _ = experiment.changed(&quick);
+            true
         }
     }
 }
 
 /// A CSV file: read by a schema that uses every kind of setting, and drafted a schema for.
-pub fn table(bytes: &[u8]) {
+pub fn table(bytes: &[u8]) -> bool {
     let folder = Folder::new();
     let file = folder.file("table.csv", bytes);
-    folder.file("schema.toml", include_bytes!("../seeds/table/schema.toml"));
+    folder.file("schema.toml", include_bytes!("../seeds/schema/every.toml"));
     let entry =
         Registry::new("no such folder").entry(&folder.path("schema.toml")).expect("a schema");
-    if let Ok(data) = entry.load_files(std::slice::from_ref(&file)) {
-        let _ = data.fingerprint();
-    }
+    let data = entry.load_files(std::slice::from_ref(&file));
     if let Ok(draft) = infer(&file) {
         Schema::parse(&draft.schema).expect("a drafted schema is one");
     }
+    data.is_ok_and(|data| !data.fingerprint().is_empty())
 }
 
 /// A schema.
-pub fn schema(bytes: &[u8]) {
-    if let Ok(schema) = Schema::parse(&String::from_utf8_lossy(bytes)) {
-        for attribute in schema.attributes() {
-            let _ = attribute.label(0);
-            let _ = attribute.label(attribute.size() as u32);
-        }
+pub fn schema(bytes: &[u8]) -> bool {
+    let Ok(schema) = Schema::parse(&String::from_utf8_lossy(bytes)) else { return false };
+    for attribute in schema.attributes() {
+        let _ = attribute.label(0);
+        let _ = attribute.label(attribute.size() as u32);
     }
+    true
 }
 
 /// A problem file, or a list of factored queries.
-pub fn problem(bytes: &[u8]) {
-    let _ = Problem::from_json(&String::from_utf8_lossy(bytes));
+pub fn problem(bytes: &[u8]) -> bool {
+    let problem = Problem::from_json(&String::from_utf8_lossy(bytes));
     let domain = Domain::new([("a", 3), ("b", 2), ("c", 4)]).expect("a domain");
-    if let Ok(queries) = FactoredQuery::list_from_json(bytes, &domain) {
-        queries.iter().for_each(|query| drop(query.shape(&domain)));
-    }
+    let queries = FactoredQuery::list_from_json(bytes, &domain);
+    queries.iter().flatten().for_each(|query| drop(query.shape(&domain)));
+    problem.is_ok() || queries.is_ok()
 }
 
-/// A model without its checksum, which is added here.
-pub fn model(bytes: &[u8]) {
+/// A model as it is, and one with what stands before the header and at the end put right: here the
+/// header ends with its line, and the potentials follow.
+pub fn model(bytes: &[u8]) -> bool {
     let folder = Folder::new();
-    let mut whole = bytes.to_vec();
-    whole.extend_from_slice(blake3::hash(bytes).as_bytes());
-    let Ok(model) = Model::read(folder.file("model.pgm", &whole)) else { return };
+    let _ = Model::read(folder.file("raw.pgm", bytes));
+    let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
+    let (header, rest) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
+    let potentials = &rest[..rest.len() / 8 * 8];
+    let mut whole = b"\x89PGM\r\n\x1a\n".to_vec();
+    whole.extend_from_slice(&1u32.to_le_bytes());
+    whole.extend_from_slice(&(header.len() as u64).to_le_bytes());
+    whole.extend_from_slice(&(potentials.len() as u64 / 8).to_le_bytes());
+    whole.extend_from_slice(header);
+    whole.extend_from_slice(potentials);
+    let checksum = blake3::hash(&whole);
+    whole.extend_from_slice(checksum.as_bytes());
+    let Ok(model) = Model::read(folder.file("model.pgm", &whole)) else { return false };
     // Asking a large one takes its time, rightly.
     let domain = model.domain().clone();
     let cells: f64 = domain.ids().map(|id| domain.size(id) as f64).product();
@@ -118,37 +132,42 @@ pub fn model(bytes: &[u8]) {
             let _ = calibrated.marginal(&Clique::new([id]));
         }
     }
+    true
 }
 
 /// The files of an experiment's results, one after another, with this line between them.
 pub const BETWEEN: &str = "\n=====\n";
 
 /// `trials.csv`, `traces.csv`, `ledger.jsonl` and `manifest.json`.
-pub fn results(bytes: &[u8]) {
+pub fn results(bytes: &[u8]) -> bool {
     let folder = Folder::new();
     let text = String::from_utf8_lossy(bytes);
     let names = ["trials.csv", "traces.csv", "ledger.jsonl", "manifest.json"];
     for (name, part) in names.iter().zip(text.split(BETWEEN)) {
         folder.file(name, part.as_bytes());
     }
-    if let Ok(recorded) = Recorded::read(folder.0.path()) {
+    let recorded = Recorded::read(folder.0.path());
+    if let Ok(recorded) = &recorded {
         let _ = Summary::of(&recorded.rows).table().to_string();
     }
-    let _ = Manifest::read(folder.0.path());
+    recorded.is_ok() && Manifest::read(folder.0.path()).is_ok()
 }
 
 /// A ledger by itself, which is then verified.
-pub fn ledger(bytes: &[u8]) {
+pub fn ledger(bytes: &[u8]) -> bool {
     let (epsilon, delta) = (Epsilon::new(1.0).expect("one"), Delta::new(1e-6).expect("small"));
     let totals: [Guarantee; 3] =
         [epsilon.into(), (epsilon, delta).into(), Rho::new(0.1).expect("small").into()];
+    let mut accepted = false;
     for total in totals {
         for neighbours in [Neighbours::Replace, Neighbours::AddRemove] {
             if let Ok(ledger) = Ledger::read_json_lines(bytes, total, neighbours) {
                 let _ = ledger.verify(total);
+                accepted = true;
             }
         }
     }
+    accepted
 }
 
 /// A folder that goes away again.

@@ -38,7 +38,9 @@ fn main() -> ExitCode {
     }
     if let Some(file) = arguments.get(1).filter(|argument| !argument.starts_with("--")) {
         let bytes = fs::read(file).expect("the file");
-        chosen.iter().for_each(|target| (target.read)(&bytes));
+        for target in chosen {
+            println!("{}: accepted: {}", target.name, (target.read)(&bytes));
+        }
         return ExitCode::SUCCESS;
     }
     let seconds = Duration::from_secs(option("--seconds").unwrap_or(5));
@@ -54,7 +56,7 @@ fn drive(target: &Target, seconds: Duration, rng: &mut ChaCha8Rng) -> bool {
     let seeds = seeds(target);
     let words = words(&seeds);
     let began = Instant::now();
-    let mut inputs = 0u64;
+    let (mut inputs, mut accepted) = (0u64, 0u64);
     while began.elapsed() < seconds || inputs < seeds.len() as u64 {
         // The seeds themselves come first.
         let input = match seeds.get(inputs as usize) {
@@ -70,8 +72,13 @@ fn drive(target: &Target, seconds: Duration, rng: &mut ChaCha8Rng) -> bool {
                 .cloned()
                 .or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
                 .unwrap_or("a panic".into()),
-            Ok(()) if start.elapsed() > SLOW => format!("took {:?}", start.elapsed()),
-            Ok(()) => continue,
+            Ok(_) if start.elapsed() > SLOW => format!("took {:?}", start.elapsed()),
+            // What is refused from the start leads nowhere.
+            Ok(false) if inputs <= seeds.len() as u64 => "a seed is refused".into(),
+            Ok(read) => {
+                accepted += u64::from(read);
+                continue;
+            }
         };
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("findings");
         let file = path.join(format!("{}-{}", target.name, &blake3::hash(&input).to_hex()[..12]));
@@ -79,7 +86,7 @@ fn drive(target: &Target, seconds: Duration, rng: &mut ChaCha8Rng) -> bool {
         println!("{}: {problem}\n  input in {}", target.name, file.display());
         return false;
     }
-    println!("{}: {inputs} inputs, nothing found", target.name);
+    println!("{}: {inputs} inputs, {accepted} of them accepted, nothing found", target.name);
     true
 }
 
