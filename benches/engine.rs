@@ -7,6 +7,9 @@ use pgmbench::estimation::model::{Model, Sampling};
 use pgmbench::estimation::oracle::{Descent, Exact, MarginalOracle};
 use pgmbench::factor::{Marginals, Potentials};
 use pgmbench::numeric::step::DistanceStep;
+use pgmbench::privacy::{
+    Budget, Epsilon, Neighbours, NoiseSource, NumberLine, Rho, SeedPath, Sensitivity, Share,
+};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -136,5 +139,36 @@ fn adult_48842_records(bencher: Bencher, method: Sampling) {
     let model = Model::new(48_842.0, potentials).calibrate().unwrap();
     bencher.bench_local(|| {
         model.synthesize(48_842, method, &mut ChaCha8Rng::seed_from_u64(1)).unwrap()
+    });
+}
+
+/// A million counts, to which noise is added exactly. The aim is half a second.
+const COUNTS: usize = 1_000_000;
+
+fn noise_source() -> NoiseSource {
+    NoiseSource::seeded(&SeedPath::new("bench", "noise"))
+}
+
+fn share(total: impl Into<pgmbench::privacy::Guarantee>) -> Share {
+    Budget::new(total, Neighbours::AddRemove).rest().unwrap()
+}
+
+#[divan::bench(args = [0.5, 10.0, 1e4], sample_count = 5)]
+fn a_million_discrete_laplace_draws(bencher: Bencher, scale: f64) {
+    let (counts, mut source) = (vec![0.0; COUNTS], noise_source());
+    let one = Sensitivity::new(1.0, Neighbours::AddRemove).unwrap();
+    bencher.bench_local(|| {
+        let share = share(Epsilon::new(1.0 / scale).unwrap());
+        share.laplace("noise", &counts, one, NumberLine::Integers, &mut source).unwrap()
+    });
+}
+
+#[divan::bench(args = [0.5, 10.0, 1e4], sample_count = 5)]
+fn a_million_discrete_gaussian_draws(bencher: Bencher, sigma: f64) {
+    let (counts, mut source) = (vec![0.0; COUNTS], noise_source());
+    let one = Sensitivity::new(1.0, Neighbours::AddRemove).unwrap();
+    bencher.bench_local(|| {
+        let share = share(Rho::new(0.5 / (sigma * sigma)).unwrap());
+        share.gaussian("noise", &counts, one, NumberLine::Integers, &mut source).unwrap()
     });
 }

@@ -64,8 +64,10 @@
 //! # Where things are
 //!
 //! [`problem`] reads what was measured; [`estimation`] fits the model, stores it and answers from
-//! it; [`data`] and [`privacy`] are for mechanisms, and no command of the program uses them yet.
+//! it. [`mechanism`] has what publishes noisy answers of [`data`], paid for in [`privacy`];
+//! [`experiment`] compares, and [`audit`] attacks.
 
+pub mod audit;
 pub mod config;
 pub mod data;
 pub mod domain;

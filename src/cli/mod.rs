@@ -3,6 +3,8 @@
 //! Exit codes: 0 for success, 2 for input or usage that has to change, 130 after Ctrl-C, 1 for
 //! everything else.
 
+mod audit;
+mod budget;
 mod collect;
 mod completions;
 mod conclude;
@@ -85,6 +87,7 @@ enum Command {
     List(list::ListArgs),
     Datasets(datasets::DatasetsArgs),
     Synthesize(synthesize::SynthesizeArgs),
+    Audit(audit::AuditArgs),
     Estimate(estimate::EstimateArgs),
     Query(query::QueryArgs),
     Synth(synth::SynthArgs),
@@ -124,6 +127,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::List(args) => args.run(),
         Command::Datasets(args) => args.run(),
         Command::Synthesize(args) => args.run(),
+        Command::Audit(args) => args.run(),
         Command::Estimate(args) => args.run(),
         Command::Query(args) => args.run(),
         Command::Synth(args) => args.run(),

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pgmbench::storage::NewFile;
 
@@ -16,6 +16,11 @@ pub(crate) fn check_output(path: &Path, others: &[&Path]) -> Result<(), Failure>
         return Err(Failure::input(message));
     }
     NewFile::create(path).map(drop).or_input(format!("cannot write {}", path.display()))
+}
+
+/// Where the facts of a release are: `synthetic.csv` has them in `synthetic.release.json`.
+pub(crate) fn facts_path(out: &Path) -> PathBuf {
+    out.with_extension("release.json")
 }
 
 /// Whether two paths lead to the same file, which need not exist.

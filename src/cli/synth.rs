@@ -1,17 +1,19 @@
 //! `pgmbench synth`.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pgmbench::estimation::model::{Model, Sampling};
+use pgmbench::privacy::Provenance;
 use pgmbench::storage::NewFile;
 use rand::rngs::SysRng;
 use rand::{SeedableRng, TryRng};
 use rand_chacha::ChaCha20Rng;
+use serde_json::json;
 
 use super::failure::{Blame, Failure};
-use super::output::{check_output, print};
+use super::output::{check_output, facts_path, print};
 
 /// Draw synthetic records from a model
 ///
@@ -29,6 +31,10 @@ pub(crate) struct SynthArgs {
     /// Makes the draw repeatable [default: one from the operating system, which is printed]
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
+    /// Draw from the operating system, so that nobody can repeat it, and say so in a file beside the
+    /// records
+    #[arg(long, conflicts_with = "seed")]
+    release: bool,
     /// Write the records to this file
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -48,13 +54,21 @@ enum Method {
 impl SynthArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         check_output(&self.out, &[&self.model])?;
+        if self.release {
+            check_output(&facts_path(&self.out), &[&self.model, &self.out])?;
+        }
         let model = Model::read(&self.model).or_input(self.model.display())?;
         let records = self.records.unwrap_or(model.total().round() as usize);
-        let seed = match self.seed {
-            Some(seed) => seed,
-            None => SysRng.try_next_u64().or_unexpected("no random numbers from the system")?,
+        let unavailable = "no random numbers from the system";
+        let seed = match (self.release, self.seed) {
+            (true, _) => None,
+            (false, Some(seed)) => Some(seed),
+            (false, None) => Some(SysRng.try_next_u64().or_unexpected(unavailable)?),
         };
-        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let mut rng = match seed {
+            Some(seed) => ChaCha20Rng::seed_from_u64(seed),
+            None => ChaCha20Rng::try_from_rng(&mut SysRng).or_unexpected(unavailable)?,
+        };
         let sampling = match self.method {
             Method::Independent => Sampling::Independent,
             Method::Rounded => Sampling::Rounded,
@@ -66,18 +80,25 @@ impl SynthArgs {
         self.write(&model, &columns, records)
             .or_unexpected(format!("cannot write {}", self.out.display()))?;
         print(|output| {
-            let origin = match self.seed {
-                Some(_) => "as given",
-                None => "from the operating system; give it as --seed to draw the same again",
-            };
             writeln!(output, "written  {}: {records} records", self.out.display())?;
-            writeln!(output, "seed     {seed} ({origin})")
+            match (seed, self.seed) {
+                (Some(seed), Some(_)) => writeln!(output, "seed     {seed} (as given)"),
+                (Some(seed), None) => writeln!(
+                    output,
+                    "seed     {seed} (from the operating system; give it as --seed to draw the same again)"
+                ),
+                (None, _) => writeln!(
+                    output,
+                    "random   from the operating system, as {} says",
+                    facts_path(&self.out).display()
+                ),
+            }
         })
     }
 
     fn write(&self, model: &Model, columns: &[Vec<u32>], records: usize) -> io::Result<()> {
         let domain = model.domain();
-        let mut writer = csv::Writer::from_writer(NewFile::create(&self.out)?);
+        let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(domain.declared().iter().map(|&id| domain.name(id)))?;
         for record in 0..records {
             for column in columns {
@@ -85,7 +106,28 @@ impl SynthArgs {
             }
             writer.write_record(None::<&[u8]>)?;
         }
-        let file = writer.into_inner().map_err(|error| error.into_error())?;
-        file.commit()
+        let csv = writer.into_inner().map_err(|error| error.into_error())?;
+        let mut table = NewFile::create(&self.out)?;
+        table.write_all(&csv)?;
+        if self.release {
+            let mut facts = NewFile::create(&facts_path(&self.out))?;
+            serde_json::to_writer_pretty(&mut facts, &self.facts(&csv, records))?;
+            facts.write_all(b"\n")?;
+            table.commit()?;
+            return facts.commit();
+        }
+        table.commit()
+    }
+
+    /// What there is to say about a release. The model was paid for when its answers were measured;
+    /// records drawn from it cost nothing more.
+    fn facts(&self, csv: &[u8], records: usize) -> serde_json::Value {
+        json!({
+            "records": records,
+            "records_blake3": blake3::hash(csv).to_hex().as_str(),
+            "drawn_from": "a model, without looking at the data",
+            "randomness": Provenance::OperatingSystem,
+            "made_by": format!("pgmbench {}", env!("CARGO_PKG_VERSION")),
+        })
     }
 }

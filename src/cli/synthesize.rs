@@ -4,15 +4,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pgmbench::data::{Availability, Dataset, Entry, Registry, Schema, StandIn};
+use pgmbench::data::{Availability, Dataset, Entry, Missing, Registry, Schema, StandIn};
 use pgmbench::experiment::{SyntheticRelease, synthesize};
 use pgmbench::factor::Projectable;
 use pgmbench::privacy::{Delta, Epsilon, Neighbours};
 use pgmbench::storage::NewFile;
 use serde_json::json;
 
+use super::budget::{delta, epsilon};
 use super::failure::{Blame, Failure};
-use super::output::{check_output, print};
+use super::output::{check_output, facts_path, print};
 
 /// Release synthetic records of a data set under differential privacy
 ///
@@ -35,7 +36,7 @@ pub(crate) struct SynthesizeArgs {
     /// Write the records to this CSV file, and the release's facts beside it
     #[arg(long, value_name = "FILE", required_unless_present = "stand_in")]
     out: Option<PathBuf>,
-    /// The number of records [default: as many as there are]
+    /// The number of records [default: as many as there are, by noisy counts with --add-remove]
     #[arg(long, value_name = "N")]
     records: Option<usize>,
     /// Store the records beside the schema, to stand in for data that may not be passed on
@@ -45,16 +46,6 @@ pub(crate) struct SynthesizeArgs {
     /// records is then private too
     #[arg(long)]
     add_remove: bool,
-}
-
-fn epsilon(text: &str) -> Result<Epsilon, String> {
-    let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
-    Epsilon::new(value).map_err(|error| error.to_string())
-}
-
-fn delta(text: &str) -> Result<Delta, String> {
-    let value: f64 = text.parse().map_err(|_| "not a number".to_string())?;
-    Delta::new(value).map_err(|error| error.to_string())
 }
 
 /// Bytes for the tables of the model.
@@ -70,16 +61,26 @@ impl SynthesizeArgs {
         if entry.availability() == Availability::StandIn {
             eprintln!("note: {} is a stand-in; its records are synthetic already", self.dataset);
         }
+        if !self.add_remove && drops(entry.schema()) {
+            eprintln!(
+                "note: the schema leaves out records with missing values; the number of the others \
+                 becomes public, unless --add-remove is given"
+            );
+        }
         let data = entry.load().or_input(&self.dataset)?;
-        let neighbours = match self.add_remove {
-            true => Neighbours::AddRemove,
-            false => Neighbours::Replace,
-        };
+        let neighbours = self.neighbours();
         let release = synthesize(&data, self.epsilon, self.delta, neighbours, self.records, MEMORY)
             .or_input(&self.dataset)?;
         match &self.out {
             Some(out) => self.write(out, entry.schema(), &release),
             None => self.store(&entry, &release),
+        }
+    }
+
+    fn neighbours(&self) -> Neighbours {
+        match self.add_remove {
+            true => Neighbours::AddRemove,
+            false => Neighbours::Replace,
         }
     }
 
@@ -100,26 +101,28 @@ impl SynthesizeArgs {
             .map(serde_json::from_str)
             .collect::<Result<_, _>>()
             .or_unexpected(failed())?;
-        let neighbours = if self.add_remove { "add-remove" } else { "replace" };
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        write_records(&mut csv, schema, records).or_unexpected(failed())?;
+        let csv = csv.into_inner().map_err(|error| error.into_error()).or_unexpected(failed())?;
         let written = json!({
             "dataset": schema.name,
             "records": records.len(),
+            "records_blake3": blake3::hash(&csv).to_hex().as_str(),
             "epsilon": self.epsilon.get(),
             "delta": self.delta.get(),
-            "neighbours": neighbours,
+            "neighbours": self.neighbours(),
             "mechanism": "spanning-tree",
             "randomness": release.randomness,
             "made_by": format!("pgmbench {}", env!("CARGO_PKG_VERSION")),
             "ledger": ledger,
         });
         let save = || -> io::Result<()> {
-            let mut csv = csv::Writer::from_writer(NewFile::create(out)?);
-            write_records(&mut csv, schema, records)?;
-            let csv = csv.into_inner().map_err(|error| error.into_error())?;
+            let mut table = NewFile::create(out)?;
+            table.write_all(&csv)?;
             let mut file = NewFile::create(&facts)?;
             serde_json::to_writer_pretty(&mut file, &written)?;
             file.write_all(b"\n")?;
-            csv.commit()?;
+            table.commit()?;
             file.commit()
         };
         save().or_unexpected(failed())?;
@@ -141,6 +144,8 @@ impl SynthesizeArgs {
             mechanism: "spanning-tree".into(),
             epsilon: self.epsilon.get(),
             delta: self.delta.get(),
+            neighbours: Some(word(&self.neighbours())),
+            randomness: Some(word(&release.randomness)),
             made_by: format!("pgmbench {}", env!("CARGO_PKG_VERSION")),
         };
         let records = &release.synthesis.records;
@@ -151,9 +156,15 @@ impl SynthesizeArgs {
     }
 }
 
-/// `synthetic.csv` has its facts in `synthetic.release.json`.
-fn facts_path(out: &Path) -> PathBuf {
-    out.with_extension("release.json")
+/// A variant as it is spelled in files.
+fn word(variant: &impl serde::Serialize) -> String {
+    let value = serde_json::to_value(variant).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_string()
+}
+
+/// Whether records with missing values are left out.
+fn drops(schema: &Schema) -> bool {
+    schema.attributes().iter().any(|attribute| attribute.missing == Missing::Drop)
 }
 
 /// The values as the schema names them.

@@ -55,6 +55,12 @@ pub struct StandIn {
     pub epsilon: f64,
     /// What it guarantees about them.
     pub delta: f64,
+    /// Between which tables: `replace` or `add-remove`; earlier versions did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<String>,
+    /// Where the noise came from: `operating-system`; earlier versions did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub randomness: Option<String>,
     /// The version of the program that made them.
     pub made_by: String,
 }

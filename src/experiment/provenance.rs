@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Plan, PlannedData};
 use crate::domain::Domain;
 use crate::results::manifest::{
-    ArmFacts, Build, Commit, DatasetFacts, Manifest, Run, configuration_hash,
+    ArmFacts, Build, Commit, DatasetFacts, Manifest, NOTICE, Run, configuration_hash,
 };
 use crate::workload::SubWorkload;
 
@@ -51,6 +51,7 @@ impl Plan {
         }
         Manifest {
             name: self.experiment.name.as_ref().clone(),
+            notice: NOTICE.into(),
             configuration_text: self.source.text.clone(),
             configuration_blake3: configuration_hash(&configuration),
             configuration,

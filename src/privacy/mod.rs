@@ -63,7 +63,7 @@ pub use exponential::Scores;
 pub use guarantee::Guarantee;
 pub use ledger::{Entry, Ledger, LedgerError, Line};
 pub use noise::{DrawError, Noisy, NumberLine, Spacing};
-pub use parameters::{Delta, Epsilon, ParameterError, Rho};
+pub use parameters::{Delta, Epsilon, LARGEST_EPSILON, ParameterError, Rho};
 pub use sensitivity::{L1, L2, LInfinity, Neighbours, Sensitivity, SensitivityError};
 pub use share::Share;
 pub use source::{NoiseSource, Provenance, SeedPath};

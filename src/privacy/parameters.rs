@@ -11,12 +11,30 @@ pub enum ParameterError {
     /// Zero would ask for infinite noise; negative, NaN and infinite mean nothing.
     #[error("epsilon must be positive and finite, not {0}")]
     Epsilon(f64),
+    /// Finite, and no promise any more.
+    #[error("an epsilon of {0} promises nothing: expected at most {LARGEST_EPSILON}")]
+    Promise(f64),
     /// At 0 the guarantee is pure and has no delta; at 1 it promises nothing.
     #[error("delta must lie strictly between 0 and 1, not {0}")]
     Delta(f64),
     /// The same rule as for epsilon.
     #[error("rho must be positive and finite, not {0}")]
     Rho(f64),
+}
+
+/// The largest epsilon that users may ask for (our choice). At 1000 an output may be e^1000 times
+/// likelier with a record than without it, and integer-valued noise is all but gone, which is what
+/// somebody wants who checks an experiment without noise. Within a mechanism sums may be larger.
+pub const LARGEST_EPSILON: f64 = 1000.0;
+
+impl Epsilon {
+    /// An epsilon that a user asks for: one that still promises something.
+    pub fn requested(value: f64) -> Result<Self, ParameterError> {
+        match Self::new(value)? {
+            Epsilon(value) if value > LARGEST_EPSILON => Err(ParameterError::Promise(value)),
+            epsilon => Ok(epsilon),
+        }
+    }
 }
 
 macro_rules! parameter {
@@ -111,6 +129,14 @@ mod tests {
             Epsilon::new(-2.5).unwrap_err().to_string(),
             "epsilon must be positive and finite, not -2.5"
         );
+    }
+
+    #[test]
+    fn what_promises_nothing_cannot_be_asked_for() {
+        assert_eq!(Epsilon::requested(1e6), Err(ParameterError::Promise(1e6)));
+        assert_eq!(Epsilon::requested(LARGEST_EPSILON).map(Epsilon::get), Ok(LARGEST_EPSILON));
+        assert_eq!(Epsilon::requested(0.0), Err(ParameterError::Epsilon(0.0)));
+        assert_eq!(Epsilon::requested(1e300).unwrap_err().to_string()[..12], *"an epsilon o");
     }
 
     #[test]

@@ -17,11 +17,18 @@ use crate::storage::NewFile;
 
 const FILE: &str = "manifest.json";
 
+/// The notice of every experiment.
+pub const NOTICE: &str = "not for release: errors are measured against true answers, checksums are \
+                          of true records, and the noise is seeded, so that it can be computed again";
+
 /// The manifest of an experiment, `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The name of the experiment.
     pub name: String,
+    /// What may be done with the results.
+    #[serde(default)]
+    pub notice: String,
     /// The configuration as it was given.
     pub configuration_text: String,
     /// The configuration with its defaults filled in.
@@ -266,6 +273,7 @@ mod tests {
         let build = Build { version: "0.1.0".into(), commit, cargo_lock_blake3: None, rustc: None };
         Manifest {
             name: "fig1".into(),
+            notice: NOTICE.into(),
             configuration_text: "name = 'fig1' # with \"quotes\"\n".into(),
             configuration_blake3: configuration_hash(&configuration),
             configuration,

@@ -1,5 +1,7 @@
 //! The program as a user meets it: arguments in, text, files and exit codes out.
 
+mod audit;
+mod budgets;
 mod damaged_models;
 mod estimate;
 mod experiments;
@@ -7,6 +9,7 @@ mod limits;
 mod outputs;
 mod query;
 mod refused_problems;
+mod releases;
 mod report;
 mod shards;
 mod status;

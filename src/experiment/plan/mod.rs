@@ -105,6 +105,11 @@ impl Plan {
         filter: &Filter,
     ) -> Result<Self, PlanError> {
         let claims = source.claims::<Claim>()?;
+        for epsilon in &experiment.epsilon {
+            let refused =
+                |error: ParameterError| source.error(epsilon.span(), error.to_string(), None);
+            Epsilon::requested(*epsilon.as_ref()).map_err(refused)?;
+        }
         let mechanisms = match experiment.kind {
             Kind::Mechanisms => mechanisms::resolve(&source, &experiment)?,
             Kind::Scaling => scaling::mechanisms(&source, &experiment)?,

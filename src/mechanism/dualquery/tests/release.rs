@@ -120,15 +120,49 @@ fn no_replaced_record_moves_a_score_by_more_than_the_number_of_updates() {
     for updates in 1..4 {
         let worst = worst_case::<LInfinity>(6, Records::Exactly(3), |table| {
             // The cells of a table over a and b are records.
-            let mut counts = vec![0.0; queries.len()];
+            let mut codes = vec![Vec::new(); 2];
             for (cell, &times) in table.iter().enumerate() {
-                let answers = queries.answers(&[cell as u32 / 3, cell as u32 % 3]);
-                counts.iter_mut().zip(answers).for_each(|(c, x)| *c += times as f64 * x);
+                for _ in 0..times {
+                    codes[0].push(cell as u32 / 3);
+                    codes[1].push(cell as u32 % 3);
+                }
             }
+            let data = Dataset::from_codes("t", &domain, &codes, Provenance::default()).unwrap();
+            let counts = queries.counts(&data).unwrap();
             let mut scores = vec![0.0; 2 * queries.len()];
             game.scores(updates, &counts, &satisfied, &mut scores);
             scores
         });
         assert_eq!(worst.distance, updates as f64);
     }
+}
+
+/// T as a published script computes it, with the second term under the root.
+fn misplaced_rounds(game: &Game, epsilon: f64, delta: f64) -> usize {
+    let fits = |rounds: &usize| {
+        let updates = (rounds - 1) as f64;
+        let (e1, k) =
+            (2.0 * game.eta * updates / game.records as f64, game.samples as f64 * updates);
+        e1 * (2.0 * k * (1.0 / delta).ln() + k * e1.exp_m1()).sqrt() <= epsilon
+    };
+    (2..).take_while(fits).last().unwrap_or(1)
+}
+
+#[test]
+fn the_misplaced_parenthesis_is_refused_by_the_budget() {
+    // Where rounds are dear the difference shows even though each draw is counted as it is.
+    let game = Game { eta: 2.0, samples: 50, records: 3000 };
+    let (epsilon, delta) = (20.0, 1e-3);
+    let total: Guarantee = (Epsilon::new(epsilon).unwrap(), Delta::new(delta).unwrap()).into();
+    let advanced = |rounds: usize| {
+        let mut budget = Budget::new(total, Neighbours::Replace);
+        budget.rest().unwrap().advanced(&game.draws(rounds).unwrap())
+    };
+    let Guarantee::Approximate { epsilon: e, delta: d } = total else { unreachable!() };
+    let right = game.rounds(Counting::Each, e, d);
+    let wrong = misplaced_rounds(&game, epsilon, delta);
+    assert!(wrong > right, "{wrong} rounds, where {right} can be paid");
+    assert!(advanced(right).is_ok());
+    let refused = advanced(wrong).unwrap_err().to_string();
+    assert!(refused.contains("epsilon"), "{refused}");
 }

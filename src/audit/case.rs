@@ -1,0 +1,195 @@
+//! Pairs of neighbouring data sets that bring out what a mechanism gives away.
+
+use crate::data::{CodesError, Dataset, Provenance};
+use crate::domain::{AttributeId, Clique, Domain, DomainError};
+use crate::mechanism::Kind;
+use crate::privacy::Neighbours;
+use crate::workload::{QueryError, Workload};
+
+/// Two neighbouring data sets, and how the mechanism is run on them.
+pub struct Case {
+    /// What is attacked, in a few words.
+    pub title: &'static str,
+    /// The mechanism's parameters.
+    pub parameters: toml::Table,
+    /// The data.
+    pub one: Dataset,
+    /// The same with one record replaced, or without it.
+    pub other: Dataset,
+    /// What the mechanism is asked for.
+    pub workload: Workload,
+}
+
+/// The cases of a mechanism. Mechanisms that are not named here have the general one, which lets a
+/// record leave one cell of a marginal for another, so that nothing has to be added for a new
+/// mechanism unless its selection has a worst case of its own.
+pub fn cases(kind: &Kind, epsilon: f64, neighbours: Neighbours) -> Result<Vec<Case>, CaseError> {
+    let plans: &[Plan] = match kind.name {
+        "mwem" => &[
+            Plan { title: "one round, a query", parameters: "rounds = 1", shape: Shape::Rivals },
+            Plan {
+                title: "one round, a marginal",
+                parameters: "rounds = 1\nmeasure = \"marginal\"",
+                shape: Shape::Rivals,
+            },
+        ],
+        "hdmm" => {
+            &[Plan { title: "prefix sums", parameters: "restarts = 1", shape: Shape::Prefix }]
+        }
+        // Small tables are useful to almost any theta but the default.
+        "privbayes" => &[
+            Plan { title: "score R", parameters: "theta = 0.01", shape: Shape::Triangle },
+            Plan {
+                title: "mutual information",
+                parameters: "theta = 0.01\nscore = \"mutual-information\"",
+                shape: Shape::Triangle,
+            },
+        ],
+        "spanning-tree" => {
+            &[Plan { title: "a tree of three", parameters: "", shape: Shape::Triangle }]
+        }
+        "dualquery" => {
+            &[Plan { title: "the game", parameters: "eta = 1.0\nsamples = 2", shape: Shape::Game }]
+        }
+        _ => &[Plan { title: "a marginal", parameters: "", shape: Shape::Marginal }],
+    };
+    plans.iter().map(|plan| plan.case(epsilon, neighbours)).collect()
+}
+
+/// Why there is no case. None of it can happen with the cases above.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    /// Attributes that make no domain.
+    #[error(transparent)]
+    Domain(#[from] DomainError),
+    /// Records that do not fit the domain.
+    #[error(transparent)]
+    Codes(#[from] CodesError),
+    /// Queries that do not fit the domain.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// Parameters that are no TOML.
+    #[error(transparent)]
+    Parameters(#[from] toml::de::Error),
+}
+
+struct Plan {
+    title: &'static str,
+    parameters: &'static str,
+    shape: Shape,
+}
+
+/// Data and workload. The first record is the one that changes.
+#[derive(Clone, Copy)]
+enum Shape {
+    /// A record leaves a cell of a two-way marginal for another: no noisy answer is hurt more.
+    Marginal,
+    /// The same for prefix sums, whose strategy has entries that are no whole numbers.
+    Prefix,
+    /// Two marginals compete to be measured. The record takes one of them away from what the
+    /// estimate says, and brings the other nearer: all scores move as far as they can, one half up
+    /// and the other down. The first starts behind by one and a half temperatures or so, because a
+    /// rare choice changes its probability by the largest factor.
+    Rivals,
+    /// Three attributes, one of which depends on another; the record strengthens one pair and
+    /// weakens another.
+    Triangle,
+    /// Two marginals and as many records as leave the game a few rounds.
+    Game,
+}
+
+impl Plan {
+    fn case(&self, epsilon: f64, neighbours: Neighbours) -> Result<Case, CaseError> {
+        let Data { sizes, records, replacement, cliques, prefix } = self.shape.data(epsilon);
+        let domain = Domain::new(["a", "b", "c"].into_iter().zip(sizes.iter().copied()))?;
+        let id = |place: &usize| -> AttributeId { domain.declared()[*place] };
+        let cliques: Vec<Clique> =
+            cliques.iter().map(|places| places.iter().map(id).collect()).collect();
+        let prefix: Clique = prefix.iter().map(id).collect();
+        let others: Vec<Vec<u32>> = match neighbours {
+            Neighbours::Replace => {
+                [replacement].into_iter().chain(records[1..].iter().cloned()).collect()
+            }
+            Neighbours::AddRemove => records[1..].to_vec(),
+        };
+        let dataset = |records: &[Vec<u32>]| {
+            let column = |place| records.iter().map(|record: &Vec<u32>| record[place]).collect();
+            let codes: Vec<Vec<u32>> = (0..domain.len()).map(column).collect();
+            Dataset::from_codes("audit", &domain, &codes, Provenance::default())
+        };
+        Ok(Case {
+            title: self.title,
+            parameters: self.parameters.parse()?,
+            one: dataset(&records)?,
+            other: dataset(&others)?,
+            workload: Workload::marginals(&domain, &cliques, &prefix)?,
+        })
+    }
+}
+
+struct Data {
+    sizes: &'static [usize],
+    records: Vec<Vec<u32>>,
+    replacement: Vec<u32>,
+    /// By place in the list of attributes.
+    cliques: &'static [&'static [usize]],
+    prefix: &'static [usize],
+}
+
+impl Shape {
+    fn data(self, epsilon: f64) -> Data {
+        match self {
+            Shape::Marginal => Data {
+                sizes: &[2, 3],
+                records: (0..12).map(|i| vec![i % 2, i % 3]).collect(),
+                replacement: vec![1, 2],
+                cliques: &[&[0, 1]],
+                prefix: &[],
+            },
+            Shape::Prefix => Data {
+                sizes: &[2, 3],
+                records: (0..12).map(|i| vec![i % 2, i % 3]).collect(),
+                replacement: vec![0, 2],
+                cliques: &[&[1]],
+                prefix: &[1],
+            },
+            Shape::Rivals => {
+                // Temperatures are 4 / epsilon for queries, twice that for marginals, whose scores
+                // are twice as far apart.
+                let ahead = (6.0 / epsilon).clamp(1.0, 200.0).round() as u32;
+                let half = ahead + 6;
+                Data {
+                    sizes: &[2, 2],
+                    records: (0..2 * half)
+                        .map(|i| vec![i % 2, u32::from(i < half + ahead)])
+                        .collect(),
+                    replacement: vec![1, 0],
+                    cliques: &[&[0], &[1]],
+                    prefix: &[],
+                }
+            }
+            Shape::Triangle => Data {
+                sizes: &[2, 2, 2],
+                // The first record has b unlike a and c like it; its replacement the reverse.
+                records: (0..40)
+                    .map(|i: u32| {
+                        vec![i % 2, (i + u32::from(i % 4 == 0)) % 2, i % 2 ^ u32::from(i % 5 == 1)]
+                    })
+                    .collect(),
+                replacement: vec![0, 0, 1],
+                cliques: &[&[0, 1], &[0, 2], &[1, 2]],
+                prefix: &[],
+            },
+            Shape::Game => {
+                let records = (200.0 / epsilon).clamp(4.0, 4000.0) as u32;
+                Data {
+                    sizes: &[2, 2],
+                    records: (0..records).map(|i| vec![i % 2, u32::from(i % 3 == 0)]).collect(),
+                    replacement: vec![1, 0],
+                    cliques: &[&[0], &[1]],
+                    prefix: &[],
+                }
+            }
+        }
+    }
+}

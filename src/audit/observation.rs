@@ -1,0 +1,96 @@
+//! What an attacker who knows both data sets reads off a release.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+use super::AuditError;
+use crate::data::Dataset;
+use crate::estimation::estimate::Likelihood;
+use crate::estimation::loss::Measurement;
+use crate::factor::{CliqueLayout, Marginals, Projectable};
+use crate::mechanism::{Published, Release};
+use crate::workload::SubWorkload;
+
+/// One release, as numbers that may tell two data sets apart.
+///
+/// *Evidence* is ln P(what was measured | one) - ln P(the same | other), the privacy loss of the
+/// noise given what was chosen. For noisy answers y with standard deviation s that are a on one data
+/// set and a' on the other it is the sum of (|y - a'| - |y - a|) / b with b = s / sqrt(2) if the
+/// noise is Laplace, and of ((y - a')^2 - (y - a)^2) / (2 s^2) if it is Gaussian. The attacker
+/// computes both and finds out which one serves. Evidence of another kind has its own likelihood.
+///
+/// *Choices* are which queries were measured, in order: what selection steps and rules for stopping
+/// decide. How likely they are is learned from releases, see [`Event`](super::event::Event).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Observation {
+    /// A fingerprint of the choices.
+    pub(super) choices: u64,
+    /// As if the noise was Laplace, and as if it was Gaussian.
+    pub(super) evidence: [f64; 2],
+    /// Whether the number of records is nearer to that of one data set than to the other's.
+    pub(super) total: f64,
+}
+
+impl Observation {
+    pub(super) fn new(
+        release: &Release,
+        one: &Dataset,
+        other: &Dataset,
+    ) -> Result<Self, AuditError> {
+        let (choices, evidence) = match &release.published {
+            Published::Answers(answers) => (choices(answers), of_answers(answers, one, other)?),
+            Published::Likelihood(likelihood) => {
+                (0, [of_likelihood(&**likelihood, one, other)?; 2])
+            }
+        };
+        let distance = |data: &Dataset| (release.total - data.len() as f64).abs();
+        Ok(Self { choices, evidence, total: distance(other) - distance(one) })
+    }
+}
+
+/// Which queries were measured. The hash is the same in every process.
+fn choices(answers: &[Measurement]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for answer in answers {
+        answer.clique.hash(&mut hasher);
+        // Strategies that were optimised for the workload are written out in numbers.
+        format!("{:?}", answer.query.factors()).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn of_answers(
+    answers: &[Measurement],
+    one: &Dataset,
+    other: &Dataset,
+) -> Result<[f64; 2], AuditError> {
+    let (mut laplace, mut gaussian) = (0.0, 0.0);
+    for Measurement { clique, query, y, stddev } in answers {
+        let part = SubWorkload { clique: clique.clone(), query: query.clone() };
+        let truth = part.answers(one.project(clique)?.values());
+        let others = part.answers(other.project(clique)?.values());
+        for ((y, a), b) in y.iter().zip(truth).zip(others) {
+            let (from_one, from_other) = (y - a, y - b);
+            laplace += (from_other.abs() - from_one.abs()) * std::f64::consts::SQRT_2 / stddev;
+            gaussian += (from_other.powi(2) - from_one.powi(2)) / (2.0 * stddev * stddev);
+        }
+    }
+    Ok([laplace, gaussian])
+}
+
+fn of_likelihood(
+    likelihood: &dyn Likelihood,
+    one: &Dataset,
+    other: &Dataset,
+) -> Result<f64, AuditError> {
+    let layout = CliqueLayout::new(one.domain().clone(), likelihood.cliques());
+    let mut loss = likelihood.loss(&layout);
+    let mut of = |data: &Dataset| -> Result<f64, AuditError> {
+        let mut marginals = Marginals::zeros(&layout);
+        for (index, clique) in layout.cliques().iter().enumerate() {
+            marginals.table_mut(index).copy_from_slice(data.project(clique)?.values());
+        }
+        Ok(loss.value(&marginals))
+    };
+    Ok(of(other)? - of(one)?)
+}

@@ -1,0 +1,50 @@
+//! Attacks on mechanisms, from the command line.
+
+use super::Session;
+
+#[test]
+fn an_audit_tells_claim_and_bound_and_where_they_come_from() {
+    let session = Session::new();
+    let said = session
+        .run(["audit", "laplace", "--epsilon", "1", "--trials", "2000", "--seed", "3"])
+        .succeeds();
+    for words in
+        ["claimed  epsilon = 1", "at least 0.", "95 % confidence", "of 1000 runs", "ledger"]
+    {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert!(session.files().is_empty(), "an audit leaves nothing behind");
+}
+
+#[test]
+fn an_audit_as_json_has_all_numbers_and_repeats_itself() {
+    let session = Session::new();
+    let audit = || {
+        let words = ["audit", "mwem", "--epsilon", "2", "--trials", "400", "--json"];
+        session.run(words).succeeds()
+    };
+    let reports: serde_json::Value = serde_json::from_str(&audit()).unwrap();
+    let found = &reports[0];
+    assert_eq!(found["mechanism"], "mwem");
+    assert_eq!(found["refuted"], false);
+    assert_eq!(found["randomness"], "seeded");
+    assert_eq!(found["findings"].as_array().unwrap().len(), 2);
+    for finding in found["findings"].as_array().unwrap() {
+        let bound = finding["epsilon_lower_bound"].as_f64().unwrap();
+        assert!((0.0..=2.0).contains(&bound), "{finding}");
+        assert_eq!(finding["runs"], 200);
+        assert_eq!(finding["spent"]["kind"], "pure");
+    }
+    assert_eq!(audit(), audit());
+}
+
+#[test]
+fn what_cannot_be_audited_is_refused() {
+    let session = Session::new();
+    let run = |words: &[&str]| session.run(words.iter().copied());
+    run(&["audit", "laplce", "--epsilon", "1"]).refuses(&["no mechanism", "laplace", "mwem"]);
+    run(&["audit", "laplace"]).complains(&["--epsilon"]);
+    run(&["audit", "laplace", "--epsilon", "1", "--trials", "10"]).complains(&["--trials"]);
+    run(&["audit", "dualquery", "--epsilon", "1", "--add-remove"])
+        .refuses(&["dualquery", "number of records"]);
+}

@@ -1,0 +1,99 @@
+//! Releases: randomness of the operating system, and files that say so.
+
+use std::fs;
+
+use super::Session;
+
+fn facts(session: &Session, name: &str) -> serde_json::Value {
+    serde_json::from_str(&fs::read_to_string(session.path(name)).unwrap()).unwrap()
+}
+
+#[test]
+fn records_drawn_for_a_release_take_no_seed_and_say_where_they_come_from() {
+    let session = Session::with_model();
+    let release = ["synth", "model", "--release", "--out", "new.csv"];
+    let said = session.run(release).succeeds();
+    assert!(said.contains("from the operating system, as new.release.json says"), "{said}");
+    assert!(!said.contains("seed"), "{said}");
+    let told = facts(&session, "new.release.json");
+    assert_eq!(told["randomness"], "operating-system");
+    let csv = fs::read(session.path("new.csv")).unwrap();
+    assert_eq!(told["records_blake3"], blake3::hash(&csv).to_hex().as_str());
+    assert_eq!(told["records"], 60);
+    session.run(release.into_iter().chain(["--seed", "1"])).complains(&["--seed", "--release"]);
+    session.run(release).succeeds();
+    assert_ne!(fs::read(session.path("new.csv")).unwrap(), csv, "no two releases are alike");
+}
+
+#[test]
+fn without_a_release_the_seed_is_told_and_no_facts_are_written() {
+    let session = Session::with_model();
+    let said = session.run(["synth", "model", "--out", "new.csv"]).succeeds();
+    assert!(said.contains("give it as --seed"), "{said}");
+    assert_eq!(session.files(), ["model", "new.csv", "problem.json"]);
+}
+
+#[test]
+fn a_release_of_private_data_names_neighbours_randomness_and_its_own_records_only() {
+    let session = Session::new();
+    let words = ["synthesize", "titanic", "--epsilon", "1", "--delta", "1e-6", "--out", "new.csv"];
+    session.run(words.into_iter().chain(["--add-remove"])).works();
+    assert_eq!(session.files(), ["new.csv", "new.release.json"]);
+    let told = facts(&session, "new.release.json");
+    assert_eq!(told["neighbours"], "add-remove");
+    assert_eq!(told["randomness"], "operating-system");
+    let ledger = told["ledger"].as_array().unwrap();
+    assert!(ledger.iter().all(|line| line.to_string().contains("operating-system")));
+    let csv = fs::read(session.path("new.csv")).unwrap();
+    assert_eq!(told["records_blake3"], blake3::hash(&csv).to_hex().as_str());
+    // As many records as noisy counts say, which is where their number leaves.
+    let lines = csv.iter().filter(|&&byte| byte == b'\n').count();
+    assert_eq!(told["records"], lines - 1);
+    let keys: Vec<&String> = told.as_object().unwrap().keys().collect();
+    let expected = [
+        "dataset",
+        "delta",
+        "epsilon",
+        "ledger",
+        "made_by",
+        "mechanism",
+        "neighbours",
+        "randomness",
+        "records",
+        "records_blake3",
+    ];
+    assert_eq!(keys, expected, "whatever is told about the data is listed here");
+}
+
+#[test]
+fn experiments_say_that_they_are_not_for_release() {
+    let session = Session::new();
+    let config = "name = \"mine\"\ntrials = 1\nepsilon = 1\ndatasets = [\"titanic\"]\n\
+                  [workload]\nmarginals = [[\"Sex\"]]\nprefix = []\n\
+                  [[mechanism]]\nname = \"laplace\"\narms = [\"own\"]\n";
+    session.file("mine.toml", config);
+    session.run(["run", "mine.toml"]).works();
+    let notice = facts(&session, "results/mine/manifest.json")["notice"].to_string();
+    assert!(notice.contains("not for release") && notice.contains("seeded"), "{notice}");
+    session.run(["run", "mine.toml", "--release"]).complains(&["--release"]);
+}
+
+#[test]
+fn records_that_are_left_out_are_noted_by_the_schema_alone() {
+    let session = Session::new();
+    let schema = "name = 'mine'\n[table]\nfiles = [{ name = 'mine.csv' }]\n\
+                  [[attribute]]\nname = 'a'\nkind = 'categorical'\nvalues = ['x', 'y']\n\
+                  missing = 'drop'\n[[attribute]]\nname = 'b'\nkind = 'categorical'\n\
+                  values = ['x', 'y']\n";
+    session.file("schema.toml", schema);
+    let budget = ["--epsilon=1", "--delta=1e-6", "--out=new.csv"];
+    let run = |more: &[&str]| {
+        let words = ["synthesize", "./schema.toml"].into_iter().chain(budget);
+        session.run(words.chain(more.iter().copied())).works()
+    };
+    for rows in ["a,b\nx,y\ny,x\nx,x\n", "a,b\nx,y\n,x\nx,x\n"] {
+        session.file("mine.csv", rows);
+        assert!(run(&[]).stderr.contains("becomes public"));
+        assert_eq!(run(&["--add-remove"]).stderr, "");
+    }
+}

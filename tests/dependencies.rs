@@ -1,0 +1,127 @@
+//! The crates that we build from, against the lists in `deny.toml`.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What Cargo knows about all packages that are built on this machine.
+fn packages() -> Vec<Value> {
+    let rustc = Command::new("rustc").arg("-vV").output().unwrap();
+    let told = String::from_utf8(rustc.stdout).unwrap();
+    let host = told.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let cargo = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked", "--filter-platform", host])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
+    let metadata: Value = serde_json::from_slice(&cargo.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap().clone();
+    assert!(packages.len() > 20);
+    packages
+}
+
+fn lists() -> toml::Table {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/deny.toml");
+    std::fs::read_to_string(path).unwrap().parse().unwrap()
+}
+
+fn texts(value: &toml::Value) -> Vec<&str> {
+    value.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
+}
+
+/// Whether an SPDX expression can be satisfied with these licences: one side of an OR, both of an
+/// AND. The older spelling of OR is a slash.
+fn satisfied(expression: &str, allowed: &[&str]) -> bool {
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let mut place = 0;
+    let whole = either(&words, &mut place, allowed);
+    whole && place == words.len()
+}
+
+fn either(words: &[&str], place: &mut usize, allowed: &[&str]) -> bool {
+    let mut any = both(words, place, allowed);
+    while words.get(*place) == Some(&"OR") {
+        *place += 1;
+        any |= both(words, place, allowed);
+    }
+    any
+}
+
+fn both(words: &[&str], place: &mut usize, allowed: &[&str]) -> bool {
+    let mut all = single(words, place, allowed);
+    while words.get(*place) == Some(&"AND") {
+        *place += 1;
+        all &= single(words, place, allowed);
+    }
+    all
+}
+
+fn single(words: &[&str], place: &mut usize, allowed: &[&str]) -> bool {
+    let Some(&word) = words.get(*place) else { return false };
+    *place += 1;
+    if word == "(" {
+        let inner = either(words, place, allowed);
+        *place += 1;
+        return inner;
+    }
+    match (words.get(*place), words.get(*place + 1)) {
+        (Some(&"WITH"), Some(exception)) => {
+            *place += 2;
+            allowed.contains(&format!("{word} WITH {exception}").as_str())
+        }
+        _ => allowed.contains(&word),
+    }
+}
+
+#[test]
+fn every_licence_is_on_the_list() {
+    let lists = lists();
+    let allowed = texts(&lists["licenses"]["allow"]);
+    for package in packages() {
+        let licence = package["license"].as_str().unwrap_or("none");
+        assert!(satisfied(licence, &allowed), "{}: {licence}", package["name"]);
+    }
+}
+
+#[test]
+fn every_crate_comes_from_the_registry_and_none_is_banned() {
+    let lists = lists();
+    let registries = texts(&lists["sources"]["allow-registry"]);
+    let banned: Vec<&str> = lists["bans"]["deny"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["crate"].as_str().unwrap())
+        .collect();
+    for package in packages() {
+        let name = package["name"].as_str().unwrap();
+        assert!(!banned.contains(&name), "{name}");
+        match package["source"].as_str() {
+            None => assert_eq!(name, env!("CARGO_PKG_NAME"), "a package of our own"),
+            Some(source) => {
+                let address = source.strip_prefix("registry+").unwrap_or(source);
+                assert!(registries.contains(&address), "{name}: {source}");
+            }
+        }
+    }
+}
+
+#[test]
+fn licence_expressions_are_understood() {
+    let allowed = ["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"];
+    for good in [
+        "MIT",
+        "MIT/GPL-3.0",
+        "GPL-3.0 OR MIT",
+        "(MIT OR GPL-3.0) AND Apache-2.0",
+        "Apache-2.0 WITH LLVM-exception OR GPL-3.0",
+    ] {
+        assert!(satisfied(good, &allowed), "{good}");
+    }
+    for bad in ["GPL-3.0", "MIT AND GPL-3.0", "GPL-3.0 WITH LLVM-exception", "", "none", "MIT MIT"]
+    {
+        assert!(!satisfied(bad, &allowed), "{bad}");
+    }
+}
