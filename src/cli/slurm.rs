@@ -24,7 +24,7 @@ pub(crate) struct SlurmArgs {
 
 #[derive(Subcommand)]
 enum SlurmCommand {
-    Submit(SubmitArgs),
+    Submit(Box<SubmitArgs>),
     Status(SlurmStatusArgs),
 }
 
@@ -227,6 +227,11 @@ fn queue(job: &str) -> Result<Vec<String>, Failure> {
     let arguments = ["--noheader", "--array", "--states=all", "--jobs", job, format];
     let output = Command::new("squeue").args(arguments).output();
     let output = output.or_input("cannot start squeue; is this a machine of the cluster?")?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() && !complaint.contains("Invalid job id") {
+        let message = format!("squeue has failed: {}", complaint.trim());
+        return Err(Failure::Unexpected(anyhow::anyhow!(message)));
+    }
     let said = String::from_utf8_lossy(&output.stdout).to_string();
     let over = ["COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL"];
     let is_over = |line: &&str| over.iter().any(|state| line.contains(state));
