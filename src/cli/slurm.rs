@@ -7,7 +7,7 @@ use std::process::Command;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
-use super::duration::Duration;
+use super::about::About;
 use super::experiment_args::ExperimentArgs;
 use super::failure::{Blame, Failure};
 use super::output::print;
@@ -108,10 +108,10 @@ impl SubmitArgs {
         let jobs = Jobs { array, tasks: self.tasks, collect };
         write("jobs.json", &serde_json::to_string_pretty(&jobs).unwrap_or_default())?;
         let costs = plan.costs();
-        let work = Duration(plan.trials.iter().map(|trial| costs.trial(trial)).sum());
+        let work = About(plan.trials.iter().map(|trial| costs.trial(trial)).sum());
         print(|output| {
             let Jobs { array, tasks, collect } = &jobs;
-            writeln!(output, "job {array}: {tasks} tasks, about {work} of work in all, roughly")?;
+            writeln!(output, "job {array}: {tasks} tasks, {work} of work in all")?;
             writeln!(output, "job {collect} collects into {}", folder.display())?;
             let status = ["pgmbench", "slurm", "status", &folder.display().to_string()];
             writeln!(output, "how far it is: {}", shell::line(status))
