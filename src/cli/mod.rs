@@ -3,13 +3,13 @@
 //! Exit codes: 0 for success, 2 for input or usage that has to change, 130 after Ctrl-C, 1 for
 //! everything else.
 
+mod about;
 mod audit;
 mod budget;
 mod collect;
 mod completions;
 mod conclude;
 mod datasets;
-mod duration;
 mod estimate;
 mod experiment_args;
 mod failure;

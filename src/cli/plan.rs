@@ -5,7 +5,7 @@ use pgmbench::experiment::PlannedMechanism;
 
 use pgmbench::numeric::bytes::Bytes;
 
-use super::duration::Duration;
+use super::about::About;
 use super::experiment_args::ExperimentArgs;
 use super::failure::Failure;
 use super::output::print;
@@ -54,9 +54,9 @@ impl PlanArgs {
             writeln!(output, "\n{} trials, {arms} estimates", plan.trials.len())?;
             writeln!(
                 output,
-                "about {} on one core, judged by the sizes of the models: a rough estimate, that \
+                "{} on one core, judged by the sizes of the models: a rough estimate, that \
                  may be several times too small or too large",
-                Duration(seconds)
+                About(seconds)
             )
         })
     }

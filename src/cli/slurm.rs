@@ -7,7 +7,7 @@ use std::process::Command;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
-use super::duration::Duration;
+use super::about::About;
 use super::experiment_args::ExperimentArgs;
 use super::failure::{Blame, Failure};
 use super::output::print;
@@ -24,7 +24,7 @@ pub(crate) struct SlurmArgs {
 
 #[derive(Subcommand)]
 enum SlurmCommand {
-    Submit(SubmitArgs),
+    Submit(Box<SubmitArgs>),
     Status(SlurmStatusArgs),
 }
 
@@ -108,10 +108,10 @@ impl SubmitArgs {
         let jobs = Jobs { array, tasks: self.tasks, collect };
         write("jobs.json", &serde_json::to_string_pretty(&jobs).unwrap_or_default())?;
         let costs = plan.costs();
-        let work = Duration(plan.trials.iter().map(|trial| costs.trial(trial)).sum());
+        let work = About(plan.trials.iter().map(|trial| costs.trial(trial)).sum());
         print(|output| {
             let Jobs { array, tasks, collect } = &jobs;
-            writeln!(output, "job {array}: {tasks} tasks, about {work} of work in all, roughly")?;
+            writeln!(output, "job {array}: {tasks} tasks, {work} of work in all")?;
             writeln!(output, "job {collect} collects into {}", folder.display())?;
             let status = ["pgmbench", "slurm", "status", &folder.display().to_string()];
             writeln!(output, "how far it is: {}", shell::line(status))
@@ -227,6 +227,11 @@ fn queue(job: &str) -> Result<Vec<String>, Failure> {
     let arguments = ["--noheader", "--array", "--states=all", "--jobs", job, format];
     let output = Command::new("squeue").args(arguments).output();
     let output = output.or_input("cannot start squeue; is this a machine of the cluster?")?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() && !complaint.contains("Invalid job id") {
+        let message = format!("squeue has failed: {}", complaint.trim());
+        return Err(Failure::Unexpected(anyhow::anyhow!(message)));
+    }
     let said = String::from_utf8_lossy(&output.stdout).to_string();
     let over = ["COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL"];
     let is_over = |line: &&str| over.iter().any(|state| line.contains(state));

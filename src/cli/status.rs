@@ -9,7 +9,7 @@ use pgmbench::results::store::{Recorded, StoreError};
 use pgmbench::results::{Progress, Status, TrialRecord};
 use serde_json::json;
 
-use super::duration::Duration;
+use super::about::About;
 use super::failure::{Blame, Failure};
 use super::output::{print, print_json};
 use super::results_args::ResultsArgs;
@@ -68,8 +68,8 @@ impl State {
     pub(crate) fn write(&self, output: &mut dyn Write) -> io::Result<()> {
         let Progress { rows, left, unknown, stale } = &self.progress;
         let title = self.manifest.configuration.get("title").and_then(|title| title.as_str());
-        let title = title.filter(|title| !title.is_empty());
         let name = &self.manifest.name;
+        let title = title.filter(|title| !title.is_empty() && title != name);
         writeln!(output, "{name}{}", title.map_or(String::new(), |title| format!(": {title}")))?;
         writeln!(output, "{} of {} arms have a row", rows.len(), self.manifest.keys.len())?;
         for status in [Status::Done, Status::Infeasible, Status::Timeout, Status::Failed] {
@@ -90,11 +90,7 @@ impl State {
         writeln!(output, "\nleft: {}", left.len() + unknown)?;
         let groups = counted(left.iter().map(|(arm, seconds)| (group(arm), *seconds)));
         for (group, count, seconds) in groups.iter().take(NAMED) {
-            writeln!(
-                output,
-                "  {group}: {count}, about {} each",
-                Duration(seconds / *count as f64)
-            )?;
+            writeln!(output, "  {group}: {count}, {} each", About(seconds / *count as f64))?;
         }
         write_rest(output, groups.len())?;
         let (seconds, threads) = (self.progress.seconds_left(), self.threads());
@@ -105,11 +101,11 @@ impl State {
         let together = match threads {
             1 => String::new(),
             _ => {
-                let together = Duration(seconds / threads as f64);
+                let together = About(seconds / threads as f64);
                 format!(" ({together} with {threads} threads, as in the last run)")
             }
         };
-        writeln!(output, "about {} of work{together}, {from}", Duration(seconds))
+        writeln!(output, "{} of work{together}, {from}", About(seconds))
     }
 
     /// Which arms ended like this, and why.

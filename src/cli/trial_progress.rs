@@ -1,6 +1,7 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -19,7 +20,13 @@ pub(crate) struct TrialProgress {
 }
 
 struct Bars {
+    /// As long as everything is predicted to take, so that the rest is told by cost and not by
+    /// number.
     all: ProgressBar,
+    /// The predicted milliseconds of each arm, by key.
+    costs: BTreeMap<String, u64>,
+    /// How many arms have ended.
+    ended: AtomicUsize,
     many: MultiProgress,
     running: Mutex<BTreeMap<usize, Running>>,
 }
@@ -35,19 +42,34 @@ impl TrialProgress {
             return Self { bars: None };
         }
         let ended = rows.iter().filter(|row| row.status != Status::Failed);
-        let known: std::collections::BTreeSet<&String> = ended.map(|row| &row.key).collect();
-        let keys = plan.trials.iter().flat_map(|trial| &trial.arms);
-        let left = keys.filter(|(_, key)| !known.contains(key)).count();
+        let known: BTreeSet<&String> = ended.map(|row| &row.key).collect();
+        let predicted = plan.costs();
+        let mut costs = BTreeMap::new();
+        for trial in &plan.trials {
+            let shared = predicted.release(trial) / trial.arms.len().max(1) as f64;
+            for (at, key) in trial.arms.iter().filter(|(_, key)| !known.contains(key)) {
+                let seconds = shared + predicted.arm(trial, *at);
+                costs.insert(key.clone(), (1e3 * seconds).ceil() as u64);
+            }
+        }
         let many = MultiProgress::new();
-        let all = many.add(ProgressBar::new(left as u64));
-        let style = "{bar:30} {pos} of {len} arms, {elapsed} so far, about {eta} left";
+        let all = many.add(ProgressBar::new(costs.values().sum()));
+        let style = "{bar:30} {msg}, {elapsed} so far, about {eta} left";
         all.set_style(ProgressStyle::with_template(style).expect("the template is right"));
+        all.set_message(format!("0 of {} arms", costs.len()));
         all.enable_steady_tick(TURN);
-        Self { bars: Some(Bars { all, many, running: Mutex::default() }) }
+        let running = Mutex::default();
+        Self { bars: Some(Bars { all, costs, ended: AtomicUsize::new(0), many, running }) }
     }
 }
 
 impl Bars {
+    fn count(&self, record: &TrialRecord) {
+        let ended = self.ended.fetch_add(1, Ordering::Relaxed) + 1;
+        self.all.set_message(format!("{ended} of {} arms", self.costs.len()));
+        self.all.inc(self.costs.get(&record.key).copied().unwrap_or_default());
+    }
+
     fn with(&self, trial: &Trial, act: impl FnOnce(&Running)) {
         let running = self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(running) = running.get(&trial.index) {
@@ -60,6 +82,8 @@ impl Observer for TrialProgress {
     fn begins(&self, trial: &Trial, name: &str) {
         let Some(bars) = &self.bars else { return };
         let bar = bars.many.add(ProgressBar::new_spinner());
+        let style = ProgressStyle::with_template("{spinner} {msg} {prefix}");
+        bar.set_style(style.expect("the template is right"));
         bar.set_message(format!("{name}: measuring"));
         bar.enable_steady_tick(TURN);
         let running = Running { bar, name: name.into() };
@@ -69,7 +93,10 @@ impl Observer for TrialProgress {
 
     fn estimates(&self, trial: &Trial, arm: &str) {
         let Some(bars) = &self.bars else { return };
-        bars.with(trial, |running| running.bar.set_message(format!("{}: {arm}", running.name)));
+        bars.with(trial, |running| {
+            running.bar.set_prefix("");
+            running.bar.set_message(format!("{}: {arm}", running.name));
+        });
     }
 
     fn iterates(&self, trial: &Trial, iteration: usize) {
@@ -96,7 +123,7 @@ impl Observer for TrialProgress {
         // Nobody may be listening.
         let _ = match &self.bars {
             Some(bars) => {
-                bars.all.inc(1);
+                bars.count(record);
                 bars.many.println(line)
             }
             None => writeln!(stderr(), "{line}"),

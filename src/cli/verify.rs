@@ -40,6 +40,9 @@ impl VerifyArgs {
         let manifest = Manifest::read(&folder).or_input("there are no results")?;
         let recorded = Recorded::read(&folder).or_input("there are no results")?;
         let place = folder.display();
+        if manifest.keys.is_empty() {
+            return Err(Failure::input(format!("{place}: this experiment has no arms")));
+        }
         let plan =
             Plan::of_manifest(&manifest, &self.beside, &Registry::default()).or_input(&place)?;
         let memory = manifest.runs.last().and_then(|run| run.memory_limit);

@@ -162,7 +162,6 @@ pub enum ManifestError {
         /// The file.
         file: PathBuf,
         /// What the system said.
-        #[source]
         error: io::Error,
     },
     /// The file is not a manifest of this version.
@@ -171,7 +170,6 @@ pub enum ManifestError {
         /// The file.
         file: PathBuf,
         /// What is wrong with it.
-        #[source]
         error: serde_json::Error,
     },
 }

@@ -19,7 +19,7 @@ fn a_status_says_what_is_done_what_ended_otherwise_and_what_is_left() {
         "infeasible  4",
         "4 x titanic laplace lsmr (estimate): ",
         "left: 48",
-        "titanic gaussian pgm: 8, about ",
+        "titanic gaussian pgm: 8, less than 1 s each",
         "from the times seen so far",
     ] {
         assert!(said.contains(words), "{words}: {said}");

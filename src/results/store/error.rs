@@ -12,7 +12,6 @@ pub enum StoreError {
         /// The file.
         file: PathBuf,
         /// What the system said.
-        #[source]
         error: io::Error,
     },
     /// Another run writes to the same results.
@@ -75,7 +74,6 @@ pub enum StoreError {
         /// The key of the trial's row.
         key: String,
         /// What is wrong with the line.
-        #[source]
         error: serde_json::Error,
     },
 }

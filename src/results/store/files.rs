@@ -66,8 +66,9 @@ impl Files {
     }
 
     /// Makes the folder and takes the lock, which the system gives back when the process ends. The
-    /// lock's file stays: whoever has it open would otherwise lock something that is gone.
-    pub(super) fn lock(&self) -> Result<File, StoreError> {
+    /// lock's file stays: whoever has it open would otherwise lock something that is gone. Some file
+    /// systems of clusters know no locks; then nothing is held, and the user is told.
+    pub(super) fn lock(&self) -> Result<Lock, StoreError> {
         fs::create_dir_all(&self.folder).map_err(|error| StoreError::io(&self.folder, error))?;
         let path = self.file(LOCK);
         let failed = |error| StoreError::io(&path, error);
@@ -79,8 +80,12 @@ impl Files {
             .truncate(false)
             .open(&path)
             .map_err(failed)?;
+        let mut is_held = true;
         match file.try_lock() {
             Ok(()) => {}
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                is_held = false;
+            }
             Err(TryLockError::WouldBlock) => {
                 let text = fs::read_to_string(&path).ok();
                 let process = text.and_then(|text| text.trim().parse().ok());
@@ -90,7 +95,23 @@ impl Files {
         }
         // For the message of those who come later.
         file.set_len(0).and_then(|()| writeln!(file, "{}", process::id())).map_err(failed)?;
-        Ok(file)
+        Ok(Lock { is_held, _file: file })
+    }
+}
+
+/// What keeps a second process from writing to the same files.
+#[derive(Debug)]
+pub(super) struct Lock {
+    /// Whether the file system knows locks.
+    is_held: bool,
+    /// Locked until it is closed, by us or by the end of the process.
+    _file: File,
+}
+
+impl Lock {
+    pub(super) fn note(&self) -> Option<String> {
+        let note = "this file system knows no locks: see to it that no other run writes the same";
+        (!self.is_held).then(|| note.into())
     }
 }
 

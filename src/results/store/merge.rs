@@ -69,7 +69,7 @@ impl Entry {
             Status::Timeout => 1,
             Status::Done | Status::Infeasible => 2,
         };
-        let differences = self.row.differences(&other.row);
+        let differences = other.row.differences(&self.row);
         match (rank(self), rank(other)) {
             (2, 2) if !differences.is_empty() => Err(StoreError::Contradiction {
                 key: self.row.key.clone(),

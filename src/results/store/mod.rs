@@ -26,7 +26,6 @@ mod recorded;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -38,7 +37,7 @@ pub use error::StoreError;
 pub use line::LedgerLine;
 pub use recorded::Recorded;
 
-use self::files::{Files, sync_folder};
+use self::files::{Files, Lock, sync_folder};
 use self::line::Line;
 use self::log::Log;
 use self::merge::Part;
@@ -55,7 +54,7 @@ pub struct Store {
     notes: Vec<String>,
     state: Mutex<State>,
     /// Held until the store is dropped or the process ends, however it ends.
-    _lock: File,
+    _lock: Lock,
 }
 
 #[derive(Debug)]
@@ -99,10 +98,13 @@ impl Store {
         Self::open_locked(folder, files, lock)
     }
 
-    fn open_locked(folder: &Path, files: Files, lock: File) -> Result<Self, StoreError> {
-        remove_abandoned(folder).map_err(|error| StoreError::io(folder, error))?;
+    fn open_locked(folder: &Path, files: Files, lock: Lock) -> Result<Self, StoreError> {
+        // Not for a shard: whether a file is abandoned is not to be seen from another machine.
+        if files.shard().is_none() {
+            remove_abandoned(folder).map_err(|error| StoreError::io(folder, error))?;
+        }
         let contents = Contents::read(&files)?;
-        let notes = contents.notes(&files);
+        let notes = lock.note().into_iter().chain(contents.notes(&files)).collect();
         let Contents { trials, traces, ledger } = &contents;
         let logs = (
             Log::open(files.trials(), trials)?,
