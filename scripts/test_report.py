@@ -208,6 +208,7 @@ SORTING = """(() => {
           complaints.push(`${caption}, ${heading.textContent}: aria-sort is not ${order}`);
         const found = keys();
         if (found.length !== before) complaints.push(`${caption}: rows got lost`);
+        if (found.some(Number.isNaN)) complaints.push(`${caption}, ${heading.textContent}: not a number`);
         if (!found.every((key) => typeof key === "number")) continue;
         const sign = order === "ascending" ? 1 : -1;
         if (found.some((key, at) => at > 0 && sign * (key - found[at - 1]) < 0))

@@ -41,6 +41,16 @@ impl Cell {
     fn is_long(&self) -> bool {
         self.text.chars().count() > 28
     }
+
+    /// Its number with all digits, as the page's script reads numbers.
+    fn exact(&self) -> Option<String> {
+        let value = self.value.filter(|value| !value.is_nan())?;
+        Some(match value.abs() {
+            f64::INFINITY => format!("{}Infinity", if value < 0.0 { "-" } else { "" }),
+            0.0 | 1e-6..1e15 => value.to_string(),
+            _ => format!("{value:e}"),
+        })
+    }
 }
 
 pub(super) fn text(content: impl Into<String>) -> Cell {
@@ -85,33 +95,53 @@ impl Table {
 
     /// Without the columns in which no cell has text.
     pub(super) fn without_empty_columns(self) -> Self {
-        self.retaining(|cells| cells.iter().any(|cell| !cell.text.is_empty()))
+        self.retaining(|_, cells| cells.iter().any(|cell| !cell.text.is_empty()))
     }
 
     /// Without this column if all of its cells say the same: the page says it elsewhere.
     pub(super) fn without_constant(self, name: &str) -> Self {
-        let at = self.columns.iter().position(|column| column.name == name);
-        let is_it = self.columns.iter().map(|column| column.name == name).collect::<Vec<_>>();
-        let mut place = 0..;
-        match at {
-            None => self,
-            Some(_) => self.retaining(|cells| {
-                let here = place.next().is_some_and(|i: usize| is_it[i]);
-                !here || cells.windows(2).any(|pair| pair[0] != pair[1])
-            }),
-        }
+        let varies = |cells: &[&Cell]| cells.windows(2).any(|pair| pair[0] != pair[1]);
+        self.retaining(|column, cells| column.name != name || varies(cells))
     }
 
-    fn retaining(mut self, mut keeps: impl FnMut(&[&Cell]) -> bool) -> Self {
-        let kept: Vec<bool> = (0..self.columns.len())
-            .map(|i| keeps(&self.rows.iter().map(|row| &row.cells[i]).collect::<Vec<_>>()))
-            .collect();
-        let mut flags = kept.iter();
-        self.columns.retain(|_| flags.next().copied().unwrap_or(true));
-        for row in &mut self.rows {
+    fn retaining(mut self, keeps: impl Fn(&Column, &[&Cell]) -> bool) -> Self {
+        let cells = |i: usize| self.rows.iter().map(|row| &row.cells[i]).collect::<Vec<_>>();
+        let columns = self.columns.iter().enumerate();
+        let kept: Vec<bool> = columns.map(|(i, column)| keeps(column, &cells(i))).collect();
+        fn retain<T>(items: &mut Vec<T>, kept: &[bool]) {
             let mut flags = kept.iter();
-            row.cells.retain(|_| flags.next().copied().unwrap_or(true));
+            items.retain(|_| flags.next() == Some(&true));
         }
+        retain(&mut self.columns, &kept);
+        self.rows.iter_mut().for_each(|row| retain(&mut row.cells, &kept));
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_numbers_are_those_of_scripts() {
+        let exact = |value| Cell { value: Some(value), ..Cell::default() }.exact();
+        assert_eq!(exact(0.1 + 0.2).unwrap(), "0.30000000000000004");
+        assert_eq!(exact(1.172e106).unwrap(), "1.172e106");
+        assert_eq!(exact(1.084e-5).unwrap(), "0.00001084");
+        assert_eq!(exact(f64::NEG_INFINITY).unwrap(), "-Infinity");
+        assert_eq!(exact(f64::NAN), None);
+    }
+
+    #[test]
+    fn columns_that_say_nothing_are_left_out() {
+        let row = |a: &str, b: f64| [text(a), chosen(b), text("")];
+        let table = |rows| Table::new("t".into(), "", ["a", "b*", "c"], rows);
+        let names = |table: Table| table.columns.iter().map(|c| c.name).collect::<Vec<_>>();
+        let same = || table(vec![row("x", 1.0), row("y", 1.0)]);
+        assert_eq!(names(same().without_constant("b")), ["a", "c"]);
+        assert_eq!(names(same().without_constant("a")), ["a", "b", "c"]);
+        let left = same().without_empty_columns();
+        assert!(left.rows.iter().all(|row| row.cells.len() == 2));
+        assert_eq!(names(left), ["a", "b"]);
     }
 }

@@ -7,6 +7,7 @@ use super::Session;
 const CONFIG: &str = r#"name = "tiny"
 title = "Noisy marginals, and what a model makes of them"
 trials = 2
+epsilon = 1.0
 datasets = ["titanic"]
 
 [workload]

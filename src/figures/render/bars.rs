@@ -84,11 +84,15 @@ fn one(scene: &mut Scene, bar: &Bar, colour: Colour, y: &Stretch, slot: Frame) {
             }
         }
         Outcome::Mark(reason) => {
-            let lines = wrapped(reason, MARK_SIZE, false, slot.height - 10.0);
-            let block = MARK_LEADING * lines.len() as f64;
-            if block > slot.width + 2.0 {
+            let block = |lines: &[String]| MARK_LEADING * lines.len() as f64;
+            // Where there is little room, what follows the colon says enough.
+            let short = reason.split_once(": ").map_or(reason.as_str(), |(_, rest)| rest);
+            let texts = [reason.as_str(), short].into_iter();
+            let mut tries = texts.map(|text| wrapped(text, MARK_SIZE, false, slot.height - 10.0));
+            let Some(lines) = tries.find(|lines| block(lines) <= slot.width + 2.0) else {
                 return symbols::cross(scene, at(middle, slot.bottom() - 7.0), dark);
-            }
+            };
+            let block = block(&lines);
             let first = middle - block / 2.0 + (MARK_LEADING + MARK_SIZE * font::CAPITAL) / 2.0;
             for (i, line) in lines.into_iter().enumerate() {
                 let place = at(first + MARK_LEADING * i as f64, slot.bottom() - 5.0);

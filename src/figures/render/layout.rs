@@ -100,7 +100,7 @@ pub(super) fn natural_height(chart: &Chart, width: f64) -> f64 {
     let (columns, rows) = grid(chart, width - 2.0 * MARGIN);
     let row = match (columns, rows) {
         (_, 0) => 80.0,
-        _ if width < NARROW && rows > 2 => 170.0,
+        _ if width < NARROW && rows > 2 => 180.0,
         _ if width < NARROW => 235.0,
         (1, 1) => 370.0,
         (_, 1) => 300.0,

@@ -12,7 +12,7 @@ use crate::results::Spread;
 const END_SIZE: f64 = 10.0;
 const END_LEADING: f64 = 13.0;
 /// End marks are broken into lines of at most this length, and this share of the plot.
-const END_ROOM: (f64, f64) = (250.0, 0.45);
+const END_ROOM: (f64, f64) = (250.0, 0.6);
 /// Lines with more points have no markers at them.
 const MOST_MARKERS: usize = 25;
 /// The side of the area around a point that tells its value.

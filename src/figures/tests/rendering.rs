@@ -137,6 +137,10 @@ fn every_figure_is_drawn() {
         check_at(&drawn(name), column);
         assert!(column.height() < 1000.0, "{name} is too high for a page");
     }
+    // Reasons stay readable there, in fewer words.
+    let bars = drawn("bars");
+    let column = svg(&bars, Size::of_width(&bars, 317.0));
+    assert!(column.contains(">would need 2.2 GB</text>") && !column.contains("no value"));
     assert_eq!(Size::natural(&drawn("bars")).width(), 900.0);
 }
 
