@@ -171,9 +171,10 @@ impl Shape {
             Shape::Triangle => Data {
                 sizes: &[2, 2, 2],
                 // The first record has b unlike a and c like it; its replacement the reverse.
-                records: (0..40)
-                    .map(|i: u32| {
-                        vec![i % 2, (i + u32::from(i % 4 == 0)) % 2, i % 2 ^ u32::from(i % 5 == 1)]
+                records: (0..40u32)
+                    .map(|i| {
+                        let (differs, parts) = (i.is_multiple_of(4), i % 5 == 1);
+                        vec![i % 2, (i + u32::from(differs)) % 2, (i + u32::from(parts)) % 2]
                     })
                     .collect(),
                 replacement: vec![0, 0, 1],

@@ -110,7 +110,7 @@ impl SynthArgs {
         let mut table = NewFile::create(&self.out)?;
         table.write_all(&csv)?;
         if self.release {
-            let mut facts = NewFile::create(&facts_path(&self.out))?;
+            let mut facts = NewFile::create(facts_path(&self.out))?;
             serde_json::to_writer_pretty(&mut facts, &self.facts(&csv, records))?;
             facts.write_all(b"\n")?;
             table.commit()?;

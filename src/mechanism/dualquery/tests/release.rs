@@ -152,7 +152,7 @@ fn misplaced_rounds(game: &Game, epsilon: f64, delta: f64) -> usize {
 fn the_misplaced_parenthesis_is_refused_by_the_budget() {
     // Where rounds are dear the difference shows even though each draw is counted as it is.
     let game = Game { eta: 2.0, samples: 50, records: 3000 };
-    let (epsilon, delta) = (20.0, 1e-3);
+    let (epsilon, delta) = (100.0, 1e-3);
     let total: Guarantee = (Epsilon::new(epsilon).unwrap(), Delta::new(delta).unwrap()).into();
     let advanced = |rounds: usize| {
         let mut budget = Budget::new(total, Neighbours::Replace);
