@@ -1,6 +1,6 @@
 //! What is on the page.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::{Experiment, ReportError, page};
 use crate::figures;
 use crate::results::claims::{Claim, write_claims};
-use crate::results::manifest::{Build, DatasetFacts, Manifest, Run, configuration_hash};
+use crate::results::manifest::{Build, DatasetFacts, Manifest, NOTICE, Run, configuration_hash};
 use crate::results::store::Store;
 use crate::results::summary::Summary;
 use crate::results::{Status, TrialRecord};
@@ -84,12 +84,14 @@ fn manifest(title: &str, rows: &[TrialRecord]) -> Manifest {
     run.finish(Duration::from_secs(3));
     Manifest {
         name: "mine".into(),
+        notice: NOTICE.into(),
         configuration_text: "title = '<&>'\n".into(),
         configuration_blake3: configuration_hash(&configuration),
         configuration,
         datasets: vec![data("adult"), data("loans")],
         workloads: [("adult".to_string(), json!([["a", "b"]]))].into(),
         keys: rows.iter().map(|row| row.key.clone()).collect(),
+        arms: BTreeMap::new(),
         runs: vec![run],
     }
 }

@@ -142,6 +142,7 @@ mod tests {
         let configuration = serde_json::Value::Null;
         let manifest = Manifest {
             name: "test".into(),
+            notice: String::new(),
             configuration_text: String::new(),
             configuration_blake3: configuration_hash(&configuration),
             configuration,
