@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pgmbench::config::Source;
 use pgmbench::experiment::Plan;
-use pgmbench::figures::{self, Facts};
+use pgmbench::figures::{self, ErrorMetric, Facts};
 use pgmbench::results::claims::{Claim, Finding, claims_table, write_claims};
 use pgmbench::results::manifest::Manifest;
 use pgmbench::results::store::Recorded;
@@ -64,6 +64,7 @@ impl Conclusion {
             title: text("/title").unwrap_or_default().into(),
             subtitle: String::new(),
             footnote: footnote(&self.manifest),
+            metric: text("/figure/metric").and_then(ErrorMetric::named).unwrap_or_default(),
         };
         (figure.chart)(&self.rows, &self.traces, &facts)
     }

@@ -122,7 +122,7 @@ fn command_line() -> Vec<String> {
 }
 
 fn announce(plan: &Plan, options: &Options) {
-    let arms: usize = plan.trials.iter().map(|trial| trial.arms.len()).sum();
+    let arms: usize = plan.trials.iter().map(|trial| trial.rows.len()).sum();
     let jobs = if options.timing { 1 } else { options.jobs };
     let memory = plan.experiment.limits.memory.map_or(MEMORY, |limit| limit.0);
     let memory = Bytes(memory as f64);

@@ -35,8 +35,8 @@ impl TrialProgress {
         }
         let ended = rows.iter().filter(|row| row.status != Status::Failed);
         let known: std::collections::BTreeSet<&String> = ended.map(|row| &row.key).collect();
-        let keys = plan.trials.iter().flat_map(|trial| &trial.arms);
-        let left = keys.filter(|(_, key)| !known.contains(key)).count();
+        let keys = plan.trials.iter().flat_map(|trial| &trial.rows);
+        let left = keys.filter(|row| !known.contains(&row.key)).count();
         let many = MultiProgress::new();
         let all = many.add(ProgressBar::new(left as u64));
         let style = "{bar:30} {pos} of {len} arms, {elapsed} so far, about {eta} left";

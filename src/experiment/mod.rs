@@ -19,7 +19,10 @@ mod trial;
 
 pub use arm::{ARMS, ArmKind};
 pub use observer::{Observer, Silent};
-pub use plan::{Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism, Trial};
+pub use plan::{
+    ArmSource, Case, Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism,
+    PlannedRow, Trial,
+};
 pub use provenance::build;
 pub use runner::{Options, RunError, Tally, run};
 pub use synthesis::{SynthesisError, SyntheticRelease, synthesize};

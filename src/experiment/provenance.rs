@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Plan, PlannedData};
+use super::{Case, Plan, PlannedData};
 use crate::domain::Domain;
 use crate::results::manifest::{Build, Commit, DatasetFacts, Manifest, Run, configuration_hash};
 use crate::workload::SubWorkload;
@@ -30,7 +30,7 @@ impl Plan {
             records: data.data.len(),
             standin: data.standin,
         };
-        let keys = self.trials.iter().flat_map(|trial| trial.arms.iter().map(|(_, key)| key));
+        let keys = self.trials.iter().flat_map(|trial| trial.rows.iter().map(|row| &row.key));
         Manifest {
             name: self.experiment.name.as_ref().clone(),
             configuration_text: self.source.text.clone(),
@@ -49,15 +49,29 @@ impl Plan {
         let of_files = self.datasets.iter().filter(|_| self.experiment.scaling.is_none());
         of_files
             .map(|data| {
-                let domain = data.workload.domain();
-                let parts = data.workload.parts().iter().map(|part| written_out(domain, part));
-                (data.name.clone(), Value::from_iter(parts))
+                let written = |case: &Case| {
+                    let domain = case.workload.domain();
+                    let parts = case.workload.parts().iter();
+                    Value::from_iter(parts.map(|part| written_out(domain, part)))
+                };
+                let value = match &data.cases[..] {
+                    [only] => written(only),
+                    several => {
+                        let named = several.iter().map(|case| (case.name.clone(), written(case)));
+                        Value::Object(named.collect())
+                    }
+                };
+                (data.name.clone(), value)
             })
             .collect()
     }
 }
 
 fn written_out(domain: &Domain, part: &SubWorkload) -> Value {
+    if part.query.factors().len() != part.clique.len() {
+        let (names, queries) = (domain.names(&part.clique), part.query.rows());
+        return json!({ "attributes": names, "queries": queries });
+    }
     let factors = part.clique.iter().zip(part.query.factors());
     let pairs = factors.map(|(id, factor)| (domain.name(id).to_string(), json!(factor.name())));
     Value::Object(pairs.collect())

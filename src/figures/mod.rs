@@ -8,7 +8,9 @@
 //! arms that are done enter medians; whatever is left out is said in a note under the picture.
 
 mod bars;
+mod cases;
 mod chart;
+mod curves;
 mod epsilon;
 mod error;
 mod labels;
@@ -16,6 +18,7 @@ mod numbers;
 mod palette;
 mod render;
 mod scaling;
+mod sizes;
 mod table;
 mod tally;
 #[cfg(test)]
@@ -51,6 +54,43 @@ pub struct Facts {
     pub subtitle: String,
     /// Where the numbers come from: version, commit, date.
     pub footnote: String,
+    /// The error that is shown.
+    pub metric: ErrorMetric,
+}
+
+/// The error that a figure shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ErrorMetric {
+    /// [`TrialRecord::workload_error`].
+    #[default]
+    WorkloadError,
+    /// [`TrialRecord::mean_squared_error`].
+    MeanSquaredError,
+}
+
+impl ErrorMetric {
+    /// The one whose column has this name.
+    pub fn named(column: &str) -> Option<Self> {
+        match column {
+            "workload_error" => Some(Self::WorkloadError),
+            "mean_squared_error" => Some(Self::MeanSquaredError),
+            _ => None,
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::WorkloadError => "workload error",
+            Self::MeanSquaredError => "mean squared error",
+        }
+    }
+
+    fn of(self) -> fn(&TrialRecord) -> Option<f64> {
+        match self {
+            Self::WorkloadError => |trial| trial.workload_error,
+            Self::MeanSquaredError => |trial| trial.mean_squared_error,
+        }
+    }
 }
 
 /// All kinds of figures.
@@ -62,8 +102,18 @@ pub const FIGURES: &[Figure] = &[
     },
     Figure {
         name: "epsilon",
-        about: "Workload error against epsilon, a line for each estimator, a panel for each data.",
+        about: "Error against epsilon, a column of panels for each data, a row for each case.",
         chart: epsilon::chart,
+    },
+    Figure {
+        name: "sizes",
+        about: "Error against the size of queries, a column of panels for each data, a row for each epsilon.",
+        chart: sizes::chart,
+    },
+    Figure {
+        name: "cases",
+        about: "Error by kind of query, a bar for each mechanism and estimator, a panel for each data.",
+        chart: cases::chart,
     },
     Figure {
         name: "scaling",

@@ -9,6 +9,7 @@ fn chart(name: &str, trials: &[TrialRecord], traces: &[TraceRecord]) -> Chart {
         title: "A title".into(),
         subtitle: "epsilon = 1".into(),
         footnote: "version 0".into(),
+        ..Facts::default()
     };
     (figure(name).unwrap().chart)(trials, traces, &facts).unwrap()
 }

@@ -17,8 +17,8 @@ use serde::Deserialize;
 
 use self::strategy::Strategy;
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Release,
-    Task, Times, parse,
+    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Reads,
+    Release, Task, Times, parse,
 };
 use crate::domain::Domain;
 use crate::estimation::estimator::FullLeastSquares;
@@ -33,6 +33,8 @@ pub static HDMM: Kind = Kind {
     reference: "McKenna, Miklau, Hay, Machanavajjhala, PVLDB 2018",
     guarantee: GuaranteeKind::Pure,
     own: "least squares over the whole domain",
+    reads: Reads::Queries,
+    offers: &[],
     parameters: &[
         Parameter {
             name: "restarts",
@@ -111,7 +113,13 @@ impl Mechanism for Hdmm {
         let total = task.total(neighbours, &answers)?;
         let times = Times { select, measure: began.elapsed().as_secs_f64() - select };
         let own = Box::new(FullLeastSquares::default());
-        Ok(Release { total, published: Published::Answers(answers), own, times })
+        Ok(Release {
+            total,
+            published: Published::Answers(answers),
+            own,
+            offered: Vec::new(),
+            times,
+        })
     }
 }
 
