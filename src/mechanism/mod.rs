@@ -6,13 +6,16 @@
 mod bayesian_network;
 mod dualquery;
 mod each_marginal;
+pub mod efpa;
 mod error;
 pub mod gaussian;
 pub mod hdmm;
 pub mod laplace;
 mod mwem;
+pub mod php;
 mod post_processing;
 pub mod privbayes;
+pub mod privlet;
 mod records;
 mod release;
 #[cfg(test)]
@@ -114,6 +117,9 @@ pub static MECHANISMS: &[&Kind] = &[
     &laplace::LAPLACE,
     &gaussian::GAUSSIAN,
     &tree::TREE,
+    &privlet::PRIVLET,
+    &efpa::EFPA,
+    &php::PHP,
 ];
 
 /// The mechanism of this name.

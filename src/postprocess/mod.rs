@@ -10,6 +10,7 @@
 
 pub mod admm;
 pub mod contingency;
+pub mod haar;
 pub mod histogram;
 pub mod htree;
 pub mod proximal;
