@@ -83,7 +83,7 @@ fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
                 "there is no setting `triples` here",
                 "5:1",
                 "triples",
-                "allowed: marginals, random, prefix",
+                "allowed: marginals, random, prefix, queries",
             ],
         ),
     ];

@@ -162,6 +162,10 @@ pub(super) fn workloads(
             }
         }
     }
+    // What there is only one of needs no name.
+    if let [only] = &mut workloads[..] {
+        only.name.clear();
+    }
     Ok(workloads)
 }
 

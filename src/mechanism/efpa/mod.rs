@@ -50,8 +50,8 @@ struct Efpa {}
 ///
 /// The first has entries 1/sqrt(n); each pair of cosine and sine sqrt(2/n) (|cos| + |sin|), which is at
 /// most 2/sqrt(n), as |cos| + |sin| is at most sqrt(2), and a cosine alone, at the end, at most that of
-/// a pair. So a column has an L1 norm of at most kept/sqrt(n) for whole pairs, (kept + 1)/sqrt(n)
-/// otherwise; a replaced record moves two columns. Room for rounding comes on top: a coefficient is a
+/// a pair. So with p = kept/2 pairs, rounded down for the first coefficient, a column has an L1 norm of
+/// at most (1 + 2 p)/sqrt(n); a replaced record moves two columns. Room for rounding comes on top: a coefficient is a
 /// sum of log2(n) stages, each off by a few units of the last place of a value of at most N.
 fn sensitivity(
     kept: usize,
@@ -59,7 +59,7 @@ fn sensitivity(
     records: f64,
     neighbours: Neighbours,
 ) -> Result<Sensitivity<L1>, MechanismError> {
-    let pairs = kept.div_ceil(2) as f64;
+    let pairs = (kept / 2) as f64;
     let norm = (1.0 + 2.0 * pairs) / (n as f64).sqrt();
     let allowance = 16.0 * f64::EPSILON * (n.ilog2() + 1) as f64 * records * kept as f64;
     Ok(Sensitivity::<L1>::linear(norm, neighbours)?.enlarged(allowance)?)

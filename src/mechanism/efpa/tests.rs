@@ -20,7 +20,9 @@ fn a_record_moves_the_coefficients_no_further_than_claimed() {
                 worst_case::<L1>(8, records, |counts| coefficients(counts)[..kept].to_vec());
             let claimed = sensitivity(kept, 8, 3.0, neighbours).unwrap().get();
             assert!(worst.distance <= claimed, "{kept}: {} and not {claimed}", worst.distance);
-            assert!(worst.distance > 0.6 * claimed || kept == 1, "{kept}: far below {claimed}");
+            // A replaced record leaves the first coefficient as it is, so that the claim is larger.
+            let tight = neighbours == Neighbours::Replace || worst.distance > 0.8 * claimed;
+            assert!(tight, "{kept}: {} is far below {claimed}", worst.distance);
         }
     }
 }

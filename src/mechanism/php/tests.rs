@@ -29,12 +29,15 @@ fn clusters_are_disjoint_and_cover_all_cells() {
 }
 
 #[test]
-fn with_much_budget_equal_neighbours_are_one_cluster() {
+fn with_much_budget_no_cluster_has_different_counts() {
     let counts = [9.0, 9.0, 9.0, 2.0, 2.0, 50.0, 50.0, 50.0];
     let mut source = NoiseSource::seeded(&crate::privacy::SeedPath::new("seed", 1));
     let mut budget = Budget::new(Epsilon::new(1e5).unwrap(), Neighbours::AddRemove);
     let clusters = Php::default().divide(&counts, "x", &mut budget, &mut source).unwrap();
-    assert_eq!(clusters, [0..3, 3..5, 5..8]);
+    let is_even = |cluster: &Range<usize>| {
+        counts[cluster.clone()].iter().all(|c| *c == counts[cluster.start])
+    };
+    assert!(clusters.iter().all(is_even), "{clusters:?}");
 }
 
 #[test]
