@@ -78,6 +78,7 @@ pub mod factor;
 pub mod figures;
 pub mod mechanism;
 pub mod numeric;
+pub mod postprocess;
 pub mod privacy;
 pub mod problem;
 pub mod report;

@@ -34,6 +34,7 @@ fn release(kind: &Kind, trial: usize, noise: Noise) -> (Release, Ledger) {
     let task = Task {
         data: &data,
         workload: &workload,
+        public: None,
         noise,
         estimator: &Pgm { settings },
         memory_limit: 1 << 30,

@@ -70,6 +70,7 @@ fn noiseless(
     let task = Task {
         data: &data,
         workload: &workload,
+        public: None,
         noise: Noise::Exact,
         estimator: &Pgm { settings },
         memory_limit: 1 << 28,

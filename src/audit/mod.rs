@@ -218,6 +218,7 @@ impl Run<'_> {
         let task = Task {
             data,
             workload: &self.case.workload,
+            public: None,
             noise: Noise::Exact,
             estimator,
             memory_limit: MEMORY,

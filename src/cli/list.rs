@@ -33,6 +33,9 @@ impl ListArgs {
                     "",
                     &format!("{}; {guarantee}; own estimator: {}", kind.reference, kind.own),
                 )?;
+                for offer in kind.offers {
+                    line(output, "", &format!("arm {}: {}", offer.name, offer.summary))?;
+                }
                 for parameter in kind.parameters {
                     let text = format!(
                         "{} = {}: {}",

@@ -44,11 +44,11 @@ impl PlanArgs {
                 for arm in arms {
                     let estimation = serde_json::to_string(&arm.estimation).unwrap_or_default();
                     let estimation =
-                        if arm.kind.name == "pgm" { estimation } else { String::new() };
-                    writeln!(output, "  {:<10} {} {estimation}", arm.name, arm.kind.summary)?;
+                        if arm.source.name() == "pgm" { estimation } else { String::new() };
+                    writeln!(output, "  {:<10} {} {estimation}", arm.name, arm.source.summary())?;
                 }
             }
-            let arms: usize = plan.trials.iter().map(|trial| trial.arms.len()).sum();
+            let arms: usize = plan.trials.iter().map(|trial| trial.rows.len()).sum();
             let costs = plan.costs();
             let seconds: f64 = plan.trials.iter().map(|trial| costs.trial(trial)).sum();
             writeln!(output, "\n{} trials, {arms} estimates", plan.trials.len())?;

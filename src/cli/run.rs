@@ -195,7 +195,7 @@ fn command_line() -> Vec<String> {
 
 fn announce(plan: &Plan, options: &Options, folder: &Path, voice: Voice) {
     let (name, trials) = (plan.experiment.name.as_ref(), plan.trials.len());
-    let arms: usize = plan.trials.iter().map(|trial| trial.arms.len()).sum();
+    let arms: usize = plan.trials.iter().map(|trial| trial.rows.len()).sum();
     let jobs = if options.timing { 1 } else { options.jobs };
     let bytes = plan.experiment.limits.memory.map_or(MEMORY, |limit| limit.0);
     let memory = Bytes(bytes as f64);

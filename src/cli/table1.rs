@@ -13,7 +13,8 @@ pub(crate) fn print_table(plan: &Plan) -> Result<(), Failure> {
             "Data set", "Records", "Attributes", "Domain", "Queries"
         )?;
         for data in plan.asked_datasets() {
-            let PlannedData { name, data, workload, standin, .. } = data;
+            let PlannedData { name, data, cases, standin, .. } = data;
+            let queries: usize = cases.iter().map(|case| case.workload.queries()).sum();
             let domain = data.domain();
             let digits: f64 = domain.ids().map(|id| (domain.size(id) as f64).log10()).sum();
             let (power, lead) = (digits.floor(), 10f64.powf(digits - digits.floor()));
@@ -24,7 +25,7 @@ pub(crate) fn print_table(plan: &Plan) -> Result<(), Failure> {
                 data.len(),
                 domain.len(),
                 format!("{lead:.0}e{power}"),
-                workload.queries()
+                queries
             )?;
         }
         if plan.asked_datasets().any(|data| data.standin) {

@@ -46,10 +46,10 @@ impl TrialProgress {
         let predicted = plan.costs();
         let mut costs = BTreeMap::new();
         for trial in &plan.trials {
-            let shared = predicted.release(trial) / trial.arms.len().max(1) as f64;
-            for (at, key) in trial.arms.iter().filter(|(_, key)| !known.contains(key)) {
-                let seconds = shared + predicted.arm(trial, *at);
-                costs.insert(key.clone(), (1e3 * seconds).ceil() as u64);
+            let shared = predicted.release(trial) / trial.rows.len().max(1) as f64;
+            for row in trial.rows.iter().filter(|row| !known.contains(&row.key)) {
+                let seconds = shared + predicted.row(trial, row);
+                costs.insert(row.key.clone(), (1e3 * seconds).ceil() as u64);
             }
         }
         let many = MultiProgress::new();

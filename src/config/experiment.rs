@@ -34,6 +34,10 @@ pub struct Experiment {
     /// The data. Empty for [`Kind::Scaling`], which makes its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub datasets: Vec<Dataset>,
+    /// The orders of the marginals that are public anyway; each is a case of its own. Empty when
+    /// nothing is public.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub public: Vec<usize>,
     /// Which tables count as neighbours.
     pub neighbours: Neighbours,
     /// How noise is drawn.
@@ -113,6 +117,9 @@ pub struct Dataset {
     /// The schema of the user's own data, relative to the experiment file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Spanned<PathBuf>>,
+    /// For histograms: so many bins, neighbours of the original ones taken together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bins: Option<Spanned<u64>>,
 }
 
 /// Which tables count as neighbours.
@@ -151,6 +158,38 @@ pub struct Workload {
     /// The attributes that are asked by prefix; by default those of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<Vec<Spanned<String>>>,
+    /// Queries on the table of all attributes; each kind is a case of its own. Never together with the
+    /// others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queries: Option<Spanned<Vec<Spanned<Queries>>>>,
+}
+
+/// Queries on the cells of the table of all attributes, in the order of the table: for a histogram,
+/// its bins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Queries {
+    /// Every cell.
+    Identity,
+    /// Every range of neighbouring cells.
+    AllRanges,
+    /// Random ranges of neighbouring cells.
+    Ranges(RandomRanges),
+    /// Rows of random zeros and ones, so many.
+    Predicates(u64),
+    /// Rows of random signs, so many.
+    Signs(u64),
+}
+
+/// Random ranges: so many for each size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table such as { size = 16, count = 1000 }")]
+pub struct RandomRanges {
+    /// The size; when left out 2, 4, 8 and so on, up to a quarter of the cells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// How many of each size.
+    pub count: u64,
 }
 
 /// A set of attributes, by name.
@@ -229,6 +268,19 @@ pub struct Scaling {
 pub struct Figure {
     /// The kind of figure.
     pub kind: FigureKind,
+    /// The column that it shows; `workload_error` unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<FigureMetric>,
+}
+
+/// A column of the results that figures can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FigureMetric {
+    /// The error of the workload as the ICML 2019 paper defines it.
+    WorkloadError,
+    /// The mean squared error over its queries.
+    MeanSquaredError,
 }
 
 /// A kind of figure.
@@ -241,6 +293,10 @@ pub enum FigureKind {
     Epsilon,
     /// Time against the number of attributes.
     Scaling,
+    /// Error against the size of queries, a row of panels for each epsilon.
+    Sizes,
+    /// Bars by case, a panel for each data set.
+    Cases,
     /// Losses and error over the iterations.
     Traces,
     /// Text only.

@@ -7,7 +7,9 @@ use serde::{Deserialize, Deserializer};
 use toml::{Spanned, Table};
 
 use super::byte_size::ByteSize;
-use super::experiment::{Dataset, FigureKind, Kind, Neighbours, Noise, Parameters, Workload};
+use super::experiment::{
+    Dataset, FigureKind, FigureMetric, Kind, Neighbours, Noise, Parameters, Workload,
+};
 use super::form::{self, Form, Numbers};
 use super::layers::EstimationLayer;
 
@@ -23,6 +25,7 @@ pub(super) struct RawExperiment {
     pub(super) epsilon: Option<Spanned<Numbers>>,
     pub(super) delta: Option<Spanned<f64>>,
     pub(super) datasets: Option<Spanned<Vec<Dataset>>>,
+    pub(super) public: Option<Spanned<Vec<Spanned<u64>>>>,
     pub(super) neighbours: Option<Spanned<Neighbours>>,
     pub(super) noise: Option<Spanned<Noise>>,
     pub(super) workload: Option<Spanned<Workload>>,
@@ -68,6 +71,7 @@ pub(super) struct RawScaling {
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct RawFigure {
     pub(super) kind: Spanned<FigureKind>,
+    pub(super) metric: Option<FigureMetric>,
 }
 
 #[derive(Deserialize)]
@@ -120,6 +124,7 @@ impl<'de> Deserialize<'de> for RawArm {
 struct DatasetTable {
     name: Spanned<String>,
     schema: Option<Spanned<PathBuf>>,
+    bins: Option<Spanned<u64>>,
 }
 
 impl<'de> Deserialize<'de> for Dataset {
@@ -127,8 +132,8 @@ impl<'de> Deserialize<'de> for Dataset {
         let written = Spanned::<NameOr<DatasetTable>>::deserialize(deserializer)?;
         let span = written.span();
         Ok(match written.into_inner() {
-            NameOr::Table(DatasetTable { name, schema }) => Self { name, schema },
-            NameOr::Name(name) => Self { name: Spanned::new(span, name), schema: None },
+            NameOr::Table(DatasetTable { name, schema, bins }) => Self { name, schema, bins },
+            NameOr::Name(name) => Self { name: Spanned::new(span, name), schema: None, bins: None },
         })
     }
 }

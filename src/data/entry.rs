@@ -7,7 +7,7 @@ use super::shipped::Shipped;
 use super::source::Source;
 use super::stored::{self, Manifest, StandIn};
 use super::table::read_table;
-use super::{DataError, Dataset};
+use super::{DataError, Dataset, generate};
 
 pub(super) const SCHEMA: &str = "schema.toml";
 pub(super) const IMPORTED: &str = "imported";
@@ -94,7 +94,9 @@ impl Entry {
             Availability::Here
         } else if stored::exists(&self.imported) {
             Availability::Imported
-        } else if self.home.has(&format!("{STAND_IN}/{}", stored::MANIFEST)) {
+        } else if self.schema.generator.is_some()
+            || self.home.has(&format!("{STAND_IN}/{}", stored::MANIFEST))
+        {
             Availability::StandIn
         } else {
             Availability::NotImported
@@ -113,10 +115,13 @@ impl Entry {
                 let open = |file: &str| Source::open(&self.imported.join(file));
                 stored::read(open, &self.schema, &self.schema_text)
             }
-            Availability::StandIn => {
-                let open = |file: &str| self.home.open(&format!("{STAND_IN}/{file}"));
-                stored::read(open, &self.schema, &self.schema_text)
-            }
+            Availability::StandIn => match &self.schema.generator {
+                Some(generator) => Ok(generate::records(&self.schema, generator)),
+                None => {
+                    let open = |file: &str| self.home.open(&format!("{STAND_IN}/{file}"));
+                    stored::read(open, &self.schema, &self.schema_text)
+                }
+            },
             Availability::NotImported => Err(DataError::NotImported {
                 name: self.schema.name.clone(),
                 files: files.iter().map(|file| file.name.clone()).collect(),

@@ -128,10 +128,12 @@ pub enum DataError {
         problem: CellProblem,
     },
     /// A file that is not the one that the schema was written for.
-    #[error("{file}: the content has the BLAKE3 checksum {found}; the schema says {expected}")]
+    #[error("{file}: the content has the {kind} checksum {found}; the schema says {expected}")]
     Checksum {
         /// The file.
         file: String,
+        /// BLAKE3 or SHA-256.
+        kind: &'static str,
         /// The schema's checksum.
         expected: String,
         /// The file's.
@@ -147,6 +149,28 @@ pub enum DataError {
         /// The schema's number.
         expected: usize,
         /// The file's.
+        found: usize,
+    },
+    /// A line of a table of counts that is no count.
+    #[error(
+        "{file}, line {line}: '{text}' is not a number of records; a count is a whole number from 0 on"
+    )]
+    NotACount {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+        /// What is written there.
+        text: String,
+    },
+    /// Another number of counts than the attributes have cells.
+    #[error("{file}: {found} counts, where the attributes of the schema have {expected} cells")]
+    CellCount {
+        /// The (last) file.
+        file: String,
+        /// The cells of the table over all attributes.
+        expected: usize,
+        /// The lines of the file.
         found: usize,
     },
     /// What an import stored is damaged or belongs to another schema.

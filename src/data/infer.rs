@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::DataError;
 use super::profile::{Profile, Verdict};
-use super::schema::{Encoding, TableFacts};
+use super::schema::{Encoding, TableFacts, TableForm};
 use super::source::Source;
 use super::table::{Lines, decode};
 
@@ -55,6 +55,7 @@ fn guess_delimiter(mut source: Source) -> Result<u8, DataError> {
 
 fn draft(source: Source, delimiter: u8) -> Result<Draft, DataError> {
     let table = TableFacts {
+        form: TableForm::Records,
         files: Vec::new(),
         columns: None,
         delimiter,

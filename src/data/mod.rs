@@ -22,10 +22,12 @@
 //! that has none.
 
 mod column;
+mod counts;
 mod dataset;
 mod describe;
 mod entry;
 mod error;
+mod generate;
 mod infer;
 mod profile;
 mod registry;
@@ -42,8 +44,9 @@ pub use error::DataError;
 pub use infer::{Draft, infer};
 pub use registry::Registry;
 pub use schema::{
-    AttributeProblem, AttributeSchema, CellProblem, Encoding, Expected, FileFacts, Keep, Kind,
-    MAX_BINS, Missing, MissingWhen, Outside, Schema, SchemaError, TableFacts, TripleWorkload,
+    AttributeProblem, AttributeSchema, CellProblem, Encoding, Expected, FileFacts, Generator, Keep,
+    Kind, MAX_BINS, Missing, MissingWhen, Outside, Schema, SchemaError, Shape, TableFacts,
+    TableForm, TripleWorkload,
 };
 pub use source::SourceFile;
 pub use stored::{Manifest, StandIn};

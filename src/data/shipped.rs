@@ -27,7 +27,13 @@ macro_rules! shipped {
 /// here makes it part of the binary as well.
 pub(super) const SHIPPED: &[Shipped] = &[
     shipped!("adult": "schema.toml", "adult.data.gz", "adult.test.gz"),
+    shipped!("czech": "schema.toml", "czech.txt"),
+    shipped!("edwards": "schema.toml", "edwards.txt"),
     shipped!("loans": "schema.toml", "stand-in/manifest.toml", "stand-in/records.bin.gz"),
+    shipped!("nettrace": "schema.toml"),
+    shipped!("rochdale": "schema.toml", "rochdale.txt"),
+    shipped!("search-logs": "schema.toml"),
+    shipped!("social-network": "schema.toml"),
     shipped!("stroke": "schema.toml", "stand-in/manifest.toml", "stand-in/records.bin.gz"),
     shipped!("titanic": "schema.toml", "titanic.csv"),
 ];

@@ -5,6 +5,8 @@ use std::path::Path;
 use flate2::bufread::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
+use sha2::{Digest, Sha256};
+
 use super::DataError;
 
 /// A file that records came from.
@@ -18,6 +20,9 @@ pub struct SourceFile {
     /// The BLAKE3 checksum of its content after decompression, so that the same data has the same
     /// checksum whether it is stored compressed or not.
     pub blake3: String,
+    /// The SHA-256 checksum of the same, where the schema asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
 }
 
 /// The content of a file as a stream: decompressed when it is in gzip format, whatever its name,
@@ -27,6 +32,7 @@ pub(super) struct Source<'a> {
     pub(super) name: String,
     content: Box<dyn Read + 'a>,
     hasher: blake3::Hasher,
+    sha256: Option<Sha256>,
 }
 
 impl<'a> Source<'a> {
@@ -47,7 +53,12 @@ impl<'a> Source<'a> {
         let compressed = stored.fill_buf()?.starts_with(&[0x1f, 0x8b]);
         let content: Box<dyn Read + 'a> =
             if compressed { Box::new(MultiGzDecoder::new(stored)) } else { Box::new(stored) };
-        Ok(Self { name, content, hasher: blake3::Hasher::new() })
+        Ok(Self { name, content, hasher: blake3::Hasher::new(), sha256: None })
+    }
+
+    /// Computes a SHA-256 checksum as well, from here on.
+    pub(super) fn with_sha256(self) -> Self {
+        Self { sha256: Some(Sha256::new()), ..self }
     }
 
     /// The whole content.
@@ -69,6 +80,9 @@ impl<'a> Source<'a> {
             name,
             bytes: self.hasher.count(),
             blake3: self.hasher.finalize().to_hex().to_string(),
+            sha256: self
+                .sha256
+                .map(|hasher| hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
         }
     }
 }
@@ -77,6 +91,9 @@ impl Read for Source<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.content.read(buffer)?;
         self.hasher.update(&buffer[..count]);
+        if let Some(sha256) = &mut self.sha256 {
+            sha256.update(&buffer[..count]);
+        }
         Ok(count)
     }
 }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::column::Column;
-use super::schema::{AttributeSchema, CellProblem, Encoding, Schema, TableFacts};
+use super::counts::Counts;
+use super::schema::{AttributeSchema, CellProblem, Encoding, Schema, TableFacts, TableForm};
 use super::source::Source;
 use super::{DataError, Dataset, Provenance};
 
@@ -15,17 +16,33 @@ use super::{DataError, Dataset, Provenance};
 /// One pass over the bytes; memory for the codes only.
 pub(super) fn read_table(schema: &Schema, sources: Vec<Source>) -> Result<Dataset, DataError> {
     let mut intake = Intake::new(schema);
+    let mut counts = Counts::new(schema);
     let mut facts = Vec::with_capacity(sources.len());
     let mut last_file = String::new();
     for (position, source) in sources.into_iter().enumerate() {
         last_file = source.name.clone();
-        let source = intake.read(source)?.into_facts();
-        let expected = schema.table.files.get(position).and_then(|file| file.blake3.as_ref());
-        if let Some(expected) = expected.filter(|&expected| *expected != source.blake3) {
-            let (expected, found) = (expected.clone(), source.blake3);
-            return Err(DataError::Checksum { file: last_file, expected, found });
+        let file = schema.table.files.get(position);
+        let expected_sha256 = file.and_then(|file| file.sha256.as_ref());
+        let source = if expected_sha256.is_some() { source.with_sha256() } else { source };
+        let source = match schema.table.form {
+            TableForm::Records => intake.read(source)?,
+            TableForm::Counts => counts.read(source)?,
+        };
+        let source = source.into_facts();
+        let checksums = [
+            ("BLAKE3", file.and_then(|file| file.blake3.as_ref()), Some(&source.blake3)),
+            ("SHA-256", expected_sha256, source.sha256.as_ref()),
+        ];
+        for (kind, expected, found) in checksums {
+            if let Some(expected) = expected.filter(|&expected| Some(expected) != found) {
+                let (expected, found) = (expected.clone(), found.cloned().unwrap_or_default());
+                return Err(DataError::Checksum { file: last_file, kind, expected, found });
+            }
         }
         facts.push(source);
+    }
+    if schema.table.form == TableForm::Counts {
+        (intake.columns, intake.rows) = counts.into_records(&last_file)?;
     }
     intake.check_counts(last_file)?;
     let provenance = Provenance {
@@ -175,7 +192,7 @@ impl<'s> Intake<'s> {
 pub(super) struct Lines<'a> {
     pub(super) file: String,
     pub(super) record: ByteRecord,
-    reader: Reader<Source<'a>>,
+    pub(super) reader: Reader<Source<'a>>,
     ignored: Vec<String>,
     encoding: Encoding,
 }

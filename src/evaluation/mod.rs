@@ -16,6 +16,23 @@ pub fn workload_error(truth: &[Vec<f64>], estimate: &[Vec<f64>]) -> f64 {
     truth.iter().zip(estimate).map(error).sum::<f64>() / truth.len().max(1) as f64
 }
 
+/// The mean over all queries of the squared error (KDD 2015, section 5).
+///
+/// Where every query of a sub-workload counts records, an answer below 0 is taken for 0, as the paper
+/// does for estimators that leave negative counts: whoever asks for a count knows that much.
+pub fn mean_squared_error(parts: &[SubWorkload], truth: &[Vec<f64>], estimate: &[Vec<f64>]) -> f64 {
+    let (mut sum, mut count) = (0.0, 0usize);
+    for ((part, truth), estimate) in parts.iter().zip(truth).zip(estimate) {
+        let (factors, shape) = (part.query.factors(), part.query.shape());
+        let counts = factors.iter().zip(shape).all(|(factor, &n)| factor.counts(n));
+        let low = if counts { 0.0 } else { f64::NEG_INFINITY };
+        let squares = truth.iter().zip(estimate).map(|(t, e)| (t - e.max(low)).powi(2));
+        sum += squares.sum::<f64>();
+        count += truth.len();
+    }
+    sum / count.max(1) as f64
+}
+
 /// The answers of each sub-workload on these marginals, one for each.
 pub fn answers<'a>(
     parts: &[SubWorkload],
@@ -27,6 +44,24 @@ pub fn answers<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Domain;
+    use crate::numeric::matrix::Matrix;
+    use crate::workload::QueryMatrix;
+
+    #[test]
+    fn counts_below_zero_are_taken_for_zero_and_other_answers_are_not() {
+        let domain = Domain::new([("a", 2)]).unwrap();
+        let clique = domain.everything();
+        let counts = QueryMatrix::identity(&domain, &clique).unwrap();
+        let signs = Matrix::new(2, 2, vec![1.0, -1.0, 1.0, 1.0]);
+        let signs = QueryMatrix::dense(&domain, clique.as_slice(), signs).unwrap();
+        let error = |query| {
+            let part = SubWorkload { clique: clique.clone(), query };
+            mean_squared_error(&[part], &[vec![1.0, 3.0]], &[vec![-2.0, 5.0]])
+        };
+        assert_eq!(error(counts), 2.5);
+        assert_eq!(error(signs), 6.5);
+    }
 
     #[test]
     fn the_error_is_a_mean_of_relative_distances() {

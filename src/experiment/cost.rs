@@ -1,9 +1,10 @@
 //! What trials will cost, before they are run: from the sizes of the models, roughly.
 
 use super::trial::ROUND_ITERATIONS;
-use super::{Plan, PlannedArm, Trial};
+use super::{Plan, PlannedArm, PlannedRow, Trial};
 use crate::config::Algorithm;
 use crate::estimation::junction_tree::TreeSize;
+use crate::workload::Workload;
 
 // Measured on a run of the paper's Figure 1 (release build, one core of a 2 GHz server). Ten times
 // off is possible; what matters is that large is told from small.
@@ -36,17 +37,17 @@ impl Plan {
 }
 
 impl Costs<'_> {
-    /// A trial: the mechanism and the arms that are asked for.
+    /// A trial: the mechanism and the rows that are asked for.
     pub fn trial(&self, trial: &Trial) -> f64 {
-        let arms = trial.arms.iter().map(|&(at, _)| self.arm(trial, at));
-        self.release(trial) + arms.sum::<f64>()
+        let rows = trial.rows.iter().map(|row| self.row(trial, row));
+        self.release(trial) + rows.sum::<f64>()
     }
 
     /// What the mechanism itself takes.
     pub fn release(&self, trial: &Trial) -> f64 {
-        let data = self.plan.data(trial);
-        let attributes = data.workload.domain().len() as f64;
-        let queries = data.workload.queries() as f64;
+        let workload = self.workload(trial);
+        let attributes = workload.domain().len() as f64;
+        let queries = workload.queries() as f64;
         let seconds = match self.plan.mechanism(trial).name {
             "mwem" => attributes * ROUND_ITERATIONS as f64 * self.iteration(trial),
             // The search for strategies, one for each size of an attribute.
@@ -59,12 +60,17 @@ impl Costs<'_> {
         seconds.min(self.limit_seconds())
     }
 
-    /// An arm of a trial, without the mechanism.
-    pub fn arm(&self, trial: &Trial, at: usize) -> f64 {
-        let arm: &PlannedArm = &self.plan.mechanism(trial).arms[at];
-        let data = self.plan.data(trial);
+    /// A row of a trial, without the mechanism. An arm estimates once, whatever the number of cases
+    /// that it is judged by.
+    pub fn row(&self, trial: &Trial, row: &PlannedRow) -> f64 {
+        let cases = trial.rows.iter().filter(|other| other.arm == row.arm).count();
+        self.arm(trial, &self.plan.mechanism(trial).arms[row.arm]) / cases.max(1) as f64
+    }
+
+    fn arm(&self, trial: &Trial, arm: &PlannedArm) -> f64 {
+        let workload = self.workload(trial);
         let iterations = arm.estimation.iterations as f64;
-        let seconds = match arm.kind.name {
+        let seconds = match arm.source.name() {
             "pgm" if !self.fits(self.measured(trial).cells) => NOTHING,
             "pgm" => {
                 let search = match arm.estimation.algorithm {
@@ -74,11 +80,11 @@ impl Costs<'_> {
                 iterations * search * self.iteration(trial)
             }
             "lsmr" | "mw" => {
-                let domain = data.workload.domain();
+                let domain = workload.domain();
                 let cells: f64 = domain.ids().map(|id| domain.size(id) as f64).product();
                 if self.fits(cells) { iterations * cells * PER_CELL } else { NOTHING }
             }
-            _ => LOCAL * data.workload.queries() as f64,
+            _ => LOCAL * workload.queries() as f64,
         };
         (NOTHING + seconds).min(self.limit_seconds())
     }
@@ -97,8 +103,13 @@ impl Costs<'_> {
             "mwem" => 0.5,
             _ => 1.0,
         };
-        let queries = self.plan.data(trial).workload.queries() as f64;
+        let queries = self.workload(trial).queries() as f64;
         Measured { cells: part * self.trees[trial.data].cells, queries: part * queries }
+    }
+
+    /// What the mechanism is asked.
+    fn workload(&self, trial: &Trial) -> &Workload {
+        &self.plan.data(trial).cases[trial.case].workload
     }
 
     fn fits(&self, cells: f64) -> bool {

@@ -5,15 +5,16 @@ use crate::workload::Workload;
 const EDITION: u32 = 2;
 
 /// The key of an arm's row: a hash of all that its numbers depend on.
-pub(super) fn arm_key(plan: &Plan, trial: &Trial, arm: &PlannedArm) -> String {
+pub(super) fn arm_key(plan: &Plan, trial: &Trial, case: usize, arm: &PlannedArm) -> String {
     let (data, mechanism) = (plan.data(trial), plan.mechanism(trial));
-    let experiment = &plan.experiment;
+    let (experiment, case) = (&plan.experiment, &data.cases[case]);
     let parts = [
         EDITION.to_string(),
         experiment.name.as_ref().clone(),
         plan.seed_path(trial).to_string(),
         data.fingerprint.clone(),
-        describe(&data.workload),
+        describe(&case.workload),
+        case.name.clone(),
         mechanism.label.clone(),
         mechanism.parameters.clone(),
         format!("{:?}", mechanism.delta),
@@ -21,7 +22,7 @@ pub(super) fn arm_key(plan: &Plan, trial: &Trial, arm: &PlannedArm) -> String {
         json(&experiment.noise),
         json(&experiment.limits),
         arm.name.clone(),
-        arm.kind.name.into(),
+        arm.source.name().into(),
         json(&arm.estimation),
     ];
     let mut hasher = blake3::Hasher::new();
@@ -37,6 +38,10 @@ pub(super) fn describe(workload: &Workload) -> String {
     let domain = workload.domain();
     let part = |part: &crate::workload::SubWorkload| {
         let factors = part.query.factors();
+        if factors.len() != part.clique.len() {
+            let queries = blake3::hash(format!("{factors:?}").as_bytes()).to_hex();
+            return format!("{}: {queries}", domain.names(&part.clique).join(", "));
+        }
         let names = part.clique.iter().zip(factors).map(|(id, factor)| {
             format!("{} {} {}", domain.name(id), domain.size(id), factor.name())
         });

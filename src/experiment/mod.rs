@@ -23,7 +23,10 @@ mod verify;
 pub use arm::{ARMS, ArmKind};
 pub use cost::Costs;
 pub use observer::{Observer, Silent};
-pub use plan::{Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism, Trial};
+pub use plan::{
+    ArmSource, Case, Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism,
+    PlannedRow, Trial,
+};
 pub use provenance::build;
 pub use runner::{MEMORY, Options, RunError, Tally, run};
 pub use synthesis::{SynthesisError, SyntheticRelease, synthesize};

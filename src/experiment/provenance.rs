@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Plan, PlannedData};
+use super::{Case, Plan, PlannedData};
 use crate::domain::Domain;
 use crate::results::manifest::{
     ArmFacts, Build, Commit, DatasetFacts, Manifest, NOTICE, Run, configuration_hash,
@@ -35,18 +35,19 @@ impl Plan {
         let costs = self.costs();
         let (mut keys, mut arms) = (Vec::new(), BTreeMap::new());
         for trial in &self.all_trials {
-            let shared = costs.release(trial) / trial.arms.len().max(1) as f64;
-            for (at, key) in &trial.arms {
+            let shared = costs.release(trial) / trial.rows.len().max(1) as f64;
+            for row in &trial.rows {
                 let facts = ArmFacts {
                     dataset: self.data(trial).name.clone(),
+                    case: self.data(trial).cases[row.case].name.clone(),
                     mechanism: self.mechanism(trial).label.clone(),
-                    arm: self.mechanism(trial).arms[*at].name.clone(),
+                    arm: self.mechanism(trial).arms[row.arm].name.clone(),
                     epsilon: trial.epsilon,
                     trial: trial.repetition,
-                    predicted_seconds: shared + costs.arm(trial, *at),
+                    predicted_seconds: shared + costs.row(trial, row),
                 };
-                keys.push(key.clone());
-                arms.insert(key.clone(), facts);
+                keys.push(row.key.clone());
+                arms.insert(row.key.clone(), facts);
             }
         }
         Manifest {
@@ -69,15 +70,29 @@ impl Plan {
         let of_files = self.datasets.iter().filter(|_| self.experiment.scaling.is_none());
         of_files
             .map(|data| {
-                let domain = data.workload.domain();
-                let parts = data.workload.parts().iter().map(|part| written_out(domain, part));
-                (data.name.clone(), Value::from_iter(parts))
+                let written = |case: &Case| {
+                    let domain = case.workload.domain();
+                    let parts = case.workload.parts().iter();
+                    Value::from_iter(parts.map(|part| written_out(domain, part)))
+                };
+                let value = match &data.cases[..] {
+                    [only] => written(only),
+                    several => {
+                        let named = several.iter().map(|case| (case.name.clone(), written(case)));
+                        Value::Object(named.collect())
+                    }
+                };
+                (data.name.clone(), value)
             })
             .collect()
     }
 }
 
 fn written_out(domain: &Domain, part: &SubWorkload) -> Value {
+    if part.query.factors().len() != part.clique.len() {
+        let (names, queries) = (domain.names(&part.clique), part.query.rows());
+        return json!({ "attributes": names, "queries": queries });
+    }
     let factors = part.clique.iter().zip(part.query.factors());
     let pairs = factors.map(|(id, factor)| (domain.name(id).to_string(), json!(factor.name())));
     Value::Object(pairs.collect())

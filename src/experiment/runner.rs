@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::observer::Observer;
 use super::trial::{Finished, Means, run_trial};
-use super::{Plan, Trial};
+use super::{Plan, PlannedRow, Trial};
 use crate::results::Status;
 use crate::results::store::{Store, StoreError};
 
@@ -68,11 +68,11 @@ pub fn run(
     let known: BTreeSet<&str> =
         rows.iter().filter(|row| ended(row.status)).map(|row| row.key.as_str()).collect();
     let mut tally = Tally::default();
-    let mut pending: Vec<(&Trial, Vec<(usize, String)>)> = Vec::new();
+    let mut pending: Vec<(&Trial, Vec<PlannedRow>)> = Vec::new();
     for trial in &plan.trials {
-        let is_new = |(_, key): &&(usize, String)| !known.contains(key.as_str());
-        let wanted: Vec<(usize, String)> = trial.arms.iter().filter(is_new).cloned().collect();
-        tally.reused += trial.arms.len() - wanted.len();
+        let is_new = |row: &&PlannedRow| !known.contains(row.key.as_str());
+        let wanted: Vec<PlannedRow> = trial.rows.iter().filter(is_new).cloned().collect();
+        tally.reused += trial.rows.len() - wanted.len();
         if !wanted.is_empty() {
             pending.push((trial, wanted));
         }

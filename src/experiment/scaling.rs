@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
-use super::plan::{PlanError, PlannedData, PlannedMechanism, arms};
+use super::plan::{Case, PlanError, PlannedData, PlannedMechanism, arms};
 use crate::config::{Experiment, Scaling, Source};
 use crate::data::{Dataset, Provenance};
 use crate::domain::{Clique, Domain};
@@ -38,7 +38,8 @@ pub(super) fn datasets(
         let workload = Workload::marginals(&domain, &triples, &Clique::empty())
             .map_err(|error| at_name(error.to_string()))?;
         let title = format!("a chain of {attributes} attributes");
-        Ok(PlannedData::new(title, data, workload)?)
+        let case = Case::only(&data, workload)?;
+        Ok(PlannedData::new(title, data, vec![case]))
     };
     scaling.attributes.iter().map(chain).collect()
 }
@@ -59,8 +60,9 @@ pub(super) fn mechanisms(
         title: kind.title,
         mechanism: built,
         parameters: String::new(),
+        reads: kind.reads,
         guarantee: kind.guarantee,
         delta: None,
-        arms: arms(source, &scaling.arms)?,
+        arms: arms(source, &[], &scaling.arms)?,
     }])
 }

@@ -6,12 +6,12 @@ use rand_chacha::ChaCha20Rng;
 
 use super::observer::Observer;
 use super::trace::Tracer;
-use super::{Plan, PlannedArm, Trial};
+use super::{ArmSource, Case, Plan, PlannedArm, PlannedRow, Trial};
 use crate::config;
 use crate::estimation::estimate::{Settings, Update};
-use crate::estimation::estimator::{Estimated, Estimator, EstimatorError, Pgm, Run};
+use crate::estimation::estimator::{Estimated, Estimator, EstimatorError, NoAnswer, Pgm, Run};
 use crate::estimation::loss::Measurement;
-use crate::evaluation::{answers, workload_error};
+use crate::evaluation::{answers, mean_squared_error, workload_error};
 use crate::factor::Projectable;
 use crate::mechanism::{MechanismError, Noise, Published, Release, Task};
 use crate::privacy::{Budget, Neighbours, NoiseSource};
@@ -46,19 +46,18 @@ impl Means {
     }
 }
 
-/// Runs the mechanism, then those of its arms that are `wanted`; hands over each when it ends.
+/// Runs the mechanism, then the arms of the rows that are `wanted`; hands over each row when it ends.
 pub(super) fn run_trial(
     plan: &Plan,
     trial: &Trial,
-    wanted: &[(usize, String)],
+    wanted: &[PlannedRow],
     means: Means,
     observer: &dyn Observer,
     mut finished: impl FnMut(Finished),
 ) {
-    let mut rest = wanted.iter();
-    let mut fail = |rest: &mut dyn Iterator<Item = &(usize, String)>, phase: &str, end: &End| {
-        for (at, key) in rest {
-            let mut record = blank(plan, trial, *at, key);
+    let mut fail = |rows: &[PlannedRow], phase: &str, end: &End| {
+        for row in rows {
+            let mut record = blank(plan, trial, row);
             end.note(phase, &mut record);
             finished(Finished { record, ledger: Vec::new(), traces: Vec::new() });
         }
@@ -66,33 +65,37 @@ pub(super) fn run_trial(
     let released = guarded(|| release(plan, trial, means));
     let (release, ledger) = match released {
         Ok(released) => released,
-        Err(end) => return fail(&mut rest, "select", &end),
+        Err(end) => return fail(wanted, "select", &end),
     };
     let measured = match guarded(|| Ok(Measured::new(plan, trial, &release))) {
         Ok(measured) => measured,
-        Err(end) => return fail(&mut rest, "measure", &end),
+        Err(end) => return fail(wanted, "measure", &end),
     };
-    for (at, key) in rest {
-        let arm = &plan.mechanism(trial).arms[*at];
+    for rows in wanted.chunk_by(|a, b| a.arm == b.arm) {
+        let arm = &plan.mechanism(trial).arms[rows[0].arm];
         observer.estimates(trial, &arm.name);
-        let mut record = blank(plan, trial, *at, key);
-        record.select_seconds = Some(release.times.select);
-        record.measure_seconds = Some(release.times.measure);
         let mut traces = Vec::new();
+        let record = blank(plan, trial, &rows[0]);
         let outcome =
             guarded(|| estimate(plan, trial, arm, &release, means, observer, &record, &mut traces));
-        match outcome {
-            Ok((estimated, seconds)) => {
-                record.estimate_seconds = Some(seconds);
-                if let Err(end) =
-                    guarded(|| evaluate(plan, trial, &estimated, &measured, &mut record))
-                {
-                    end.note("evaluate", &mut record);
+        for row in rows {
+            let mut record = blank(plan, trial, row);
+            record.select_seconds = Some(release.times.select);
+            record.measure_seconds = Some(release.times.measure);
+            match &outcome {
+                Ok((estimated, seconds)) => {
+                    record.estimate_seconds = Some(*seconds);
+                    let case = &plan.data(trial).cases[row.case];
+                    if let Err(end) = guarded(|| evaluate(case, estimated, &measured, &mut record))
+                    {
+                        end.note("evaluate", &mut record);
+                    }
                 }
+                Err(end) => end.note("estimate", &mut record),
             }
-            Err(end) => end.note("estimate", &mut record),
+            let traces = std::mem::take(&mut traces);
+            finished(Finished { record, ledger: ledger.clone(), traces });
         }
-        finished(Finished { record, ledger: ledger.clone(), traces });
     }
 }
 
@@ -154,16 +157,20 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, End>) -> Result<T, End> {
     })
 }
 
-fn blank(plan: &Plan, trial: &Trial, arm: usize, key: &str) -> TrialRecord {
+fn blank(plan: &Plan, trial: &Trial, row: &PlannedRow) -> TrialRecord {
+    let PlannedRow { arm, case, key } = row;
+    let case = &plan.data(trial).cases[*case];
     let (data, mechanism) = (plan.data(trial), plan.mechanism(trial));
     TrialRecord {
-        key: key.into(),
+        key: key.clone(),
         experiment: plan.experiment.name.as_ref().clone(),
         dataset: data.name.clone(),
         standin: data.standin,
         attributes: data.data.domain().len(),
+        case: case.name.clone(),
+        size: case.size,
         mechanism: mechanism.label.clone(),
-        arm: mechanism.arms[arm].name.clone(),
+        arm: mechanism.arms[*arm].name.clone(),
         epsilon: trial.epsilon,
         delta: mechanism.delta.unwrap_or(0.0),
         trial: trial.repetition,
@@ -171,6 +178,7 @@ fn blank(plan: &Plan, trial: &Trial, arm: usize, key: &str) -> TrialRecord {
         status: Status::Done,
         phase: String::new(),
         workload_error: None,
+        mean_squared_error: None,
         measurement_error: None,
         l1_loss: None,
         l2_loss: None,
@@ -206,9 +214,11 @@ fn release(plan: &Plan, trial: &Trial, means: Means) -> Result<(Release, Vec<Str
         },
     };
     let data = plan.data(trial);
+    let case = &data.cases[trial.case];
     let task = Task {
         data: &data.data,
-        workload: &data.workload,
+        workload: &case.workload,
+        public: case.public,
         noise: match plan.experiment.noise {
             config::Noise::Exact => Noise::Exact,
             config::Noise::Continuous => Noise::Continuous,
@@ -259,11 +269,11 @@ fn estimate(
     traces: &mut Vec<TraceRecord>,
 ) -> Result<(Estimated, f64), End> {
     let data = plan.data(trial);
-    let domain = data.data.domain();
+    let (domain, case) = (data.data.domain(), &data.cases[trial.case]);
     let mut tracer = arm
         .estimation
         .trace
-        .map(|every| Tracer::new(every, &data.workload, &data.truth, &release.published, record));
+        .map(|every| Tracer::new(every, &case.workload, &case.truth, &release.published, record));
     let mut watch = |update: &Update<'_>| {
         observer.iterates(trial, update.iteration);
         if let Some(tracer) = &mut tracer {
@@ -280,30 +290,41 @@ fn estimate(
         observer: &mut watch,
     };
     let evidence = release.evidence(domain);
-    let built = (arm.kind.build)(&arm.estimation, means.parallel);
-    let estimator: &dyn Estimator = built.as_deref().unwrap_or(&*release.own);
+    let built;
+    let estimator: &dyn Estimator = match arm.source {
+        ArmSource::Listed(kind) => {
+            built = (kind.build)(&arm.estimation, means.parallel);
+            built.as_deref().unwrap_or(&*release.own)
+        }
+        ArmSource::Offered(offer) => {
+            let named = release.offered.iter().find(|(name, _)| *name == offer.name);
+            let missing = || End::failed(format!("the mechanism has not offered {}", offer.name));
+            &*named.ok_or_else(missing)?.1
+        }
+    };
     let estimated = estimator.estimate(&evidence, &mut run)?;
     Ok((estimated, began.elapsed().as_secs_f64()))
 }
 
 fn evaluate(
-    plan: &Plan,
-    trial: &Trial,
+    case: &Case,
     estimated: &Estimated,
     measured: &Option<Measured>,
     record: &mut TrialRecord,
 ) -> Result<(), End> {
     let began = Instant::now();
-    let data = plan.data(trial);
-    let error = |parts: &[SubWorkload], truth: &[Vec<f64>]| {
+    let found = |parts: &[SubWorkload]| {
         let cliques: Vec<_> = parts.iter().map(|part| part.clique.clone()).collect();
         let marginals = estimated.answers.marginals(&cliques)?;
-        let found = answers(parts, marginals.iter().map(|marginal| marginal.values()));
-        Ok(workload_error(truth, &found))
+        Ok::<_, NoAnswer>(answers(parts, marginals.iter().map(|marginal| marginal.values())))
     };
-    let on_workload: Result<f64, crate::estimation::estimator::NoAnswer> =
-        error(data.workload.parts(), &data.truth);
-    record.workload_error = Some(on_workload.map_err(End::failed)?);
+    let error = |parts: &[SubWorkload], truth: &[Vec<f64>]| {
+        Ok::<_, NoAnswer>(workload_error(truth, &found(parts)?))
+    };
+    let on_workload = found(case.workload.parts()).map_err(End::failed)?;
+    record.workload_error = Some(workload_error(&case.truth, &on_workload));
+    record.mean_squared_error =
+        Some(mean_squared_error(case.workload.parts(), &case.truth, &on_workload));
     // Estimates that answer the workload alone say nothing about other queries, and relative to a
     // measured query whose true answer is 0 there is no error.
     record.measurement_error = measured

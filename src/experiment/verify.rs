@@ -70,7 +70,7 @@ impl Plan {
             }
         }
         let keys: BTreeSet<&String> =
-            plan.trials.iter().flat_map(|trial| trial.arms.iter().map(|(_, key)| key)).collect();
+            plan.trials.iter().flat_map(|trial| trial.rows.iter().map(|row| &row.key)).collect();
         match manifest.keys.iter().all(|key| keys.contains(key)) {
             true => Ok(plan),
             false => Err(ReplayError::Edition),
@@ -114,14 +114,14 @@ pub fn verify(
     let repeatable = |row: &&TrialRecord| matches!(row.status, Status::Done | Status::Infeasible);
     let rows: BTreeMap<&str, &TrialRecord> =
         recorded.rows.iter().filter(repeatable).map(|row| (row.key.as_str(), row)).collect();
-    let mut arms = Vec::new();
+    let mut stored = Vec::new();
     for trial in &plan.trials {
-        for arm in &trial.arms {
-            arms.extend(rows.get(arm.1.as_str()).map(|row| (trial, arm, *row)));
+        for planned in &trial.rows {
+            stored.extend(rows.get(planned.key.as_str()).map(|row| (trial, planned, *row)));
         }
     }
     let mut rng = ChaCha20Rng::from_seed(SeedPath::new("verify", seed).seed());
-    let mut chosen = sample(&mut rng, arms.len(), count.min(arms.len())).into_vec();
+    let mut chosen = sample(&mut rng, stored.len(), count.min(stored.len())).into_vec();
     chosen.sort_unstable();
     let limit = plan.experiment.limits.memory.map(|limit| limit.0);
     let means = Means {
@@ -131,9 +131,9 @@ pub fn verify(
         parallel: true,
     };
     let mut all = Vec::new();
-    for (trial, arm, row) in chosen.into_iter().map(|place| arms[place]) {
+    for (trial, planned, row) in chosen.into_iter().map(|place| stored[place]) {
         observer.begins(trial, &plan.describe(trial));
-        run_trial(plan, trial, std::slice::from_ref(arm), means, observer, |finished| {
+        run_trial(plan, trial, std::slice::from_ref(planned), means, observer, |finished| {
             let differences = differences(row, recorded, &finished);
             let verified = Verified { row: row.clone(), differences };
             tell(&verified);

@@ -1,4 +1,5 @@
 use super::chart::Chart;
+use super::error_metric::ErrorMetric;
 use super::figure;
 use super::numbers::plainly;
 use crate::results::manifest::Manifest;
@@ -15,6 +16,8 @@ pub struct Facts {
     pub footnote: String,
     /// The seconds that an arm may take, where that is known.
     pub time_limit: Option<f64>,
+    /// The error that is shown.
+    pub metric: ErrorMetric,
 }
 
 impl Facts {
@@ -27,6 +30,9 @@ impl Facts {
             subtitle: String::new(),
             footnote: footnote(manifest),
             time_limit: configured("/limits/seconds").and_then(|seconds| seconds.as_f64()),
+            metric: configured("/figure/metric")
+                .and_then(|metric| ErrorMetric::named(metric.as_str()?))
+                .unwrap_or_default(),
         }
     }
 

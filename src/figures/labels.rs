@@ -6,6 +6,10 @@ use super::palette::colours;
 /// In the order of the paper's Figure 1, which is the order of panels.
 const MECHANISMS: [&str; 4] = ["PrivBayes", "DualQuery", "MWEM", "HDMM"];
 
+/// Mechanisms beside those.
+const OTHERS: [(&str, &str); 4] =
+    [("laplace", "Laplace"), ("tree", "Tree"), ("privlet", "Privlet"), ("php", "P-HP")];
+
 /// What distinguishes a series: its estimator, and what else varies in the figure (the mechanism,
 /// the data), which may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,15 +18,22 @@ pub(super) struct SeriesKey<'a> {
     pub(super) arm: &'a str,
 }
 
-/// Series for these keys: one colour for each estimator, one style for each context.
+/// Series for these keys: one colour for each estimator, one style for each context. Where several
+/// contexts have an estimator of their own, these are different ones.
 pub(super) fn series(keys: &[SeriesKey], name: impl Fn(&SeriesKey) -> String) -> Vec<Series> {
-    let arms = distinct(keys.iter().map(|key| key.arm));
+    let several_own = keys.iter().filter(|key| key.arm == "own").count() > 1;
+    let estimator = |key: &SeriesKey| match (key.arm, several_own) {
+        ("own", true) => key.context.to_string(),
+        (arm, _) => arm.to_string(),
+    };
+    let estimators = distinct(keys.iter().map(estimator));
+    let arms: Vec<&str> = estimators.iter().map(String::as_str).collect();
     let contexts = distinct(keys.iter().map(|key| key.context));
     let colours = colours(&arms);
     let position = |of: &str, list: &[&str]| list.iter().position(|&x| x == of).unwrap_or(0);
     let one = |key: &SeriesKey| Series {
         name: name(key),
-        colour: colours[position(key.arm, &arms)],
+        colour: colours[position(&estimator(key), &arms)],
         style: position(key.context, &contexts),
     };
     keys.iter().map(one).collect()
@@ -48,7 +59,10 @@ pub(super) fn mechanism_rank(name: &str) -> usize {
 pub fn mechanism(name: &str) -> String {
     match MECHANISMS.get(mechanism_rank(name)) {
         Some(known) => known.to_string(),
-        None => abbreviation(name),
+        None => match OTHERS.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)) {
+            Some((_, title)) => title.to_string(),
+            None => abbreviation(name),
+        },
     }
 }
 
@@ -71,6 +85,9 @@ pub fn dataset(name: &str) -> String {
 pub fn arm(name: &str) -> String {
     match name.to_ascii_lowercase().as_str() {
         "own" => "own estimator".into(),
+        "htree" => "HTree".into(),
+        "admm-l1" => "ADMM(L1)".into(),
+        "ml" => "maximum likelihood".into(),
         "pgm-l1" | "l1" => "PGM, minimising L1 loss".into(),
         "pgm-l2" | "l2" => "PGM, minimising L2 loss".into(),
         _ => abbreviation(name),

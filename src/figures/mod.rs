@@ -8,15 +8,19 @@
 //! arms that are done enter medians; whatever is left out is said in a note under the picture.
 
 mod bars;
+mod cases;
 mod chart;
+mod curves;
 mod epsilon;
 mod error;
+mod error_metric;
 mod facts;
 pub mod labels;
 mod numbers;
 mod palette;
 mod render;
 mod scaling;
+mod sizes;
 mod table;
 mod tally;
 #[cfg(test)]
@@ -27,6 +31,7 @@ pub use chart::{
     Axis, Bar, Category, Chart, Content, Line, Outcome, Panel, Point, Ranges, Scale, Series,
 };
 pub use error::FigureError;
+pub use error_metric::ErrorMetric;
 pub use facts::{Facts, chart_of};
 pub use palette::Colour;
 pub use render::{PIXELS_PER_UNIT, Size, png, svg, write};
@@ -53,8 +58,18 @@ pub const FIGURES: &[Figure] = &[
     },
     Figure {
         name: "epsilon",
-        about: "Workload error against epsilon, a line for each estimator, a panel for each data.",
+        about: "Error against epsilon, a column of panels for each data, a row for each case.",
         chart: epsilon::chart,
+    },
+    Figure {
+        name: "sizes",
+        about: "Error against the size of queries, a column of panels for each data, a row for each epsilon.",
+        chart: sizes::chart,
+    },
+    Figure {
+        name: "cases",
+        about: "Error by kind of query, a bar for each mechanism and estimator, a panel for each data.",
+        chart: cases::chart,
     },
     Figure {
         name: "scaling",

@@ -38,6 +38,11 @@ impl Tally {
         tally
     }
 
+    /// Whether there were no trials at all.
+    pub(super) fn is_empty(&self) -> bool {
+        self.done + self.infeasible + self.timeout + self.failed == 0
+    }
+
     /// Median and range over the trials that are done.
     pub(super) fn spread(&self) -> Option<Spread> {
         spread_of(self.values.iter().copied())

@@ -2,6 +2,8 @@ use thiserror::Error;
 
 use crate::data::{CodesError, MarginalTooLarge};
 use crate::estimation::estimator::{EstimatorError, NoAnswer};
+use crate::postprocess::contingency::PublicError;
+use crate::postprocess::tree::TreeError;
 use crate::privacy::SensitivityError;
 use crate::privacy::{BudgetError, DrawError, ParameterError as PrivacyParameterError};
 use crate::workload::QueryError;
@@ -49,6 +51,12 @@ pub enum MechanismError {
     /// Records that do not fit the domain.
     #[error(transparent)]
     Codes(#[from] CodesError),
+    /// No tree of sums fits a marginal.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    /// Public marginals that are none.
+    #[error(transparent)]
+    Public(#[from] PublicError),
     /// The estimator that it works with has failed.
     #[error(transparent)]
     Estimator(#[from] EstimatorError),

@@ -5,18 +5,24 @@
 
 mod bayesian_network;
 mod dualquery;
+mod each_marginal;
+pub mod efpa;
 mod error;
 pub mod gaussian;
 pub mod hdmm;
 pub mod laplace;
 mod mwem;
+pub mod php;
+mod post_processing;
 pub mod privbayes;
+pub mod privlet;
 mod records;
 mod release;
 #[cfg(test)]
 mod small_table;
 pub mod spanning_tree;
 mod task;
+pub mod tree;
 
 pub use error::{MechanismError, ParameterError};
 pub use release::{Published, Release, Times};
@@ -49,6 +55,10 @@ pub struct Kind {
     pub guarantee: GuaranteeKind,
     /// What its own estimator is called, in a few words.
     pub own: &'static str,
+    /// What it reads of the workload.
+    pub reads: Reads,
+    /// The estimators that work from its measurements alone.
+    pub offers: &'static [Offer],
     /// What can be set, with defaults.
     pub parameters: &'static [Parameter],
     /// The mechanism with these parameters; those that are missing have their defaults.
@@ -65,6 +75,25 @@ pub enum GuaranteeKind {
     /// epsilon and delta, accounted for in rho: its budget is made of
     /// [`Rho::implying`](crate::privacy::Rho::implying) them.
     Concentrated,
+}
+
+/// What a mechanism reads of a workload. One that reads the cliques alone measures the same for all
+/// workloads over the same cliques, so that one release answers them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// The sets of attributes.
+    Cliques,
+    /// The queries themselves.
+    Queries,
+}
+
+/// An estimator that a mechanism offers beside its own: it knows the structure of what was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// In configurations: `htree`.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub summary: &'static str,
 }
 
 /// What can be set about a mechanism.
@@ -87,6 +116,10 @@ pub static MECHANISMS: &[&Kind] = &[
     &spanning_tree::SPANNING_TREE,
     &laplace::LAPLACE,
     &gaussian::GAUSSIAN,
+    &tree::TREE,
+    &privlet::PRIVLET,
+    &efpa::EFPA,
+    &php::PHP,
 ];
 
 /// The mechanism of this name.

@@ -15,6 +15,8 @@ pub struct Release {
     /// The estimator that the mechanism came with. It may know more about the measurements than
     /// others do: their order, the network that they follow.
     pub own: Box<dyn Estimator>,
+    /// The estimators that its kind offers beside that one, by name.
+    pub offered: Vec<(&'static str, Box<dyn Estimator>)>,
     /// How long it took.
     pub times: Times,
 }

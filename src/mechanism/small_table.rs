@@ -42,6 +42,7 @@ impl SmallTable {
             workload: &self.workload,
             noise: Noise::Exact,
             estimator: &self.estimator,
+            public: None,
             memory_limit: 1 << 30,
         }
     }

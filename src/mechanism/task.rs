@@ -10,6 +10,10 @@ pub struct Task<'a> {
     pub data: &'a Dataset,
     /// What the release will be judged by.
     pub workload: &'a Workload,
+    /// The order of the marginals that are public anyway, if any are: those on all sets of so many
+    /// attributes. Mechanisms may use them without noise; the guarantee is then about what is not
+    /// implied by them.
+    pub public: Option<usize>,
     /// How noise is drawn.
     pub noise: Noise,
     /// For mechanisms that estimate between measurements.

@@ -100,6 +100,47 @@ pub fn range_sums(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
     }
 }
 
+/// The sums over some ranges of rows, each given by its first row and the one after its last.
+///
+/// Differences of running sums: exact for whole numbers whose sum stays below 2^53.
+pub fn interval_sums(
+    intervals: &[(usize, usize)],
+    input: &[f64],
+    output: &mut [f64],
+    len: usize,
+    inner: usize,
+) {
+    let mut running = vec![0.0; (len + 1) * inner];
+    let outputs = output.chunks_exact_mut(intervals.len() * inner);
+    for (input, output) in input.chunks_exact(len * inner).zip(outputs) {
+        running_sums(input, &mut running[inner..], len, inner);
+        for (&(start, end), sum) in intervals.iter().zip(output.chunks_exact_mut(inner)) {
+            let (upper, lower) = (&running[end * inner..][..inner], &running[start * inner..]);
+            sum.iter_mut().zip(upper).zip(lower).for_each(|((s, u), l)| *s = u - l);
+        }
+    }
+}
+
+/// Row a becomes the sum over the intervals that contain a: the transpose of [`interval_sums`].
+pub fn interval_sums_transposed(
+    intervals: &[(usize, usize)],
+    input: &[f64],
+    output: &mut [f64],
+    len: usize,
+    inner: usize,
+) {
+    let mut changes = vec![0.0; (len + 1) * inner];
+    let inputs = input.chunks_exact(intervals.len() * inner);
+    for (input, output) in inputs.zip(output.chunks_exact_mut(len * inner)) {
+        changes.fill(0.0);
+        for (&(start, end), row) in intervals.iter().zip(input.chunks_exact(inner)) {
+            changes[start * inner..][..inner].iter_mut().zip(row).for_each(|(c, r)| *c += r);
+            changes[end * inner..][..inner].iter_mut().zip(row).for_each(|(c, r)| *c -= r);
+        }
+        running_sums(&changes[..len * inner], output, len, inner);
+    }
+}
+
 /// Row a becomes the sum over all ranges that contain a: the transpose of [`range_sums`].
 ///
 /// From row a - 1 to row a, the ranges that start at a come and those that end at a - 1 go.

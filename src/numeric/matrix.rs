@@ -44,6 +44,11 @@ impl Matrix {
         &self.values[row * self.cols..(row + 1) * self.cols]
     }
 
+    /// One row, to be changed.
+    pub fn row_mut(&mut self, row: usize) -> &mut [f64] {
+        &mut self.values[row * self.cols..(row + 1) * self.cols]
+    }
+
     /// The entries, row by row.
     pub fn values(&self) -> &[f64] {
         &self.values

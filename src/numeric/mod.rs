@@ -5,6 +5,7 @@ pub mod cholesky;
 pub mod contraction;
 pub mod eigen;
 pub mod exp;
+pub mod fourier;
 pub mod kron;
 pub mod lsmr;
 pub mod matrix;

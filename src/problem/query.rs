@@ -53,7 +53,7 @@ impl Read for QueryFactor {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
                     "\"identity\", \"prefix\", \"total\", \"ranges\" or an object with matrix, \
-                     sparse, evidence, compress or moments",
+                     sparse, intervals, evidence, compress or moments",
                 )
             }
             fn visit_str<E: Error>(self, name: &str) -> Result<QueryFactor, E> {
@@ -80,7 +80,7 @@ impl Read for QueryFactor {
 struct Named(Option<QueryFactor>);
 
 impl Fields for Named {
-    const KIND: &'static str = "one of matrix, sparse, evidence, compress or moments";
+    const KIND: &'static str = "one of matrix, sparse, intervals, evidence, compress or moments";
 
     fn field<'de, A: MapAccess<'de>>(
         &mut self,
@@ -100,6 +100,7 @@ impl Fields for Named {
         self.0 = Some(match key {
             "matrix" => QueryFactor::Dense(matrix(read(map, place)?, place)?),
             "sparse" => QueryFactor::Sparse(read::<Sparse, A>(map, place)?.matrix(place)?),
+            "intervals" => QueryFactor::Intervals(pairs(read(map, place)?, place)?),
             "evidence" => QueryFactor::Evidence(read::<OneOrMany, A>(map, place)?.0),
             "compress" => QueryFactor::Compress(read(map, place)?),
             "moments" => QueryFactor::Moments(read(map, place)?),
@@ -112,6 +113,16 @@ impl Fields for Named {
         });
         Ok(())
     }
+}
+
+fn pairs<E: Error>(lists: Vec<Vec<usize>>, place: &Place) -> Result<Vec<(usize, usize)>, E> {
+    let pair = |(index, list): (usize, Vec<usize>)| match list[..] {
+        [start, end] => Ok((start, end)),
+        _ => place.within(Step::Index(index), || {
+            Err(E::custom("expected a pair: the first value and the one after the last"))
+        }),
+    };
+    lists.into_iter().enumerate().map(pair).collect()
 }
 
 fn matrix<E: Error>(rows: Vec<Vec<f64>>, place: &Place) -> Result<Matrix, E> {
@@ -256,6 +267,7 @@ impl Serialize for WrittenFactor<'_> {
                 to.collect_map([(name, rows)])
             }
             QueryFactor::Sparse(matrix) => to.collect_map([(name, WrittenSparse(matrix))]),
+            QueryFactor::Intervals(intervals) => to.collect_map([(name, intervals)]),
             // Files have no name for it; what it asks is the same.
             QueryFactor::PIdentity(matrix) => {
                 to.collect_map([("sparse", WrittenSparse(&matrix.to_sparse()))])

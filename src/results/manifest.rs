@@ -68,6 +68,9 @@ pub struct DatasetFacts {
 pub struct ArmFacts {
     /// The name of the data.
     pub dataset: String,
+    /// The case of the data; empty where there is one only.
+    #[serde(default)]
+    pub case: String,
     /// The label of the mechanism.
     pub mechanism: String,
     /// The name of the arm.
@@ -82,8 +85,12 @@ pub struct ArmFacts {
 
 impl fmt::Display for ArmFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dataset, mechanism, arm, epsilon, trial, .. } = self;
-        write!(f, "{dataset} {mechanism} {arm}, epsilon {epsilon}, trial {}", trial + 1)
+        let Self { dataset, case, mechanism, arm, epsilon, trial, .. } = self;
+        write!(f, "{dataset} ")?;
+        if !case.is_empty() {
+            write!(f, "({case}) ")?;
+        }
+        write!(f, "{mechanism} {arm}, epsilon {epsilon}, trial {}", trial + 1)
     }
 }
 

@@ -10,6 +10,8 @@ use super::record::{Status, TrialRecord};
 pub enum Metric {
     /// [`TrialRecord::workload_error`].
     WorkloadError,
+    /// [`TrialRecord::mean_squared_error`].
+    MeanSquaredError,
     /// [`TrialRecord::measurement_error`].
     MeasurementError,
     /// [`TrialRecord::l1_loss`].
@@ -27,6 +29,7 @@ impl Metric {
     pub fn name(self) -> &'static str {
         match self {
             Metric::WorkloadError => "workload_error",
+            Metric::MeanSquaredError => "mean_squared_error",
             Metric::MeasurementError => "measurement_error",
             Metric::L1Loss => "l1_loss",
             Metric::L2Loss => "l2_loss",
@@ -39,6 +42,7 @@ impl Metric {
     pub fn of(self, row: &TrialRecord) -> Option<f64> {
         let value = match self {
             Metric::WorkloadError => row.workload_error,
+            Metric::MeanSquaredError => row.mean_squared_error,
             Metric::MeasurementError => row.measurement_error,
             Metric::L1Loss => row.l1_loss,
             Metric::L2Loss => row.l2_loss,

@@ -127,7 +127,8 @@ mod tests {
     fn facts(row: &TrialRecord, predicted_seconds: f64) -> ArmFacts {
         let (dataset, mechanism) = (row.dataset.clone(), row.mechanism.clone());
         let (arm, epsilon, trial) = (row.arm.clone(), row.epsilon, row.trial);
-        ArmFacts { dataset, mechanism, arm, epsilon, trial, predicted_seconds }
+        let case = row.case.clone();
+        ArmFacts { dataset, case, mechanism, arm, epsilon, trial, predicted_seconds }
     }
 
     #[test]

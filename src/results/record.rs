@@ -21,6 +21,11 @@ pub struct TrialRecord {
     pub standin: bool,
     /// The number of attributes of the data.
     pub attributes: usize,
+    /// What sets this apart from other cases of the data: the queries, what is public. Empty when there
+    /// is only one.
+    pub case: String,
+    /// The number of cells of each query, where all have the same.
+    pub size: Option<usize>,
     /// The mechanism.
     pub mechanism: String,
     /// The estimator: `own` for the one that the mechanism's paper came with.
@@ -39,7 +44,9 @@ pub struct TrialRecord {
     pub phase: String,
     /// Mean over the sub-workloads W of |W mu - W mu^|_1 / (2 |W mu|_1).
     pub workload_error: Option<f64>,
-    /// The same over the queries that were measured.
+    /// Mean over the queries of the squared error, counts below 0 taken for 0.
+    pub mean_squared_error: Option<f64>,
+    /// The workload error over the queries that were measured.
     pub measurement_error: Option<f64>,
     /// The sum of |r| over the measured answers, r the residuals in standard deviations.
     pub l1_loss: Option<f64>,

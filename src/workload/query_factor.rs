@@ -24,6 +24,8 @@ pub enum QueryFactor {
     Total,
     /// One row for each range i..=j of values, in the order (0,0), (0,1), ..., (1,1), (1,2), ...
     Ranges,
+    /// One row for each of some ranges of values, given by the first value and the one after the last.
+    Intervals(Vec<(usize, usize)>),
     /// e_S: one row that counts the values in S; e_j when S has the one value j.
     Evidence(Vec<usize>),
     /// R_f: row b counts the values a with f(a) = b; the list has f(a) for each value a, and the
@@ -82,6 +84,16 @@ pub enum FactorError {
         /// The length of the list.
         found: usize,
     },
+    /// A range that is empty or leaves the attribute.
+    #[error("expected ranges of values below {size}, found {start}..{end}")]
+    Interval {
+        /// The number of values.
+        size: usize,
+        /// The first value of the range.
+        start: usize,
+        /// The one after its last.
+        end: usize,
+    },
     /// Moments too high for floating point.
     #[error("expected at most {largest} moments of {size} values, found {found}")]
     Moments {
@@ -115,6 +127,7 @@ impl QueryFactor {
             Self::Prefix => "prefix",
             Self::Total => "total",
             Self::Ranges => "ranges",
+            Self::Intervals(_) => "intervals",
             Self::Evidence(_) => "evidence",
             Self::Compress(_) => "compress",
             Self::Moments(_) => "moments",
@@ -133,6 +146,12 @@ impl QueryFactor {
         };
         match self {
             Self::Identity | Self::Prefix | Self::Total | Self::Ranges => return Ok(()),
+            Self::Intervals(intervals) => {
+                let wrong = |&&(start, end): &&(usize, usize)| start >= end || end > n;
+                if let Some(&(start, end)) = intervals.iter().find(wrong) {
+                    return Err(FactorError::Interval { size: n, start, end });
+                }
+            }
             Self::Evidence(values) => {
                 let mut sorted = values.clone();
                 sorted.sort_unstable();
@@ -180,6 +199,7 @@ impl QueryFactor {
             | Self::Prefix
             | Self::Total
             | Self::Ranges
+            | Self::Intervals(_)
             | Self::Evidence(_)
             | Self::Compress(_) => true,
             _ => {
@@ -198,6 +218,7 @@ impl QueryFactor {
             Self::Identity | Self::Prefix => n,
             Self::Total | Self::Evidence(_) => 1,
             Self::Ranges => kron::range_count(n),
+            Self::Intervals(intervals) => intervals.len(),
             Self::Compress(groups) => groups.iter().max().map_or(0, |&last| last.saturating_add(1)),
             Self::Moments(moments) => *moments,
             Self::PIdentity(matrix) => matrix.rows(),
@@ -217,6 +238,11 @@ impl QueryFactor {
                 let ranges = (0..n).flat_map(|first| (first..n).map(move |last| first..=last));
                 for (row, range) in ranges.enumerate() {
                     range.for_each(|a| visit(row, a, 1.0));
+                }
+            }
+            Self::Intervals(intervals) => {
+                for (row, &(start, end)) in intervals.iter().enumerate() {
+                    (start..end).for_each(|a| visit(row, a, 1.0));
                 }
             }
             Self::Evidence(values) => values.iter().for_each(|&a| visit(0, a, 1.0)),
@@ -264,6 +290,7 @@ impl QueryFactor {
             Self::Prefix => kron::running_sums(table, answers, n, inner),
             Self::Total => kron::sums(table, answers, n, inner),
             Self::Ranges => kron::range_sums(table, answers, n, inner),
+            Self::Intervals(list) => kron::interval_sums(list, table, answers, n, inner),
             Self::PIdentity(matrix) => matrix.apply(inner, table, answers),
             Self::Dense(matrix) => kron::multiply(matrix, table, answers, inner),
             Self::Evidence(_) | Self::Compress(_) | Self::Moments(_) | Self::Sparse(_) => {
@@ -286,6 +313,7 @@ impl QueryFactor {
             Self::Prefix => kron::running_sums_transposed(answers, table, n, inner),
             Self::Total => kron::sums_transposed(answers, table, n, inner),
             Self::Ranges => kron::range_sums_transposed(answers, table, n, inner),
+            Self::Intervals(list) => kron::interval_sums_transposed(list, answers, table, n, inner),
             Self::PIdentity(matrix) => matrix.apply_transpose(inner, answers, table),
             Self::Dense(matrix) => kron::multiply_transposed(matrix, answers, table, inner),
             Self::Evidence(_) | Self::Compress(_) | Self::Moments(_) | Self::Sparse(_) => {
@@ -326,6 +354,12 @@ impl QueryFactor {
                 });
                 powers.map(norm).sum()
             }
+            Self::Intervals(intervals) => {
+                let mut covering = vec![0.0; n];
+                let ones = vec![1.0; intervals.len()];
+                kron::interval_sums_transposed(intervals, &ones, &mut covering, n, 1);
+                covering.into_iter().fold(0.0, f64::max)
+            }
             Self::PIdentity(_) | Self::Dense(_) => {
                 let mut sums = vec![0.0; n];
                 self.for_each_entry(n, |_, col, value| sums[col] += norm(value));
@@ -364,7 +398,11 @@ impl QueryFactor {
                 sorted.sort_unstable();
                 sorted.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap_or(0) as f64
             }
-            Self::Moments(_) | Self::PIdentity(_) | Self::Dense(_) | Self::Sparse(_) => {
+            Self::Moments(_)
+            | Self::Intervals(_)
+            | Self::PIdentity(_)
+            | Self::Dense(_)
+            | Self::Sparse(_) => {
                 let mut answers = vec![0.0; self.rows(n)];
                 largest_eigenvalue(n, |x, image| {
                     self.apply(n, 1, x, &mut answers);

@@ -137,6 +137,18 @@ impl QueryMatrix {
         Self::whole(QueryFactor::Sparse(matrix.map_columns(axis_cell)), cols)
     }
 
+    /// Sums over ranges of neighbouring cells of the marginal on `clique` in axis order, each given by
+    /// the first cell and the one after the last.
+    pub fn intervals(
+        domain: &Domain,
+        clique: &Clique,
+        intervals: Vec<(usize, usize)>,
+    ) -> Result<Self, QueryError> {
+        let clique = marginal(domain, clique.as_slice())?;
+        let cells = domain.shape(&clique).iter().product();
+        Self::whole(QueryFactor::Intervals(intervals), cells)
+    }
+
     /// One factor over all cells.
     fn whole(factor: QueryFactor, cells: usize) -> Result<Self, QueryError> {
         factor.check(cells).map_err(|reason| QueryError::Factor { position: None, reason })?;

@@ -34,6 +34,10 @@ pub(crate) fn factor(n: usize) -> impl Strategy<Value = QueryFactor> {
         Just(QueryFactor::Prefix),
         Just(QueryFactor::Total),
         Just(QueryFactor::Ranges),
+        prop::collection::vec((0..n, 1..=n), 1..5).prop_map(move |pairs| {
+            let ordered = pairs.into_iter().map(|(a, b)| (a.min(b - 1), b.max(a + 1)));
+            QueryFactor::Intervals(ordered.collect())
+        }),
         prop::sample::subsequence((0..n).collect::<Vec<_>>(), 0..=n)
             .prop_map(QueryFactor::Evidence),
         prop::collection::vec(0usize..4, n).prop_map(QueryFactor::Compress),

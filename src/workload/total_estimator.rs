@@ -85,7 +85,7 @@ fn weights(factor: &QueryFactor, n: usize) -> Option<Vec<f64>> {
         }
         // A column without entries is zero whatever u is; do not start on a table that is mostly such.
         QueryFactor::Sparse(matrix) if matrix.entries() < n => None,
-        QueryFactor::Sparse(_) => conjugate_gradient_transposed(
+        QueryFactor::Sparse(_) | QueryFactor::Intervals(_) => conjugate_gradient_transposed(
             rows,
             &vec![1.0; n],
             TOLERANCE / 2.0,

@@ -39,6 +39,11 @@ impl Workload {
         Ok(Self { domain: domain.clone(), parts })
     }
 
+    /// A single sub-workload.
+    pub fn whole(domain: &Domain, part: SubWorkload) -> Self {
+        Self { domain: domain.clone(), parts: vec![part] }
+    }
+
     /// The attributes.
     pub fn domain(&self) -> &Domain {
         &self.domain

@@ -41,7 +41,7 @@ pub(super) fn check(source: &Source, raw: &RawExperiment) -> Checked<()> {
     Ok(())
 }
 
-fn settings(raw: &RawExperiment) -> [Setting; 12] {
+fn settings(raw: &RawExperiment) -> [Setting; 13] {
     fn setting<T>(
         name: &'static str,
         written: &Option<Spanned<T>>,
@@ -66,6 +66,7 @@ fn settings(raw: &RawExperiment) -> [Setting; 12] {
             example: "datasets = [\"adult\"]",
             ..setting("datasets", &raw.datasets, HAVE_DATA)
         },
+        setting("public", &raw.public, &[Mechanisms]),
         setting("neighbours", &raw.neighbours, RUNS),
         setting("noise", &raw.noise, RUNS),
         setting("workload", &raw.workload, HAVE_DATA),

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::error::ConfigError;
 use super::estimation::Estimation;
-use super::experiment::{Changes, Experiment, Kind, Limits, Workload};
+use super::experiment::{Changes, Experiment, Figure, Kind, Limits, Workload};
 use super::raw::{RawExperiment, RawLimits};
 use super::source::Source;
 use values::{MAX_COUNT, count, distinct, name, positive};
@@ -37,7 +37,10 @@ pub(super) fn experiment(source: &Source, raw: RawExperiment) -> Checked<Experim
         (None, _) => Vec::new(),
     };
     let figure = match raw.figure {
-        Some(figure) => sections::figure(source, &figure.kind, raw.kind, &epsilon, &mechanisms)?,
+        Some(figure) => Figure {
+            metric: figure.metric,
+            ..sections::figure(source, &figure.kind, raw.kind, &epsilon, &mechanisms)?
+        },
         None => sections::default_figure(raw.kind, epsilon.len()),
     };
     Ok(Experiment {
@@ -54,6 +57,10 @@ pub(super) fn experiment(source: &Source, raw: RawExperiment) -> Checked<Experim
         delta: raw.delta.map(|delta| values::delta(source, delta)).transpose()?,
         datasets: match raw.datasets {
             Some(written) => values::datasets(source, written)?,
+            None => Vec::new(),
+        },
+        public: match &raw.public {
+            Some(orders) => values::counts(source, "public", orders, 0..=MAX_COUNT)?,
             None => Vec::new(),
         },
         neighbours: raw.neighbours.map(Spanned::into_inner).unwrap_or_default(),

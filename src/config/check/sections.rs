@@ -6,13 +6,15 @@ use super::Checked;
 use super::values::{self, MAX_COUNT, count, counts, distinct, name, not_empty};
 use crate::config::estimation::Estimation;
 use crate::config::experiment::{
-    Arm, Changes, Figure, FigureKind, Kind, Mechanism, Scaling, Workload,
+    Arm, Changes, Figure, FigureKind, Kind, Mechanism, Queries, RandomRanges, Scaling, Workload,
 };
 use crate::config::raw::{RawArm, RawChanges, RawMechanism, RawScaling};
 use crate::config::source::Source;
 
 /// The largest number of attributes of a chain (our choice, a hundred times the paper's).
 const MAX_ATTRIBUTES: u64 = 100_000;
+/// The largest number of random queries, or of the cells of one (our choice).
+const MAX_ROWS: u64 = 1_000_000;
 
 pub(super) fn mechanism(
     source: &Source,
@@ -76,6 +78,32 @@ pub(super) fn workload(source: &Source, workload: Workload) -> Checked<Workload>
         let message = "a workload has either `marginals` or `random`, not both";
         return Err(source.error(random.span(), message, Some("leave one of them out")));
     }
+    if let Some(queries) = &workload.queries {
+        let others = [
+            workload.marginals.as_ref().map(Spanned::span),
+            workload.random.as_ref().map(Spanned::span),
+        ];
+        if let Some(other) = others.into_iter().flatten().next() {
+            let message = "a workload has either `queries` or marginals, not both";
+            return Err(source.error(other, message, Some("leave one of them out")));
+        }
+        not_empty(source, "queries", queries)?;
+        for kind in queries.as_ref() {
+            let numbers = match kind.as_ref() {
+                Queries::Identity | Queries::AllRanges => Vec::new(),
+                Queries::Ranges(RandomRanges { size, count }) => vec![size.unwrap_or(1), *count],
+                Queries::Predicates(rows) | Queries::Signs(rows) => vec![*rows],
+            };
+            for number in numbers {
+                count(
+                    source,
+                    "a number of queries",
+                    &Spanned::new(kind.span(), number),
+                    1..=MAX_ROWS,
+                )?;
+            }
+        }
+    }
     if let Some(marginals) = &workload.marginals {
         not_empty(source, "marginals", marginals)?;
         for attributes in marginals.as_ref() {
@@ -99,7 +127,7 @@ pub(super) fn default_figure(kind: Kind, epsilons: usize) -> Figure {
         Kind::Scaling => FigureKind::Scaling,
         Kind::Datasets => FigureKind::Table,
     };
-    Figure { kind }
+    Figure { kind, metric: None }
 }
 
 pub(super) fn figure(
@@ -125,13 +153,20 @@ pub(super) fn figure(
             "no traces are recorded",
             "say under [estimation] how often to record: trace = 50, for every 50 iterations",
         ),
-        (FigureKind::Bars | FigureKind::Epsilon | FigureKind::Traces, Kind::Mechanisms)
+        (
+            FigureKind::Bars
+            | FigureKind::Epsilon
+            | FigureKind::Sizes
+            | FigureKind::Cases
+            | FigureKind::Traces,
+            Kind::Mechanisms,
+        )
         | (FigureKind::Scaling, Kind::Scaling)
-        | (FigureKind::Table, _) => Ok(Figure { kind: *figure.as_ref() }),
+        | (FigureKind::Table, _) => Ok(Figure { kind: *figure.as_ref(), metric: None }),
         (_, kind) => {
             let message = format!("kind = \"{}\" has no such figure", kind.name());
             let help = match kind {
-                Kind::Mechanisms => "its figures are bars, epsilon, traces and table",
+                Kind::Mechanisms => "its figures are bars, epsilon, sizes, cases, traces and table",
                 Kind::Scaling => "its figures are scaling and table",
                 Kind::Datasets => "its only figure is table",
             };

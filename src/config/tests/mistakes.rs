@@ -40,7 +40,7 @@ fn a_mistake_is_shown_with_its_line_and_what_would_be_right() {
 
 #[test]
 fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
-    let all = "name, title, kind, trials, seed, epsilon, delta, datasets, neighbours, noise, \
+    let all = "name, title, kind, trials, seed, epsilon, delta, datasets, public, neighbours, noise, \
                workload, estimation, limits, mechanism, scaling, figure, quick, claim";
     assert_eq!(
         parse(&with("epsilon", "epsilom")).unwrap_err().to_string(),
@@ -83,7 +83,7 @@ fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
                 "there is no setting `triples` here",
                 "5:1",
                 "triples",
-                "allowed: marginals, random, prefix",
+                "allowed: marginals, random, prefix, queries",
             ],
         ),
     ];

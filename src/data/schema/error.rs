@@ -42,6 +42,9 @@ pub enum SchemaError {
     /// A triple with an attribute in it twice.
     #[error("workload: the triple {0:?} names an attribute twice")]
     NotATriple([String; 3]),
+    /// There are no histograms as the generator should make them.
+    #[error("generator: {0}")]
+    Generator(&'static str),
 }
 
 /// What is wrong with one attribute of a schema.

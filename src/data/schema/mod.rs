@@ -6,12 +6,14 @@
 mod attribute;
 mod encode;
 mod error;
+mod generator;
 mod raw;
 mod validate;
 
 pub use attribute::{AttributeSchema, Keep, Kind, Missing, MissingWhen, Outside};
 pub use encode::CellProblem;
 pub use error::{AttributeProblem, SchemaError};
+pub use generator::{Generator, Shape};
 
 use serde::Deserialize;
 
@@ -39,6 +41,8 @@ pub struct Schema {
     pub stand_in: bool,
     /// How the files are parsed.
     pub table: TableFacts,
+    /// How to make up records while the files are not here.
+    pub generator: Option<Generator>,
     /// What the data should turn out to be.
     pub expected: Expected,
     /// The queries that the paper asks of this data.
@@ -52,6 +56,8 @@ pub struct Schema {
 pub struct TableFacts {
     /// The files, whose records are read one after another.
     pub files: Vec<FileFacts>,
+    /// What a line is.
+    pub form: TableForm,
     /// The names of the columns, for files without a header line.
     pub columns: Option<Vec<String>>,
     /// The byte between two fields.
@@ -70,6 +76,20 @@ pub struct FileFacts {
     pub name: String,
     /// The checksum of its content after decompression; a file with another one is refused.
     pub blake3: Option<String>,
+    /// The same by SHA-256, where that is what its home publishes.
+    pub sha256: Option<String>,
+}
+
+/// What the lines of a file are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableForm {
+    /// A line is a record.
+    #[default]
+    Records,
+    /// A line is the number of records in a cell of the table over all attributes, the last of which
+    /// moves fastest: a contingency table, or a histogram.
+    Counts,
 }
 
 /// How bytes become text.
@@ -144,6 +164,10 @@ impl Schema {
             attributes.push(attribute);
         }
         let domain = Domain::new(attributes.iter().map(|a| (a.name.as_str(), a.size())))?;
+        let generator = raw.generator;
+        if let Some(generator) = &generator {
+            generator.check(&domain, &raw.expected)?;
+        }
         let workload = raw.workload.map(|raw| resolve_workload(raw, &domain)).transpose()?;
         Ok(Self {
             title: raw.title.unwrap_or_else(|| raw.name.clone()),
@@ -154,11 +178,13 @@ impl Schema {
             stand_in: raw.stand_in,
             table: TableFacts {
                 files: raw.table.files,
+                form: raw.table.form,
                 columns: raw.table.columns,
                 delimiter: delimiter as u8,
                 encoding: raw.table.encoding,
                 ignore_lines: raw.table.ignore_lines,
             },
+            generator,
             expected: raw.expected,
             workload,
             attributes,

@@ -14,6 +14,7 @@ pub(super) struct RawSchema {
     #[serde(default)]
     pub(super) stand_in: bool,
     pub(super) table: RawTable,
+    pub(super) generator: Option<super::Generator>,
     #[serde(default)]
     pub(super) expected: super::Expected,
     pub(super) workload: Option<RawWorkload>,
@@ -25,6 +26,8 @@ pub(super) struct RawSchema {
 #[serde(deny_unknown_fields)]
 pub(super) struct RawTable {
     pub(super) files: Vec<super::FileFacts>,
+    #[serde(default)]
+    pub(super) form: super::TableForm,
     pub(super) columns: Option<Vec<String>>,
     pub(super) delimiter: Option<char>,
     #[serde(default)]

@@ -1,5 +1,6 @@
 //! Whole ways through the room: from files to records, and the datasets of the project.
 
+mod counts;
 mod importing;
 mod paper_tables;
 mod reading;

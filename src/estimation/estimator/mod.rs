@@ -17,6 +17,7 @@ pub use full_least_squares::FullLeastSquares;
 pub use local_least_squares::LocalLeastSquares;
 pub use multiplicative_weights::MultiplicativeWeights;
 pub use pgm::Pgm;
+pub use tables::Tables;
 
 use std::time::Instant;
 

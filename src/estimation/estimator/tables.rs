@@ -3,19 +3,19 @@ use crate::domain::{Clique, Domain};
 use crate::factor::Factor;
 
 /// Tables that answer each for itself: a clique is summed out of the smallest one that contains it.
-pub(super) struct Tables {
+pub struct Tables {
     domain: Domain,
     tables: Vec<Factor>,
 }
 
 impl Tables {
     /// These tables, the first of which wins where several are of one size.
-    pub(super) fn new(domain: &Domain, tables: Vec<Factor>) -> Self {
+    pub fn new(domain: &Domain, tables: Vec<Factor>) -> Self {
         Self { domain: domain.clone(), tables }
     }
 
     /// The marginal on `clique`, if a table contains it.
-    pub(super) fn marginal(&self, clique: &Clique) -> Option<Factor> {
+    pub fn marginal(&self, clique: &Clique) -> Option<Factor> {
         let containing = self.tables.iter().filter(|table| clique.is_subset(table.clique()));
         let smallest = containing.min_by_key(|table| table.values().len());
         smallest.map(|table| table.sum_onto(clique))

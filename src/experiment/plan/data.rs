@@ -4,9 +4,11 @@ use rand_chacha::ChaCha20Rng;
 use toml::Spanned;
 
 use super::PlanError;
+use super::cases::{self, Case, Named};
 use crate::config::{self, Experiment, RandomMarginals, Source, closest};
 use crate::data::{DataError, Dataset, Entry, Kind, Registry, Schema};
 use crate::domain::{AttributeId, Clique, Domain};
+use crate::factor::Projectable;
 use crate::privacy::SeedPath;
 use crate::workload::Workload;
 
@@ -23,10 +25,8 @@ pub struct PlannedData {
     pub title: String,
     /// The records.
     pub data: Dataset,
-    /// What is asked of them.
-    pub workload: Workload,
-    /// The true answers, for the error. Not for release.
-    pub truth: Vec<Vec<f64>>,
+    /// What is asked of them, at least one.
+    pub cases: Vec<Case>,
     /// [`Dataset::fingerprint`].
     pub fingerprint: String,
     /// Whether made-up records stand in for real ones.
@@ -34,22 +34,16 @@ pub struct PlannedData {
 }
 
 impl PlannedData {
-    /// Answers the workload once and for all.
-    pub(in crate::experiment) fn new(
-        title: String,
-        data: Dataset,
-        workload: Workload,
-    ) -> Result<Self, DataError> {
-        let truth = workload.answers(&data).map_err(DataError::from)?;
-        Ok(Self {
+    /// With these cases.
+    pub(in crate::experiment) fn new(title: String, data: Dataset, cases: Vec<Case>) -> Self {
+        Self {
             name: data.name().into(),
             title,
-            workload,
-            truth,
+            cases,
             fingerprint: data.fingerprint(),
             standin: data.provenance().stand_in,
             data,
-        })
+        }
     }
 }
 
@@ -63,9 +57,20 @@ pub(super) fn resolve(
     let mut datasets = Vec::new();
     for named in &experiment.datasets {
         let entry = entry(source, named, registry)?;
-        let workload = workload(source, experiment, named, &entry)?;
-        let title = entry.schema().title.clone();
-        datasets.push(PlannedData::new(title, entry.load()?, workload)?);
+        let marginals = match &experiment.workload.queries {
+            Some(_) => None,
+            None => Some(workload(source, experiment, named, &entry)?),
+        };
+        let mut data = entry.load()?;
+        if let Some(bins) = &named.bins {
+            data = cases::aggregated(source, &data, bins)?;
+        }
+        let workloads = match marginals {
+            Some(workload) => vec![Named::unnamed(workload)],
+            None => cases::workloads(source, experiment, data.domain())?,
+        };
+        let cases = cases::cases(&experiment.public, workloads, &data)?;
+        datasets.push(PlannedData::new(entry.schema().title.clone(), data, cases));
     }
     Ok(datasets)
 }

@@ -3,7 +3,7 @@ use toml::{Spanned, Table};
 use super::PlanError;
 use crate::config::{self, Estimation, Experiment, Source, closest};
 use crate::experiment::arm::{ARMS, ArmKind};
-use crate::mechanism::{self, GuaranteeKind, MECHANISMS, Mechanism};
+use crate::mechanism::{self, GuaranteeKind, MECHANISMS, Mechanism, Offer, Reads};
 
 /// A mechanism that takes part.
 pub struct PlannedMechanism {
@@ -17,6 +17,8 @@ pub struct PlannedMechanism {
     pub mechanism: Box<dyn Mechanism>,
     /// Its parameters as written, for the key.
     pub parameters: String,
+    /// What it reads of the workload.
+    pub reads: Reads,
     /// Which guarantee it gives.
     pub guarantee: GuaranteeKind,
     /// The delta that it needs.
@@ -30,9 +32,36 @@ pub struct PlannedArm {
     /// What it is called in the results.
     pub name: String,
     /// Which one.
-    pub kind: &'static ArmKind,
+    pub source: ArmSource,
     /// How it estimates.
     pub estimation: Estimation,
+}
+
+/// Where an estimator comes from.
+#[derive(Clone, Copy)]
+pub enum ArmSource {
+    /// It works with any mechanism, or is the mechanism's own.
+    Listed(&'static ArmKind),
+    /// The mechanism offers it.
+    Offered(&'static Offer),
+}
+
+impl ArmSource {
+    /// In configurations.
+    pub fn name(self) -> &'static str {
+        match self {
+            ArmSource::Listed(kind) => kind.name,
+            ArmSource::Offered(offer) => offer.name,
+        }
+    }
+
+    /// What it does, in a sentence.
+    pub fn summary(self) -> &'static str {
+        match self {
+            ArmSource::Listed(kind) => kind.summary,
+            ArmSource::Offered(offer) => offer.summary,
+        }
+    }
 }
 
 /// The mechanisms that the file names.
@@ -64,13 +93,13 @@ fn planned(
     let parameters = parameters(source, kind, &named.parameters)?;
     let mechanism = (kind.build)(&parameters)
         .map_err(|error| source.error(named.name.span(), error.message, None))?;
-    let mut arms = arms(source, &named.arms)?;
+    let mut arms = arms(source, kind.offers, &named.arms)?;
     if arms.is_empty() {
         let default = ["own", "pgm"].iter().filter_map(|name| find_arm(name));
         arms = default
             .map(|kind| PlannedArm {
                 name: kind.name.into(),
-                kind,
+                source: ArmSource::Listed(kind),
                 estimation: named.estimation.clone(),
             })
             .collect();
@@ -81,6 +110,7 @@ fn planned(
         title: kind.title,
         mechanism,
         parameters: toml::to_string(&parameters).unwrap_or_default(),
+        reads: kind.reads,
         guarantee: kind.guarantee,
         delta,
         arms,
@@ -90,14 +120,19 @@ fn planned(
 /// The arms that the file names.
 pub(in crate::experiment) fn arms(
     source: &Source,
+    offers: &'static [Offer],
     arms: &[config::Arm],
 ) -> Result<Vec<PlannedArm>, PlanError> {
     let planned = |arm: &config::Arm| {
-        let kind = find_arm(arm.estimator.as_ref()).ok_or_else(|| {
-            let names: Vec<&str> = ARMS.iter().map(|kind| kind.name).collect();
-            unknown(source, "estimator", &arm.estimator, &names)
+        let name = arm.estimator.as_ref();
+        let listed = || find_arm(name).map(ArmSource::Listed);
+        let offered = || offers.iter().find(|offer| offer.name == *name).map(ArmSource::Offered);
+        let found = listed().or_else(offered).ok_or_else(|| {
+            let names = ARMS.iter().map(|kind| kind.name).chain(offers.iter().map(|o| o.name));
+            unknown(source, "estimator", &arm.estimator, &names.collect::<Vec<_>>())
         })?;
-        Ok(PlannedArm { name: arm.name.as_ref().clone(), kind, estimation: arm.estimation.clone() })
+        let (name, estimation) = (arm.name.as_ref().clone(), arm.estimation.clone());
+        Ok(PlannedArm { name, source: found, estimation })
     };
     arms.iter().map(planned).collect()
 }

@@ -1,11 +1,13 @@
 //! The validated plan: everything that an experiment file names is there and fits together.
 
+mod cases;
 mod data;
 mod mechanisms;
 
+pub use cases::Case;
 pub use data::PlannedData;
 pub(super) use mechanisms::arms;
-pub use mechanisms::{PlannedArm, PlannedMechanism};
+pub use mechanisms::{ArmSource, PlannedArm, PlannedMechanism};
 
 use thiserror::Error;
 
@@ -14,7 +16,7 @@ use super::scaling;
 use crate::config::{ConfigError, Experiment, Kind, Source};
 use crate::data::{DataError, Registry};
 use crate::estimation::junction_tree::{JunctionTree, TreeSize};
-use crate::mechanism::GuaranteeKind;
+use crate::mechanism::{GuaranteeKind, Reads};
 use crate::privacy::{Delta, Epsilon, Guarantee, ParameterError, Rho, SeedPath};
 use crate::results::claims::Claim;
 
@@ -51,8 +53,22 @@ pub struct Trial {
     pub epsilon: f64,
     /// Which repetition, counted from 0.
     pub repetition: usize,
-    /// For each arm of the mechanism that takes part: its place among them, and the key of its row.
-    pub arms: Vec<(usize, String)>,
+    /// The case of the data that the mechanism is given.
+    pub case: usize,
+    /// For each arm of the mechanism that takes part, and each case that it is judged by: the key of
+    /// its row. The rows of an arm are next to each other.
+    pub rows: Vec<PlannedRow>,
+}
+
+/// A row of the results to come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedRow {
+    /// The place of the arm among those of the mechanism.
+    pub arm: usize,
+    /// The case of the data.
+    pub case: usize,
+    /// Its key.
+    pub key: String,
 }
 
 /// A part of an experiment, as in `--only dataset=adult,mechanism=hdmm`. Empty lists keep all.
@@ -172,22 +188,59 @@ impl Plan {
                     {
                         continue;
                     }
-                    for repetition in 0..self.experiment.trials {
-                        let index = trials.len();
-                        let mut trial =
-                            Trial { index, data, mechanism, epsilon, repetition, arms: Vec::new() };
-                        let asked = |arm: &PlannedArm| {
-                            filter.arms.is_empty() || filter.arms.contains(&arm.name)
-                        };
-                        let arms = planned.arms.iter().enumerate().filter(|(_, arm)| asked(arm));
-                        trial.arms =
-                            arms.map(|(at, arm)| (at, arm_key(self, &trial, arm))).collect();
-                        trials.push(trial);
+                    for cases in self.cases_together(data, planned) {
+                        for repetition in 0..self.experiment.trials {
+                            let index = trials.len();
+                            let case = cases[0];
+                            let mut trial = Trial {
+                                index,
+                                data,
+                                mechanism,
+                                epsilon,
+                                repetition,
+                                case,
+                                rows: Vec::new(),
+                            };
+                            trial.rows = self.list_rows(&trial, &cases, filter);
+                            trials.push(trial);
+                        }
                     }
                 }
             }
         }
         trials
+    }
+
+    /// The cases that one release of the mechanism answers.
+    fn cases_together(&self, data: usize, planned: &PlannedMechanism) -> Vec<Vec<usize>> {
+        let cases = &self.datasets[data].cases;
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (place, case) in cases.iter().enumerate() {
+            let same = groups.iter_mut().find(|group| {
+                let first = &cases[group[0]];
+                planned.reads == Reads::Cliques
+                    && first.public == case.public
+                    && first.workload.cliques() == case.workload.cliques()
+            });
+            match same {
+                Some(group) => group.push(place),
+                None => groups.push(vec![place]),
+            }
+        }
+        groups
+    }
+
+    fn list_rows(&self, trial: &Trial, cases: &[usize], filter: &Filter) -> Vec<PlannedRow> {
+        let mut rows = Vec::new();
+        for (at, arm) in self.mechanism(trial).arms.iter().enumerate() {
+            if filter.arms.is_empty() || filter.arms.contains(&arm.name) {
+                rows.extend(cases.iter().map(|&case| {
+                    let key = arm_key(self, trial, case, arm);
+                    PlannedRow { arm: at, case, key }
+                }));
+            }
+        }
+        rows
     }
 
     /// The data of a trial.
@@ -241,7 +294,8 @@ impl Plan {
     /// estimate a graphical model from all of its marginals work with.
     pub fn trees(&self) -> Vec<TreeSize> {
         let size = |data: &PlannedData| {
-            JunctionTree::new(data.workload.domain(), &data.workload.cliques()).size()
+            let workload = &data.cases[0].workload;
+            JunctionTree::new(workload.domain(), &workload.cliques()).size()
         };
         self.datasets.iter().map(size).collect()
     }

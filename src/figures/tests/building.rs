@@ -10,6 +10,7 @@ fn chart(name: &str, trials: &[TrialRecord], traces: &[TraceRecord]) -> Chart {
         subtitle: "epsilon = 1".into(),
         footnote: "version 0".into(),
         time_limit: Some(1800.0),
+        ..Facts::default()
     };
     (figure(name).unwrap().chart)(trials, traces, &facts).unwrap()
 }

@@ -120,7 +120,7 @@ fn every_figure_is_drawn() {
         title: "Error & <time>".into(),
         subtitle: "control \u{1} characters".into(),
         footnote: "here".into(),
-        time_limit: None,
+        ..Facts::default()
     };
     let drawn = |name: &str| {
         let trials = match name {

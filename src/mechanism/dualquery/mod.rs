@@ -52,7 +52,7 @@ use std::time::Instant;
 use rand::RngExt;
 use serde::Deserialize;
 
-use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError};
+use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Reads};
 use super::{Published, Release, Task, Times, parse};
 use crate::data::{Dataset, Provenance};
 use crate::privacy::{Budget, Guarantee, Neighbours, NoiseSource, Scores, Sensitivity, Share};
@@ -70,6 +70,8 @@ pub(super) static DUALQUERY: Kind = Kind {
     reference: "Gaboardi, Gallego Arias, Hsu, Roth, Wu, ICML 2014",
     guarantee: GuaranteeKind::Approximate,
     own: "the synthetic records",
+    reads: Reads::Queries,
+    offers: &[],
     parameters: &[
         Parameter {
             name: "eta",
@@ -187,6 +189,7 @@ impl Mechanism for DualQuery {
             total,
             published: Published::Likelihood(Box::new(likelihood)),
             own: Box::new(SyntheticRecords::new(records, played.searched)),
+            offered: Vec::new(),
             times: Times { select: began.elapsed().as_secs_f64() - counted, measure: counted },
         })
     }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Published, Release, Task, Times, parse,
+    GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release, Task, Times, parse,
 };
 use crate::domain::Clique;
 use crate::estimation::estimator::AsMeasured;
@@ -27,6 +27,8 @@ pub static GAUSSIAN: Kind = Kind {
     reference: "Dwork, Kenthapadi, McSherry, Mironov, Naor, EUROCRYPT 2006",
     guarantee: GuaranteeKind::Approximate,
     own: "the noisy marginals themselves",
+    reads: Reads::Cliques,
+    offers: &[],
     parameters: &[],
     build: |table| Ok(Box::new(parse::<Gaussian>(table)?)),
 };
@@ -62,7 +64,13 @@ impl Mechanism for Gaussian {
         let total = task.total(neighbours, &answers)?;
         let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
         let own = Box::new(AsMeasured);
-        Ok(Release { total, published: Published::Answers(answers), own, times })
+        Ok(Release {
+            total,
+            published: Published::Answers(answers),
+            own,
+            offered: Vec::new(),
+            times,
+        })
     }
 }
 

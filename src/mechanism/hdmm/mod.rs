@@ -6,6 +6,7 @@
 //! sub-workload's strategies is answered with Laplace noise. None of it looks at the data but the
 //! answers, so the budget is for these alone.
 
+mod consistent;
 mod opt0;
 mod strategy;
 #[cfg(test)]
@@ -16,9 +17,10 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use self::strategy::Strategy;
+use super::post_processing::{self, ADMM_L1, ALPHA, ML, NNLS, RHO};
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Release,
-    Task, Times, parse,
+    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Reads,
+    Release, Task, Times, parse,
 };
 use crate::domain::Domain;
 use crate::estimation::estimator::FullLeastSquares;
@@ -33,6 +35,8 @@ pub static HDMM: Kind = Kind {
     reference: "McKenna, Miklau, Hay, Machanavajjhala, PVLDB 2018",
     guarantee: GuaranteeKind::Pure,
     own: "least squares over the whole domain",
+    reads: Reads::Queries,
+    offers: &[ADMM_L1, ML, NNLS],
     parameters: &[
         Parameter {
             name: "restarts",
@@ -45,6 +49,8 @@ pub static HDMM: Kind = Kind {
             meaning: "how the sub-workloads share the budget: \"even\", or \"optimal\" for the least \
                       expected squared error in sum",
         },
+        ALPHA,
+        RHO,
     ],
     build: |table| {
         let hdmm: Hdmm = parse(table)?;
@@ -52,6 +58,7 @@ pub static HDMM: Kind = Kind {
             let message = "restarts: expected at least 1, found 0".into();
             return Err(ParameterError { message });
         }
+        post_processing::check(hdmm.alpha, hdmm.rho)?;
         Ok(Box::new(hdmm))
     },
 };
@@ -61,11 +68,14 @@ pub static HDMM: Kind = Kind {
 struct Hdmm {
     restarts: usize,
     split: Split,
+    alpha: f64,
+    rho: f64,
 }
 
 impl Default for Hdmm {
     fn default() -> Self {
-        Self { restarts: 25, split: Split::Even }
+        let (alpha, rho) = post_processing::DEFAULT;
+        Self { restarts: 25, split: Split::Even, alpha, rho }
     }
 }
 
@@ -111,7 +121,9 @@ impl Mechanism for Hdmm {
         let total = task.total(neighbours, &answers)?;
         let times = Times { select, measure: began.elapsed().as_secs_f64() - select };
         let own = Box::new(FullLeastSquares::default());
-        Ok(Release { total, published: Published::Answers(answers), own, times })
+        let offered = consistent::estimators(answers.len(), self.alpha, self.rho);
+        let published = Published::Answers(answers);
+        Ok(Release { total, published, own, offered, times })
     }
 }
 

@@ -166,6 +166,7 @@ impl Adult {
             workload: &self.workload,
             noise: Noise::Exact,
             estimator: &self.estimator,
+            public: None,
             memory_limit: 1 << 30,
         };
         let mechanism = (HDMM.build)(&parameters.parse().unwrap()).unwrap();

@@ -1,4 +1,7 @@
+use rand::SeedableRng;
+
 use super::*;
+use crate::estimation::estimator::Run;
 use crate::mechanism::small_table::{SmallTable, answers};
 use crate::privacy::sensitivity::brute_force::{Records, worst_case};
 use crate::privacy::{Epsilon, Neighbours};
@@ -33,6 +36,47 @@ fn marginals_share_the_budget_evenly() {
 }
 
 #[test]
-fn there_is_nothing_to_set() {
+fn public_marginals_are_kept_and_cost_nothing() {
+    let table = SmallTable::new(&[3, 0, 2, 5, 1, 4]);
+    let epsilon = Epsilon::new(1.0).unwrap();
+    let release = |public| {
+        let task = Task { public, ..table.task() };
+        let mechanism = (LAPLACE.build)(&toml::Table::new()).unwrap();
+        let mut budget = Budget::new(epsilon, Neighbours::AddRemove);
+        let mut source = NoiseSource::seeded(&crate::privacy::SeedPath::new("seed", 4));
+        let release = mechanism.release(&task, &mut budget, &mut source).unwrap();
+        assert_eq!(budget.ledger().verify(budget.total()).unwrap(), Some(epsilon.into()));
+        release
+    };
+    let (nothing, first_order) = (release(None), release(Some(1)));
+    assert_eq!(answers(&nothing)[..3], answers(&first_order)[..3]);
+    assert_eq!(answers(&nothing).len(), 3);
+    let public = &answers(&first_order)[3..];
+    assert_eq!(public.len(), 2);
+    for known in public {
+        assert_eq!(known.y, table.data.project(&known.clique).unwrap().values());
+    }
+    let domain = table.data.domain();
+    for (name, estimator) in &first_order.offered {
+        let mut rng = rand_chacha::ChaCha20Rng::from_seed([0; 32]);
+        let mut run = Run {
+            memory_limit: 1 << 30,
+            deadline: None,
+            warm_start: None,
+            rng: &mut rng,
+            observer: &mut |_| {},
+        };
+        let found = estimator.estimate(&first_order.evidence(domain), &mut run).unwrap();
+        let whole = &found.answers.marginals(&[domain.everything()]).unwrap()[0];
+        for known in public {
+            let ours = whole.sum_onto(&known.clique);
+            let close = ours.values().iter().zip(&known.y).all(|(a, b)| (a - b).abs() < 0.05);
+            assert!(close, "{name}: {ours:?} and not {:?}", known.y);
+        }
+    }
+}
+
+#[test]
+fn there_is_nothing_to_set_about_the_noise() {
     assert!((LAPLACE.build)(&"sigma = 1.0".parse().unwrap()).is_err());
 }

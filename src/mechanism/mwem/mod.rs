@@ -32,7 +32,9 @@ use std::time::Instant;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
-use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Published, Release, Task, Times};
+use super::{
+    GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release, Task, Times,
+};
 use crate::domain::Clique;
 use crate::estimation::estimate::{Evidence, Observed};
 use crate::estimation::estimator::{EstimatorError, MultiplicativeWeights, Run};
@@ -53,6 +55,8 @@ pub(super) static KIND: Kind = Kind {
     reference: "Hardt, Ligett, McSherry, NIPS 2012",
     guarantee: GuaranteeKind::Pure,
     own: "factored multiplicative weights",
+    reads: Reads::Queries,
+    offers: &[],
     parameters: PARAMETERS,
     build: |table| Ok(Box::new(Mwem { parameters: Parameters::parse(table)? })),
 };
@@ -104,6 +108,7 @@ impl Mechanism for Mwem {
             total: task.total(neighbours, &answers)?,
             published: Published::Answers(answers),
             own: Box::new(MultiplicativeWeights { step_name: "round", ..Default::default() }),
+            offered: Vec::new(),
             times,
         })
     }

@@ -35,8 +35,8 @@ use serde::Deserialize;
 
 use super::bayesian_network::BayesianNetwork;
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Release,
-    Task, Times, parse,
+    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Reads,
+    Release, Task, Times, parse,
 };
 use crate::estimation::loss::Measurement;
 use crate::factor::Projectable;
@@ -53,6 +53,8 @@ pub static PRIVBAYES: Kind = Kind {
     reference: "Zhang, Cormode, Procopiuc, Srivastava, Xiao, ACM TODS 42(4), 2017",
     guarantee: GuaranteeKind::Pure,
     own: "records drawn from the network",
+    reads: Reads::Queries,
+    offers: &[],
     parameters: &[
         Parameter {
             name: "theta",
@@ -188,6 +190,7 @@ impl Mechanism for PrivBayes {
             total: task.total(Neighbours::Replace, &answers)?,
             published: Published::Answers(answers),
             own: Box::new(BayesianNetwork { families }),
+            offered: Vec::new(),
             times: Times { select: select_seconds, measure: started.elapsed().as_secs_f64() },
         })
     }

@@ -44,6 +44,7 @@ fn release(
         workload: &workload,
         noise: Noise::Exact,
         estimator: &Pgm::default(),
+        public: None,
         memory_limit: 1 << 30,
     };
     let mut source = NoiseSource::seeded(&SeedPath::new("test", "privbayes"));

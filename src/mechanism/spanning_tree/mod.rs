@@ -33,8 +33,8 @@ use serde::Deserialize;
 
 use super::bayesian_network::{BayesianNetwork, Family};
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Release,
-    Task, Times, parse,
+    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Reads,
+    Release, Task, Times, parse,
 };
 use crate::data::Dataset;
 use crate::domain::{AttributeId, Clique, Domain};
@@ -55,6 +55,8 @@ pub static SPANNING_TREE: Kind = Kind {
     reference: "McKenna, Miklau, Sheldon, Journal of Privacy and Confidentiality 11(3), 2021",
     guarantee: GuaranteeKind::Concentrated,
     own: "records drawn along the tree",
+    reads: Reads::Queries,
+    offers: &[],
     parameters: &[Parameter {
         name: "weights",
         default: "[1.0, 1.0, 1.0]",
@@ -145,6 +147,7 @@ impl Mechanism for SpanningTree {
             total: task.total(neighbours, &answers)?,
             published: Published::Answers(answers),
             own: Box::new(BayesianNetwork { families: directed(domain, &edges) }),
+            offered: Vec::new(),
             times: Times { select, measure },
         })
     }

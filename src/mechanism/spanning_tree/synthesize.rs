@@ -40,6 +40,7 @@ pub fn synthesize(
         workload: &Workload::marginals(domain, &[], &Clique::empty())?,
         noise: Noise::Exact,
         estimator: pgm,
+        public: None,
         memory_limit: run.memory_limit,
     };
     let release = SpanningTree::default().release(&task, budget, source)?;

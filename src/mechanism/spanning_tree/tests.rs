@@ -34,6 +34,7 @@ fn release(data: &Dataset, budget: &mut Budget) -> Result<Release, MechanismErro
         workload: &workload,
         noise: Noise::Exact,
         estimator: &Pgm::default(),
+        public: None,
         memory_limit: 1 << 30,
     };
     let mut source = NoiseSource::seeded(&SeedPath::new("test", "spanning tree"));

@@ -29,10 +29,10 @@ impl Claim {
     /// is shown.
     pub fn check(&self, rows: &[TrialRecord], traces: &[TraceRecord]) -> Finding {
         let is_ours = |row: &&TrialRecord| {
-            row.mechanism == self.mechanism
+            self.sides().any(|side| side == (&row.mechanism, &row.arm))
+                && self.case.as_ref().is_none_or(|case| *case == row.case)
                 && self.dataset.as_ref().is_none_or(|dataset| *dataset == row.dataset)
                 && self.epsilon.as_ref().is_none_or(|list| list.contains(&row.epsilon))
-                && self.arms().any(|arm| arm == row.arm)
         };
         let rows: Vec<&TrialRecord> = rows.iter().filter(is_ours).collect();
         let mut measured = Vec::new();
@@ -147,21 +147,26 @@ impl Claim {
         epsilons.sort_by(f64::total_cmp);
         epsilons.dedup();
         let at = |epsilon: f64| {
-            let of_arm = |arm: &str| -> Vec<&TrialRecord> {
-                let is_here = |row: &&&TrialRecord| row.epsilon == epsilon && row.arm == arm;
+            let of_side = |side: (&str, &str)| -> Vec<&TrialRecord> {
+                let is_here = |row: &&&TrialRecord| {
+                    row.epsilon == epsilon && side == (&row.mechanism, &row.arm)
+                };
                 rows.iter().filter(is_here).copied().collect()
             };
-            let own = of_arm(&self.arm);
+            let own = of_side((&self.mechanism, &self.arm));
             let values = match quantity {
-                Quantity::Ratio { against, metric } => metric.paired_ratios(&own, &of_arm(against)),
+                Quantity::Ratio { against, metric } => {
+                    metric.paired_ratios(&own, &of_side((&against.mechanism, &against.arm)))
+                }
                 Quantity::Median { metric } => {
                     own.iter().filter_map(|row| metric.of(row)).collect()
                 }
                 Quantity::Rebound => own.iter().filter_map(|row| rebound(row, traces)).collect(),
             };
             let lack = (values.len() < self.min_trials).then(|| {
-                let ends = |arm| format!("{arm}: {}", Endings::of(of_arm(arm)));
-                let ended: Vec<_> = self.arms().map(ends).collect();
+                let ends =
+                    |side: (&str, &str)| format!("{}: {}", side.1, Endings::of(of_side(side)));
+                let ended: Vec<_> = self.sides().map(ends).collect();
                 let trials = too_few(values.len(), self.min_trials, &ended.join("; "));
                 format!("at epsilon {epsilon} {trials}")
             });

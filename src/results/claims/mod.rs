@@ -24,7 +24,9 @@ use super::record::Status;
 /// | `kind` | what is compared, one of the kinds below |
 /// | `dataset`, `mechanism`, `arm` | whose trials; `reach` may do without a dataset |
 /// | `epsilon` | a budget or a list of them, each of which must agree; all that there are if left out |
+/// | `case` | whose trials, where the data has several cases |
 /// | `against` | `ratio`: the arm below the line |
+/// | `against_mechanism` | `ratio`: the mechanism of that arm, where it is another one; the trials of both have the same number, but not the same noise |
 /// | `metric` | `ratio`, `median`: the column, `workload_error` if left out |
 /// | `status` | `ends`: how the arm must end, one or several |
 /// | `at_least`, `at_most` | bounds; without them the paper's number decides |
@@ -45,6 +47,7 @@ pub struct Claim {
     says: String,
     paper: Paper,
     dataset: Option<String>,
+    case: Option<String>,
     mechanism: String,
     arm: String,
     epsilon: Option<Vec<f64>>,
@@ -76,11 +79,18 @@ impl Claim {
 
     /// The arms that it is about.
     pub fn arms(&self) -> impl Iterator<Item = &str> {
+        self.sides().map(|(_, arm)| arm)
+    }
+
+    /// The mechanisms and arms that it is about.
+    fn sides(&self) -> impl Iterator<Item = (&str, &str)> {
         let against = match &self.statement {
-            Statement::Measures(Quantity::Ratio { against, .. }, _) => Some(against.as_str()),
+            Statement::Measures(Quantity::Ratio { against, .. }, _) => {
+                Some((against.mechanism.as_str(), against.arm.as_str()))
+            }
             _ => None,
         };
-        [self.arm.as_str()].into_iter().chain(against)
+        [(self.mechanism.as_str(), self.arm.as_str())].into_iter().chain(against)
     }
 }
 
@@ -109,11 +119,18 @@ enum Statement {
 #[derive(Clone, Debug, PartialEq)]
 enum Quantity {
     /// The arm's metric over that of another arm in the same trial.
-    Ratio { against: String, metric: Metric },
+    Ratio { against: Side, metric: Metric },
     /// The arm's metric.
     Median { metric: Metric },
     /// The workload error at the end over the smallest on the way there, from the traces.
     Rebound,
+}
+
+/// An arm of a mechanism.
+#[derive(Clone, Debug, PartialEq)]
+struct Side {
+    mechanism: String,
+    arm: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,7 @@ use thiserror::Error;
 
 use super::super::metric::Metric;
 use super::super::record::Status;
-use super::{Bounds, Claim, Expectation, Paper, Quantity, Statement, Trend};
+use super::{Bounds, Claim, Expectation, Paper, Quantity, Side, Statement, Trend};
 
 /// Times more or less than the paper's number.
 const TOLERANCE: f64 = 1.5;
@@ -64,10 +64,12 @@ pub(super) struct RawClaim {
     paper: Paper,
     kind: Kind,
     dataset: Option<String>,
+    case: Option<String>,
     mechanism: String,
     arm: String,
     epsilon: Option<OneOrMany<f64>>,
     against: Option<String>,
+    against_mechanism: Option<String>,
     metric: Option<Metric>,
     status: Option<OneOrMany<Status>>,
     at_least: Option<f64>,
@@ -134,7 +136,9 @@ impl TryFrom<RawClaim> for Claim {
             }
             Kind::Reach => Statement::Reaches(raw.bounds()?),
             Kind::Ratio => {
-                let against = raw.against.take().ok_or(missing("against"))?;
+                let arm = raw.against.take().ok_or(missing("against"))?;
+                let mechanism = raw.against_mechanism.take().unwrap_or(raw.mechanism.clone());
+                let against = Side { mechanism, arm };
                 let quantity = Quantity::Ratio { against, metric };
                 Statement::Measures(quantity, raw.expectation(epsilon.as_deref())?)
             }
@@ -154,6 +158,7 @@ impl TryFrom<RawClaim> for Claim {
             says: raw.says,
             paper: raw.paper,
             dataset: raw.dataset,
+            case: raw.case,
             mechanism: raw.mechanism,
             arm: raw.arm,
             epsilon,
@@ -167,8 +172,9 @@ impl RawClaim {
     /// Whether each key that is there means something.
     fn check_keys(&self) -> Result<(), ClaimError> {
         use Kind::{Ends, Median, Ratio, Reach, Rebound};
-        let keys: [(&str, bool, &[Kind]); 7] = [
+        let keys: [(&str, bool, &[Kind]); 8] = [
             ("against", self.against.is_some(), &[Ratio]),
+            ("against_mechanism", self.against_mechanism.is_some(), &[Ratio]),
             ("metric", self.metric.is_some(), &[Ratio, Median]),
             ("status", self.status.is_some(), &[Ends]),
             ("at_least", self.at_least.is_some(), &[Ratio, Median, Rebound, Reach]),

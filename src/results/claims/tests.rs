@@ -289,3 +289,26 @@ fn findings_are_written_and_printed_with_the_reasons_of_those_that_do_not_hold()
                     2: 3.100 is not between 20.00 and 45.00\n";
     assert_eq!(claims_table(&findings), expected);
 }
+
+#[test]
+fn arms_of_two_mechanisms_and_cases_are_told_apart() {
+    let of = |mechanism: &str, case: &str, errors: &[f64]| -> Vec<TrialRecord> {
+        let named = |row| TrialRecord { mechanism: mechanism.into(), case: case.into(), ..row };
+        trials("own", 1.0, errors).into_iter().map(named).collect()
+    };
+    let rows = [
+        of("hdmm", "units", &[0.4; 5]),
+        of("privlet", "units", &[0.1; 5]),
+        of("hdmm", "ranges", &[0.4; 5]),
+        of("privlet", "ranges", &[0.8; 5]),
+    ]
+    .concat();
+    let ratio = |case: &str| {
+        let keys = "kind = 'ratio'\ndataset = 'adult'\narm = 'own'\nagainst = 'own'\npaper = 4.0\n";
+        claim(&format!("{keys}against_mechanism = 'privlet'\ncase = '{case}'\n"))
+    };
+    assert_eq!(ratio("units").check(&rows, &[]).value, Some(4.0));
+    assert_eq!(ratio("ranges").check(&rows, &[]).value, Some(0.5));
+    assert_eq!(verdict(&ratio("units"), &rows), Holds);
+    assert_eq!(verdict(&ratio("ranges"), &rows), Differs);
+}

@@ -18,8 +18,9 @@ use crate::storage::NewFile;
 pub const REFERENCE_ARM: &str = "pgm";
 
 /// The numbers of a row of `summary.csv`, each with median, smallest and largest.
-const METRICS: [Metric; 4] = [
+const METRICS: [Metric; 5] = [
     Metric::WorkloadError,
+    Metric::MeanSquaredError,
     Metric::MeasurementError,
     Metric::EstimateSeconds,
     Metric::SecondsPerIteration,
@@ -82,6 +83,8 @@ pub struct Group {
     pub standin: bool,
     /// The number of its attributes.
     pub attributes: usize,
+    /// What sets this apart from other cases of the data.
+    pub case: String,
     /// The mechanism.
     pub mechanism: String,
     /// The arm.
@@ -109,8 +112,8 @@ impl Group {
 
     /// Whether the row is a trial of this group or of another arm of the same experiment.
     fn is_beside(&self, row: &TrialRecord) -> bool {
-        (&self.dataset, self.attributes, &self.mechanism)
-            == (&row.dataset, row.attributes, &row.mechanism)
+        (&self.dataset, self.attributes, &self.case, &self.mechanism)
+            == (&row.dataset, row.attributes, &row.case, &row.mechanism)
             && (self.epsilon, self.delta) == (row.epsilon, row.delta)
     }
 
@@ -119,6 +122,7 @@ impl Group {
             dataset: first.dataset.clone(),
             standin: first.standin,
             attributes: first.attributes,
+            case: first.case.clone(),
             mechanism: first.mechanism.clone(),
             arm: first.arm.clone(),
             epsilon: first.epsilon,
@@ -187,7 +191,8 @@ impl Summary {
 }
 
 fn header() -> Vec<String> {
-    let group = ["dataset", "standin", "attributes", "mechanism", "arm", "epsilon", "delta"];
+    let group =
+        ["dataset", "standin", "attributes", "case", "mechanism", "arm", "epsilon", "delta"];
     let endings = Endings::default().counts().map(|(status, _)| status.to_string());
     let of_metric =
         |metric: Metric| ["median", "min", "max"].map(|part| format!("{}_{part}", metric.name()));
@@ -207,6 +212,7 @@ fn record(group: &Group) -> Vec<String> {
         group.dataset.clone(),
         group.standin.to_string(),
         group.attributes.to_string(),
+        group.case.clone(),
         group.mechanism.clone(),
         group.arm.clone(),
         group.epsilon.to_string(),

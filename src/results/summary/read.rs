@@ -9,6 +9,8 @@ use super::{Endings, Group, METRICS, Summary};
 #[derive(Deserialize)]
 struct Row {
     dataset: String,
+    #[serde(default)]
+    case: String,
     standin: bool,
     attributes: usize,
     mechanism: String,
@@ -22,6 +24,12 @@ struct Row {
     workload_error_median: Option<f64>,
     workload_error_min: Option<f64>,
     workload_error_max: Option<f64>,
+    #[serde(default)]
+    mean_squared_error_median: Option<f64>,
+    #[serde(default)]
+    mean_squared_error_min: Option<f64>,
+    #[serde(default)]
+    mean_squared_error_max: Option<f64>,
     measurement_error_median: Option<f64>,
     measurement_error_min: Option<f64>,
     measurement_error_max: Option<f64>,
@@ -63,6 +71,11 @@ impl Row {
         let spreads: [Option<Spread>; METRICS.len()] = [
             spread(self.workload_error_median, self.workload_error_min, self.workload_error_max),
             spread(
+                self.mean_squared_error_median,
+                self.mean_squared_error_min,
+                self.mean_squared_error_max,
+            ),
+            spread(
                 self.measurement_error_median,
                 self.measurement_error_min,
                 self.measurement_error_max,
@@ -98,6 +111,7 @@ impl Row {
         });
         Group {
             dataset: self.dataset,
+            case: self.case,
             standin: self.standin,
             attributes: self.attributes,
             mechanism: self.mechanism,

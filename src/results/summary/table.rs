@@ -24,10 +24,12 @@ impl Summary {
     fn block(&self, mechanism: &str) -> String {
         let heading = [
             "dataset",
+            "case",
             "epsilon",
             "arm",
             "median error",
             "range",
+            "mean squared error",
             "times better than",
             "seconds",
             "trials",
@@ -37,16 +39,19 @@ impl Summary {
         let has_epsilons = self.groups.iter().any(|group| Some(group.epsilon) != epsilon);
         for group in self.groups.iter().filter(|group| group.mechanism == mechanism) {
             let error = group.spread(Metric::WorkloadError);
+            let squares = group.spread(Metric::MeanSquaredError);
             let seconds = group.spread(Metric::EstimateSeconds);
             let text = |spread: Option<Spread>, text: fn(Spread) -> String| {
                 spread.map_or_else(String::new, text)
             };
             table.push([
                 format!("{}{}", group.dataset, if group.standin { " *" } else { "" }),
+                group.case.clone(),
                 if has_epsilons { group.epsilon.to_string() } else { String::new() },
                 group.arm.clone(),
                 error.map_or_else(|| no_error(group), |error| number(error.median)),
                 text(error, |error| format!("{} to {}", number(error.min), number(error.max))),
+                text(squares, |squares| number(squares.median)),
                 self.comparisons(group),
                 text(seconds, |seconds| number(seconds.median)),
                 group.endings.to_string(),
@@ -62,8 +67,8 @@ impl Summary {
             return String::new();
         }
         let is_beside = |other: &&Group| {
-            (&other.dataset, other.attributes, &other.mechanism)
-                == (&group.dataset, group.attributes, &group.mechanism)
+            (&other.dataset, other.attributes, &other.case, &other.mechanism)
+                == (&group.dataset, group.attributes, &group.case, &group.mechanism)
                 && (other.epsilon, other.delta) == (group.epsilon, group.delta)
         };
         let others = self.groups.iter().filter(is_beside);

@@ -59,6 +59,7 @@ fn released(
         workload: &workload,
         noise: Noise::Exact,
         estimator: &pgm,
+        public: None,
         memory_limit: 1 << 24,
     };
     let path = SeedPath::new("test", "dualquery");

@@ -1,0 +1,54 @@
+use super::Facts;
+use super::chart::{Axis, Bar, Category, Chart, Content, Panel};
+use super::labels::{self, STAR, SeriesKey, distinct};
+use super::tally::{Tally, left_out_note, trials_phrase};
+use crate::results::{TraceRecord, TrialRecord};
+
+/// Error by case, such as kinds of queries: Figure 5.3.2 of KDD 2015. A panel for each data, a group of
+/// bars for each case, a bar for each mechanism and estimator; medians over trials with whiskers from
+/// the smallest to the largest.
+pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) -> Option<Chart> {
+    let measure = facts.metric.of();
+    let keys = distinct(trials.iter().map(|t| SeriesKey { context: &t.mechanism, arm: &t.arm }));
+    let datasets = distinct(trials.iter().map(|trial| trial.dataset.as_str()));
+    let cases = distinct(trials.iter().map(|trial| trial.case.as_str()));
+    let (mut left_out, mut panels) = (Vec::new(), Vec::new());
+    for &dataset in &datasets {
+        let mut categories = Vec::new();
+        for &case in &cases {
+            let here = || trials.iter().filter(|t| t.dataset == dataset && t.case == case);
+            let mut bars = Vec::new();
+            for (series, key) in keys.iter().enumerate() {
+                let mut of_key = here().filter(|t| t.mechanism == key.context && t.arm == key.arm);
+                let tally = Tally::of(of_key.by_ref(), measure);
+                if tally.is_empty() {
+                    continue;
+                }
+                let name = labels::mechanism_with(key.context, key.arm);
+                let place = format!("{name}, {case} on {}", labels::dataset(dataset));
+                left_out.extend(tally.left_out().map(|what| (place, what)));
+                bars.push(Bar { series, outcome: tally.outcome(facts) });
+            }
+            categories.push(Category { label: case.to_string(), bars });
+        }
+        let star = if trials.iter().any(|t| t.dataset == dataset && t.standin) { STAR } else { "" };
+        let content = Content::Bars { label: String::new(), categories };
+        let title = labels::dataset(dataset) + star;
+        panels.push(Panel { title, y: Axis::log(facts.metric.label()), content });
+    }
+    let standins = trials.iter().filter(|t| t.standin).map(|t| labels::dataset(&t.dataset));
+    let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
+    Some(Chart {
+        title: facts.title.clone(),
+        subtitle: labels::joined(&[&facts.subtitle, &spread]),
+        series: labels::series(&keys, |key| labels::mechanism_with(key.context, key.arm)),
+        columns: panels.len().min(3),
+        panels,
+        shares_y: false,
+        notes: [labels::standin_note(&distinct(standins)), left_out_note(&left_out)]
+            .into_iter()
+            .flatten()
+            .collect(),
+        footnote: facts.footnote.clone(),
+    })
+}

@@ -1,0 +1,113 @@
+use super::Facts;
+use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges};
+use super::labels::{self, STAR, SeriesKey, distinct};
+use super::tally::{Tally, left_out_note, no_line_note, trials_phrase};
+use crate::results::TrialRecord;
+
+/// Curves in a grid of panels: a column for each data, a row for whatever else sets panels apart.
+pub(super) struct Grid<'a, R> {
+    /// What the rows are, from top to bottom.
+    pub(super) rows: Vec<R>,
+    /// Whether a trial belongs into a row.
+    pub(super) is_in: fn(&TrialRecord, &R) -> bool,
+    /// What a row is called; empty when there is only one.
+    pub(super) name: fn(&R) -> String,
+    /// Where a trial is on the horizontal axis.
+    pub(super) x: fn(&TrialRecord) -> Option<f64>,
+    /// What that is.
+    pub(super) x_label: &'a str,
+    /// Whether the horizontal axis is labelled at each of the values.
+    pub(super) ticks_at_values: bool,
+}
+
+impl<R> Grid<'_, R> {
+    /// A line for each mechanism and estimator with whiskers from the smallest to the largest, both
+    /// axes logarithmic. What did not run somewhere is said in a note.
+    pub(super) fn chart(&self, trials: &[TrialRecord], facts: &Facts) -> Chart {
+        let measure = facts.metric.of();
+        let datasets = distinct(trials.iter().map(|trial| trial.dataset.as_str()));
+        let key = |t: &TrialRecord| measure(t).is_some();
+        let keys = distinct(
+            trials
+                .iter()
+                .filter(|t| key(t))
+                .map(|t| SeriesKey { context: &t.mechanism, arm: &t.arm }),
+        );
+        let (mut no_line, mut left_out, mut panels) = (Vec::new(), Vec::new(), Vec::new());
+        for row in &self.rows {
+            for &dataset in &datasets {
+                let here: Vec<&TrialRecord> = trials
+                    .iter()
+                    .filter(|t| t.dataset == dataset && (self.is_in)(t, row))
+                    .collect();
+                let mut values: Vec<f64> = here.iter().filter_map(|t| (self.x)(t)).collect();
+                values.sort_by(f64::total_cmp);
+                values.dedup();
+                let of_here =
+                    distinct(here.iter().map(|t| SeriesKey { context: &t.mechanism, arm: &t.arm }));
+                let mut lines = Vec::new();
+                for arm in of_here {
+                    let of_arm = || {
+                        let same =
+                            move |t: &&TrialRecord| t.mechanism == arm.context && t.arm == arm.arm;
+                        here.iter().copied().filter(same)
+                    };
+                    let place = format!(
+                        "{} on {}",
+                        labels::mechanism_with(arm.context, arm.arm),
+                        labels::dataset(dataset)
+                    );
+                    let whole = Tally::of(of_arm(), measure);
+                    if let Some(mark) = whole.mark(facts) {
+                        no_line.push(format!("{place} ({mark})"));
+                    }
+                    left_out.extend(whole.left_out().map(|what| (place, what)));
+                    let Some(series) = keys.iter().position(|key| *key == arm) else { continue };
+                    let points = values.iter().map(|&x| {
+                        let at = of_arm().filter(|t| (self.x)(t) == Some(x));
+                        Point { x, y: Tally::of(at, measure).spread() }
+                    });
+                    lines.push(Line { series, points: points.collect(), end: None });
+                }
+                let star = if here.iter().any(|t| t.standin) { STAR } else { "" };
+                let row_name = (self.name)(row);
+                let data_name = match datasets.len() {
+                    1 if star.is_empty() => String::new(),
+                    _ => labels::dataset(dataset) + star,
+                };
+                let parts: Vec<&str> =
+                    [data_name.as_str(), &row_name].into_iter().filter(|p| !p.is_empty()).collect();
+                let ticks = if self.ticks_at_values { values } else { Vec::new() };
+                let x = Axis { ticks, ..Axis::log(self.x_label) };
+                let content = Content::Lines { x, lines, ranges: Ranges::Whiskers };
+                let title = parts.join(", ");
+                panels.push(Panel { title, y: Axis::log(facts.metric.label()), content });
+            }
+        }
+        no_line.dedup();
+        let standins = trials.iter().filter(|t| t.standin).map(|t| labels::dataset(&t.dataset));
+        let notes = [
+            labels::standin_note(&distinct(standins)),
+            no_line_note(&no_line),
+            left_out_note(&left_out),
+        ];
+        let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
+        let name = match datasets.as_slice() {
+            [dataset] => labels::dataset(dataset),
+            _ => String::new(),
+        };
+        Chart {
+            title: facts.title.clone(),
+            subtitle: labels::joined(&[&facts.subtitle, &name, &spread]),
+            series: labels::series(&keys, |key| labels::mechanism_with(key.context, key.arm)),
+            columns: match self.rows.len() {
+                ..=1 => panels.len().min(3),
+                _ => datasets.len(),
+            },
+            panels,
+            shares_y: self.rows.len() <= 1,
+            notes: notes.into_iter().flatten().collect(),
+            footnote: facts.footnote.clone(),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+use super::Facts;
+use super::chart::Chart;
+use super::curves::Grid;
+use super::labels::distinct;
+use crate::results::{TraceRecord, TrialRecord};
+
+/// Error against the size of the queries: Figure 5.2.2 of KDD 2015. A row of panels for each epsilon.
+pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) -> Option<Chart> {
+    let grid = Grid {
+        rows: distinct(trials.iter().map(|trial| trial.epsilon)),
+        is_in: |trial, epsilon| trial.epsilon == *epsilon,
+        name: |epsilon| format!("epsilon = {epsilon}"),
+        x: |trial| trial.size.map(|size| size as f64),
+        x_label: "size of the range",
+        ticks_at_values: false,
+    };
+    Some(grid.chart(trials, facts))
+}

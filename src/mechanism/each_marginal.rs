@@ -1,0 +1,68 @@
+use std::time::Instant;
+
+use crate::estimation::estimate::{Evidence, Observed};
+use crate::estimation::estimator::{
+    Diagnostics, Estimated, Estimator, EstimatorError, Run, Tables,
+};
+use crate::estimation::loss::Measurement;
+use crate::factor::Factor;
+
+/// Post-processes the measurements of a mechanism one by one, each into the table of its clique.
+pub(super) struct EachMarginal<F> {
+    /// How many measurements there are to process; what follows them is public.
+    pub(super) count: usize,
+    /// The cells, from the place of the measurement and the measurement itself.
+    pub(super) process: F,
+}
+
+/// The cells of a table, and how they came about.
+#[derive(Default)]
+pub(super) struct Processed {
+    pub(super) cells: Vec<f64>,
+    pub(super) iterations: usize,
+    /// What there is to say, if anything.
+    pub(super) message: String,
+}
+
+impl<F> Estimator for EachMarginal<F>
+where
+    F: Fn(usize, &Measurement) -> Result<Processed, EstimatorError> + Send + Sync,
+{
+    fn estimate(
+        &self,
+        evidence: &Evidence<'_>,
+        run: &mut Run<'_>,
+    ) -> Result<Estimated, EstimatorError> {
+        let Observed::Answers(measurements) = evidence.observed else {
+            let message = "expected noisy answers to linear queries, found a likelihood";
+            return Err(EstimatorError::Unsupported(message.into()));
+        };
+        let began = Instant::now();
+        let (mut tables, mut iterations, mut message) = (Vec::new(), 0, String::new());
+        for (place, measurement) in measurements.iter().take(self.count).enumerate() {
+            if run.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(EstimatorError::Timeout { iterations });
+            }
+            let processed = (self.process)(place, measurement)?;
+            let clique = measurement.clique.clone();
+            tables.push(Factor::new(evidence.domain, clique, processed.cells));
+            iterations += processed.iterations;
+            message = processed.message;
+        }
+        let per_iteration = || began.elapsed().as_secs_f64() / iterations as f64;
+        let diagnostics = Diagnostics {
+            iterations: (iterations > 0).then_some(iterations),
+            seconds_per_iteration: (iterations > 0).then(per_iteration),
+            bytes: Some(tables.iter().map(|table| 8.0 * table.values().len() as f64).sum()),
+            message,
+            ..Diagnostics::default()
+        };
+        let answers = Box::new(Tables::new(evidence.domain, tables));
+        Ok(Estimated { answers, model: None, diagnostics })
+    }
+}
+
+/// A recipe that refuses what the mechanism itself has measured: settings, in practice.
+pub(super) fn refused(error: impl std::fmt::Display) -> EstimatorError {
+    EstimatorError::Unsupported(error.to_string())
+}

@@ -1,0 +1,173 @@
+//! EFPA: the cells of a marginal as a histogram, measured by its lowest Fourier coefficients, whose
+//! number is chosen privately (Acs, Castelluccia, Chen, "Differentially private histogram publishing
+//! through lossy compression", ICDM 2012).
+//!
+//! We use the orthonormal real Fourier basis and calibrate the noise to its own L1 sensitivity. A
+//! transform that is not normalised, or coefficients whose phases are published as they are, would not
+//! keep the guarantee.
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use serde::Deserialize;
+
+use super::{
+    GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release, Task, Times, parse,
+};
+use crate::estimation::estimator::AsMeasured;
+use crate::estimation::loss::Measurement;
+use crate::factor::Projectable;
+use crate::numeric::fourier::{real_fourier, real_fourier_inverse};
+use crate::privacy::sensitivity::LInfinity;
+use crate::privacy::{Budget, L1, Neighbours, NoiseSource, Scores, Sensitivity, Share};
+use crate::workload::QueryMatrix;
+
+/// A bound on the number of records of any table, where that number is private: 2^32. Our choice; it
+/// enters the allowance for rounding only.
+const MOST_RECORDS: f64 = (1u64 << 32) as f64;
+
+/// EFPA, as users know it.
+pub static EFPA: Kind = Kind {
+    name: "efpa",
+    title: "EFPA",
+    summary: "measures the lowest Fourier coefficients of each marginal of the workload, with Laplace noise",
+    reference: "Acs, Castelluccia, Chen, ICDM 2012",
+    guarantee: GuaranteeKind::Pure,
+    own: "the inverse transform",
+    reads: Reads::Cliques,
+    offers: &[],
+    parameters: &[],
+    build: |table| Ok(Box::new(parse::<Efpa>(table)?)),
+};
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Efpa {}
+
+/// How far one record moves the first `kept` of n coefficients, in sum, at most.
+///
+/// The first has entries 1/sqrt(n); each pair of cosine and sine sqrt(2/n) (|cos| + |sin|), which is at
+/// most 2/sqrt(n), as |cos| + |sin| is at most sqrt(2), and a cosine alone, at the end, at most that of
+/// a pair. So with p = kept/2 pairs, rounded down for the first coefficient, a column has an L1 norm of
+/// at most (1 + 2 p)/sqrt(n); a replaced record moves two columns. Room for rounding comes on top: a coefficient is a
+/// sum of log2(n) stages, each off by a few units of the last place of a value of at most N.
+fn sensitivity(
+    kept: usize,
+    n: usize,
+    records: f64,
+    neighbours: Neighbours,
+) -> Result<Sensitivity<L1>, MechanismError> {
+    let pairs = (kept / 2) as f64;
+    let norm = (1.0 + 2.0 * pairs) / (n as f64).sqrt();
+    let allowance = 16.0 * f64::EPSILON * (n.ilog2() + 1) as f64 * records * kept as f64;
+    Ok(Sensitivity::<L1>::linear(norm, neighbours)?.enlarged(allowance)?)
+}
+
+/// How far one record moves the length of what is left out: the transform is orthonormal, so that a
+/// record is a vector of length 1 there, and two of them are sqrt(2) apart. The root of a sum of n squares
+/// is off by n/2 units of its last place at most, for each of two tables; twice that leaves room for the
+/// transform.
+fn score_sensitivity(
+    records: f64,
+    n: usize,
+    neighbours: Neighbours,
+) -> Result<Sensitivity<LInfinity>, MechanismError> {
+    let moved = match neighbours {
+        Neighbours::AddRemove => 1.0,
+        Neighbours::Replace => std::f64::consts::SQRT_2.next_up(),
+    };
+    let allowance = f64::EPSILON * n as f64 * records;
+    Ok(Sensitivity::<LInfinity>::new(moved, neighbours)?.enlarged(allowance)?)
+}
+
+impl Mechanism for Efpa {
+    /// Each marginal has an equal share of the budget, half of it for the number of coefficients.
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        let began = Instant::now();
+        let neighbours = budget.neighbours();
+        let (domain, cliques) = (task.workload.domain(), task.workload.cliques());
+        let shares = budget.rest()?.split(cliques.len())?;
+        let mut answers = Vec::with_capacity(cliques.len());
+        for (clique, share) in cliques.into_iter().zip(shares) {
+            let cells = task.data.project(&clique)?;
+            let names = domain.names(&clique).join(", ");
+            let (y, stddev) = compress(cells.values(), &names, task, share, source)?;
+            let query = QueryMatrix::identity(domain, &clique)?;
+            answers.push(Measurement { clique, query, y, stddev });
+        }
+        let total = match neighbours {
+            Neighbours::Replace => task.data.len() as f64,
+            Neighbours::AddRemove => {
+                let sum = |measured: &Measurement| measured.y.iter().sum::<f64>();
+                (answers.iter().map(sum).sum::<f64>() / answers.len() as f64).max(1.0)
+            }
+        };
+        let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
+        let (published, own) = (Published::Answers(answers), Box::new(AsMeasured));
+        Ok(Release { total, published, own, offered: Vec::new(), times })
+    }
+}
+
+/// The cells as their lowest coefficients give them, and a standard deviation that stands for the
+/// noise on each of them: that of the noise alone, spread evenly, since what was left out is not known.
+fn compress(
+    cells: &[f64],
+    names: &str,
+    task: &Task<'_>,
+    share: Share,
+    source: &mut NoiseSource,
+) -> Result<(Vec<f64>, f64), MechanismError> {
+    let neighbours = share.neighbours();
+    let records = match neighbours {
+        Neighbours::Replace => task.data.len() as f64,
+        Neighbours::AddRemove => MOST_RECORDS,
+    };
+    let n = cells.len().next_power_of_two();
+    let mut padded = cells.to_vec();
+    padded.resize(n, 0.0);
+    let mut coefficients = real_fourier(&padded);
+    let mut halves = share.split(2)?.into_iter();
+    let (Some(for_number), Some(for_coefficients)) = (halves.next(), halves.next()) else {
+        return Err(MechanismError::Unsuitable("the budget cannot be halved".into()));
+    };
+    let epsilon = for_coefficients.guarantee().pure_epsilon()?.get();
+    // Whole pairs: 1, 3, 5, ... coefficients, and all of them.
+    let candidates: Vec<usize> = (1..n).step_by(2).chain((n > 1).then_some(n)).collect();
+    let candidates = if n == 1 { vec![1] } else { candidates };
+    let mut left_out: Vec<f64> = coefficients
+        .iter()
+        .rev()
+        .scan(0.0, |sum, c| {
+            *sum += c * c;
+            Some(*sum)
+        })
+        .collect();
+    left_out.reverse();
+    left_out.push(0.0);
+    let mut scores = Vec::with_capacity(candidates.len());
+    for &kept in &candidates {
+        let scale = sensitivity(kept, n, records, neighbours)?.get() / epsilon;
+        scores.push(-(left_out[kept].sqrt() + scale * (2.0 * kept as f64).sqrt()));
+    }
+    let label = format!("number of Fourier coefficients of {names}");
+    let moved = score_sensitivity(records, n, neighbours)?;
+    let chosen = for_number.select(label, &scores, moved, Scores::General, source)?;
+    let kept = candidates[chosen];
+    let moved = sensitivity(kept, n, records, neighbours)?;
+    let line = task.noise.real(moved, kept);
+    let label = format!("Fourier coefficients of {names}");
+    let noisy = for_coefficients.laplace(label, &coefficients[..kept], moved, line, source)?;
+    coefficients.fill(0.0);
+    coefficients[..kept].copy_from_slice(&noisy.values);
+    let mut reconstructed = real_fourier_inverse(&coefficients);
+    reconstructed.truncate(cells.len());
+    let stddev = noisy.noise_stddev * (kept as f64 / n as f64).sqrt();
+    Ok((reconstructed, stddev))
+}

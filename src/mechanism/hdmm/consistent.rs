@@ -1,0 +1,56 @@
+//! Counts without negative ones from the answers to a strategy: the matrix mechanism as post-processed
+//! by Lee, Wang, Kifer (KDD 2015, section 5.3). Each measured marginal is on its own.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::estimation::estimator::{Estimator, EstimatorError};
+use crate::estimation::loss::Measurement;
+use crate::mechanism::each_marginal::{EachMarginal, Processed, refused};
+use crate::mechanism::post_processing::Way;
+use crate::numeric::bytes::Bytes;
+use crate::postprocess::strategy::{Estimate, Strategy, StrategyError};
+
+/// The most entries of a strategy that is written out, and of the factor beside it. Our choice, 128 MiB
+/// each.
+const MOST_ENTRIES: usize = 1 << 24;
+
+/// Written out and factored when first asked for, once for all that share it.
+type Written = Arc<OnceLock<Result<Strategy, StrategyError>>>;
+
+/// The three ways, by name, for so many measurements.
+pub(super) fn estimators(
+    count: usize,
+    alpha: f64,
+    rho: f64,
+) -> Vec<(&'static str, Box<dyn Estimator>)> {
+    let strategies: Vec<Written> = (0..count).map(|_| Written::default()).collect();
+    let of_way = |(name, way): (&'static str, Way)| {
+        let strategies = strategies.clone();
+        let process =
+            move |place: usize, measured: &Measurement| process(way, &strategies[place], measured);
+        (name, Box::new(EachMarginal { count, process }) as Box<dyn Estimator>)
+    };
+    Way::all(alpha, rho).map(of_way).into()
+}
+
+fn process(
+    way: Way,
+    strategy: &Written,
+    measured: &Measurement,
+) -> Result<Processed, EstimatorError> {
+    let (rows, cols) = (measured.query.rows(), measured.query.cols());
+    if rows.max(cols).saturating_mul(cols) > MOST_ENTRIES {
+        let bytes = 8.0 * (rows + cols) as f64 * cols as f64;
+        let message = format!(
+            "a strategy of {rows} queries over {cols} cells, written out, needs {}",
+            Bytes(bytes)
+        );
+        return Err(EstimatorError::Infeasible { bytes, message });
+    }
+    let strategy = strategy.get_or_init(|| Strategy::new(measured.query.to_dense()));
+    let strategy = strategy.as_ref().map_err(refused)?;
+    let objective = way.objective(measured.stddev).map_err(refused)?;
+    let found = strategy.estimate(&measured.y, objective, &way.settings()).map_err(refused)?;
+    let Estimate { counts, iterations, residuals } = found;
+    Ok(Processed { cells: counts, iterations, message: residuals.to_string() })
+}

@@ -1,0 +1,168 @@
+//! P-HP: the cells of a marginal as a histogram that is divided into clusters of neighbours with similar
+//! counts, of which the sums are measured (Acs, Castelluccia, Chen, "Differentially private histogram
+//! publishing through lossy compression", ICDM 2012).
+
+mod deviation;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::time::Instant;
+
+use serde::Deserialize;
+
+use super::each_marginal::{EachMarginal, Processed};
+use super::{
+    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Reads,
+    Release, Task, Times, parse,
+};
+use crate::estimation::loss::Measurement;
+use crate::factor::Projectable;
+use crate::privacy::{
+    Budget, Epsilon, L1, LInfinity, Neighbours, NoiseSource, Scores, Sensitivity,
+};
+use crate::workload::{QueryFactor, QueryMatrix};
+
+/// P-HP, as users know it.
+pub static PHP: Kind = Kind {
+    name: "php",
+    title: "P-HP",
+    summary: "divides each marginal of the workload into clusters of neighbours, and measures their sums \
+              with Laplace noise",
+    reference: "Acs, Castelluccia, Chen, ICDM 2012",
+    guarantee: GuaranteeKind::Pure,
+    own: "the mean of its cluster for each cell",
+    reads: Reads::Cliques,
+    offers: &[],
+    parameters: &[Parameter {
+        name: "depth",
+        default: "8",
+        meaning: "how often clusters are divided in two, at least once; each time has its part of half of the budget",
+    }],
+    build: |table| {
+        let mechanism: Php = parse(table)?;
+        if !(1..=16).contains(&mechanism.depth) {
+            let message = format!("depth: expected 1 to 16, found {}", mechanism.depth);
+            return Err(ParameterError { message });
+        }
+        Ok(Box::new(mechanism))
+    },
+};
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Php {
+    depth: usize,
+}
+
+impl Default for Php {
+    /// Up to 256 clusters. Our choice: the paper does not say.
+    fn default() -> Self {
+        Self { depth: 8 }
+    }
+}
+
+/// How far a record that is added to a cluster, or removed, moves the sum of |x - mean| over it, or over
+/// the two parts of it: one count moves by 1, the mean of its part, of s counts, by 1/s, so that the sum
+/// moves by at most (1 - 1/s) + (s - 1)/s < 2.
+const DEVIATION_MOVES: f64 = 2.0;
+
+impl Mechanism for Php {
+    /// Each marginal has an equal share of the budget, half of it for the clusters.
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        let began = Instant::now();
+        let neighbours = budget.neighbours();
+        let (domain, cliques) = (task.workload.domain(), task.workload.cliques());
+        let shares = budget.rest()?.split(cliques.len())?;
+        let mut answers = Vec::with_capacity(cliques.len());
+        for (clique, share) in cliques.into_iter().zip(shares) {
+            let cells = task.data.project(&clique)?;
+            let names = domain.names(&clique).join(", ");
+            let mut budget = share.into_budget();
+            let clusters = self.divide(cells.values(), &names, &mut budget, source)?;
+            // A record is in one cluster: columns have norm 1.
+            let moved = Sensitivity::<L1>::linear(1.0, neighbours)?;
+            let sums: Vec<f64> = clusters
+                .iter()
+                .map(|cluster| cells.values()[cluster.clone()].iter().sum())
+                .collect();
+            let label = format!("sums of the clusters of {names}");
+            let noisy = budget.rest()?.laplace(label, &sums, moved, task.noise.whole(), source)?;
+            let intervals = clusters.iter().map(|cluster| (cluster.start, cluster.end)).collect();
+            let query = QueryMatrix::intervals(domain, &clique, intervals)?;
+            let (y, stddev) = (noisy.values, noisy.noise_stddev);
+            answers.push(Measurement { clique, query, y, stddev });
+        }
+        let total = task.total(neighbours, &answers)?;
+        let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
+        let process = |_: usize, measured: &Measurement| {
+            let mut cells = vec![0.0; measured.query.cols()];
+            if let [QueryFactor::Intervals(clusters)] = measured.query.factors() {
+                for (&(start, end), sum) in clusters.iter().zip(&measured.y) {
+                    cells[start..end].fill(sum / (end - start) as f64);
+                }
+            }
+            Ok(Processed { cells, ..Processed::default() })
+        };
+        let own = Box::new(EachMarginal { count: answers.len(), process });
+        let published = Published::Answers(answers);
+        Ok(Release { total, published, own, offered: Vec::new(), times })
+    }
+}
+
+impl Php {
+    /// Divides the counts level by level: each cluster in two, or not at all, by the exponential
+    /// mechanism. The score is minus the error that is to be expected: the sum of |x - mean|, and for
+    /// each part the mean size of the noise on its sum. Clusters of a level are disjoint, so that they
+    /// do not add up.
+    ///
+    /// A level has the same part of half of the budget. When nothing is left to divide, what remains
+    /// goes to the sums: that this is so is known from choices that were paid for.
+    fn divide(
+        &self,
+        counts: &[f64],
+        names: &str,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Vec<Range<usize>>, MechanismError> {
+        let half = budget.total().pure_epsilon()?.get() / 2.0;
+        let sum_noise = 1.0 / half;
+        let of_level = Epsilon::new(half / self.depth as f64)?;
+        let mut done = Vec::new();
+        let mut open: Vec<Range<usize>> = vec![0..counts.len()];
+        for level in 0..self.depth {
+            if open.is_empty() {
+                break;
+            }
+            let mut next = Vec::new();
+            let parts = budget.spend(of_level)?.parallel(open.len())?;
+            for (cluster, share) in open.into_iter().zip(parts) {
+                let deviations = deviation::of_splits(&counts[cluster.clone()]);
+                let parts = |split: usize| if split == 0 { 1.0 } else { 2.0 };
+                let scores: Vec<f64> = deviations
+                    .iter()
+                    .enumerate()
+                    .map(|(split, deviation)| -(deviation + parts(split) * sum_noise))
+                    .collect();
+                let moved = Sensitivity::<LInfinity>::new(DEVIATION_MOVES, Neighbours::AddRemove)?;
+                let label = format!("clusters of {names}, level {level}");
+                match share.select(label, &scores, moved, Scores::General, source)? {
+                    0 => done.push(cluster),
+                    split => {
+                        let middle = cluster.start + split;
+                        next.extend([cluster.start..middle, middle..cluster.end]);
+                    }
+                }
+            }
+            open = next;
+        }
+        done.extend(open);
+        done.sort_by_key(|cluster| cluster.start);
+        Ok(done)
+    }
+}

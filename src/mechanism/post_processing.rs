@@ -1,0 +1,77 @@
+//! The three ways in which noisy answers are made consistent, for mechanisms that offer them.
+
+use super::{Offer, Parameter, ParameterError};
+use crate::postprocess::admm::{Settings, SettingsError};
+use crate::postprocess::proximal::Objective;
+
+pub(super) const ADMM_L1: Offer = Offer {
+    name: "admm-l1",
+    summary: "The nearest consistent counts by a mixture of L1 and L2 distance, alpha = 0.9 (KDD 2015).",
+};
+pub(super) const ML: Offer = Offer {
+    name: "ml",
+    summary: "The most likely consistent counts under Laplace noise: L1 distance alone.",
+};
+pub(super) const NNLS: Offer = Offer {
+    name: "nnls",
+    summary: "The nearest consistent counts by L2 distance: least squares without negative counts.",
+};
+
+pub(super) const ALPHA: Parameter = Parameter {
+    name: "alpha",
+    default: "0.9",
+    meaning: "admm-l1: the part of the L1 distance, from 0 to 1",
+};
+pub(super) const RHO: Parameter = Parameter {
+    name: "rho",
+    default: "2.0",
+    meaning: "admm-l1: the penalty parameter of ADMM, positive; changes the time, not the result",
+};
+
+/// The settings of section 5 of KDD 2015.
+pub(super) const DEFAULT: (f64, f64) = (0.9, 2.0);
+
+/// Which of the three.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Way {
+    AdmmL1 { alpha: f64, rho: f64 },
+    MaximumLikelihood,
+    LeastSquares,
+}
+
+impl Way {
+    /// All three, by the names of their offers.
+    pub(super) fn all(alpha: f64, rho: f64) -> [(&'static str, Self); 3] {
+        [
+            (ADMM_L1.name, Way::AdmmL1 { alpha, rho }),
+            (ML.name, Way::MaximumLikelihood),
+            (NNLS.name, Way::LeastSquares),
+        ]
+    }
+
+    /// The objective for answers with this noise. Pure ones are in units of the noise, so that the
+    /// number of iterations does not depend on its size.
+    pub(super) fn objective(self, stddev: f64) -> Result<Objective, SettingsError> {
+        match self {
+            Way::AdmmL1 { alpha, .. } => Objective::new(alpha),
+            Way::MaximumLikelihood => Ok(Objective::new(1.0)?.in_units_of(stddev)),
+            Way::LeastSquares => Ok(Objective::new(0.0)?.in_units_of(stddev)),
+        }
+    }
+
+    /// How to iterate.
+    pub(super) fn settings(self) -> Settings {
+        match self {
+            Way::AdmmL1 { rho, .. } => Settings { rho, ..Settings::default() },
+            _ => Settings::default(),
+        }
+    }
+}
+
+/// Refuses what has no meaning, with the name of the parameter.
+pub(super) fn check(alpha: f64, rho: f64) -> Result<(), ParameterError> {
+    let of =
+        |name: &str, error: SettingsError| ParameterError { message: format!("{name}: {error}") };
+    Objective::new(alpha).map_err(|error| of("alpha", error))?;
+    Settings { rho, ..Settings::default() }.check().map_err(|error| of("rho", error))
+}

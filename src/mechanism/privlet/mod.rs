@@ -1,0 +1,98 @@
+//! Privlet: the cells of a marginal as a histogram, measured by its Haar wavelet coefficients (Xiao,
+//! Wang, Gehrke, "Differential privacy via wavelet transforms", TKDE 2011).
+//!
+//! The paper weighs the coefficients of means; with sums and differences as they are, all coefficients
+//! have the same noise, and it is the same mechanism.
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use serde::Deserialize;
+
+use super::each_marginal::{EachMarginal, Processed};
+use super::{
+    GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release, Task, Times, parse,
+};
+use crate::estimation::loss::Measurement;
+use crate::factor::Projectable;
+use crate::numeric::sparse::CsrMatrix;
+use crate::postprocess::haar;
+use crate::privacy::{Budget, L1, Neighbours, NoiseSource, Sensitivity};
+use crate::workload::QueryMatrix;
+
+/// Privlet, as users know it.
+pub static PRIVLET: Kind = Kind {
+    name: "privlet",
+    title: "Privlet",
+    summary: "measures the wavelet coefficients of each marginal of the workload, with Laplace noise",
+    reference: "Xiao, Wang, Gehrke, TKDE 2011",
+    guarantee: GuaranteeKind::Pure,
+    own: "the inverse transform",
+    reads: Reads::Cliques,
+    offers: &[],
+    parameters: &[],
+    build: |table| Ok(Box::new(parse::<Privlet>(table)?)),
+};
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Privlet {}
+
+/// How far one record moves the coefficients of so many cells, in sum.
+///
+/// Of the coefficients of 2^l cells, a record that is added or removed changes the sum and the one
+/// difference of each level that it is below, by 1 each: 1 + l. One that is replaced leaves the sum as
+/// it is. Where the old and the new cell are below the same node, its difference changes by 2 at most,
+/// and elsewhere two differences of a level change by 1: 2 l.
+fn sensitivity(cells: usize, neighbours: Neighbours) -> Result<Sensitivity<L1>, MechanismError> {
+    let levels = cells.next_power_of_two().ilog2();
+    let moved = match neighbours {
+        Neighbours::AddRemove => 1 + levels,
+        // The sum alone does not move; its noise is that of a count.
+        Neighbours::Replace => (2 * levels).max(1),
+    };
+    Ok(Sensitivity::new(f64::from(moved), neighbours)?)
+}
+
+impl Mechanism for Privlet {
+    /// Each marginal has an equal share of the budget.
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        let began = Instant::now();
+        let neighbours = budget.neighbours();
+        let (domain, cliques) = (task.workload.domain(), task.workload.cliques());
+        let shares = budget.rest()?.split(cliques.len())?;
+        let mut answers = Vec::with_capacity(cliques.len());
+        for (clique, share) in cliques.into_iter().zip(shares) {
+            let cells = task.data.project(&clique)?;
+            let coefficients = haar::transform(cells.values());
+            let label = format!("wavelet coefficients of {}", domain.names(&clique).join(", "));
+            let moved = sensitivity(cells.values().len(), neighbours)?;
+            let noisy = share.laplace(label, &coefficients, moved, task.noise.whole(), source)?;
+            let mut rows = CsrMatrix::new(cells.values().len());
+            for [plus, minus] in haar::rows(cells.values().len()) {
+                let signed = plus.map(|cell| (cell, 1.0)).chain(minus.map(|cell| (cell, -1.0)));
+                rows.push_row(signed);
+            }
+            let query = QueryMatrix::sparse(domain, clique.as_slice(), rows)?;
+            let (y, stddev) = (noisy.values, noisy.noise_stddev);
+            answers.push(Measurement { clique, query, y, stddev });
+        }
+        let total = task.total(neighbours, &answers)?;
+        let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
+        let process = |_: usize, measured: &Measurement| {
+            let mut cells = haar::inverse(&measured.y);
+            cells.truncate(measured.query.cols());
+            Ok(Processed { cells, ..Processed::default() })
+        };
+        let own = Box::new(EachMarginal { count: answers.len(), process });
+        let published = Published::Answers(answers);
+        Ok(Release { total, published, own, offered: Vec::new(), times })
+    }
+}

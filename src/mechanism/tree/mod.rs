@@ -1,0 +1,166 @@
+//! Trees of sums: the cells of a marginal as a histogram, measured at every level of a k-ary tree over
+//! them (Hay, Rastogi, Miklau, Suciu, "Boosting the accuracy of differentially private histograms
+//! through consistency", PVLDB 2010), post-processed as they do, or by maximum likelihood (Lee, Wang,
+//! Kifer, KDD 2015, section 5.2).
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use serde::Deserialize;
+
+use super::each_marginal::{EachMarginal, Processed, refused};
+use super::post_processing::{self, ADMM_L1, ALPHA, ML, NNLS, RHO, Way};
+use super::{
+    GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Parameter, ParameterError, Published,
+    Reads, Release, Task, Times, parse,
+};
+use crate::domain::{Clique, Domain};
+use crate::estimation::estimator::Estimator;
+use crate::estimation::loss::Measurement;
+use crate::factor::Projectable;
+use crate::postprocess::histogram;
+use crate::postprocess::htree::HTree;
+use crate::postprocess::tree::Tree;
+use crate::privacy::{Budget, L1, Neighbours, NoiseSource, Sensitivity};
+use crate::workload::QueryMatrix;
+
+const HTREE: Offer = Offer {
+    name: "htree",
+    summary: "The nearest tree whose nodes are the sums of their children, by L2 distance (PVLDB 2010).",
+};
+
+/// Trees of sums, as users know them.
+pub static TREE: Kind = Kind {
+    name: "tree",
+    title: "Tree of sums",
+    summary: "measures the cells of each marginal of the workload and a tree of their sums, with Laplace \
+              noise",
+    reference: "Hay, Rastogi, Miklau, Suciu, PVLDB 2010",
+    guarantee: GuaranteeKind::Pure,
+    own: "the noisy leaves themselves",
+    reads: Reads::Cliques,
+    offers: &[HTREE, ADMM_L1, ML, NNLS],
+    parameters: &[
+        Parameter {
+            name: "branching",
+            default: "2",
+            meaning: "how many neighbours a node of the tree sums, at least 2",
+        },
+        ALPHA,
+        RHO,
+    ],
+    build: |table| {
+        let mechanism: SumTree = parse(table)?;
+        if mechanism.branching < 2 {
+            let message = format!("branching: expected at least 2, found {}", mechanism.branching);
+            return Err(ParameterError { message });
+        }
+        post_processing::check(mechanism.alpha, mechanism.rho)?;
+        Ok(Box::new(mechanism))
+    },
+};
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct SumTree {
+    branching: usize,
+    alpha: f64,
+    rho: f64,
+}
+
+impl Default for SumTree {
+    fn default() -> Self {
+        let (alpha, rho) = post_processing::DEFAULT;
+        Self { branching: 2, alpha, rho }
+    }
+}
+
+/// How far one record moves the nodes of the tree, in sum: a record that is added or removed is in one
+/// node of each of the h levels, h. One that is replaced leaves the root alone, which counts all
+/// records, and moves at most two nodes of each other level by 1, 2 (h - 1).
+fn sensitivity(tree: &Tree, neighbours: Neighbours) -> Result<Sensitivity<L1>, MechanismError> {
+    let moved = match neighbours {
+        Neighbours::AddRemove => tree.levels(),
+        // A tree that is its root alone does not move; its noise is that of a count.
+        Neighbours::Replace => (2 * (tree.levels() - 1)).max(1),
+    };
+    Ok(Sensitivity::new(moved as f64, neighbours)?)
+}
+
+/// A row for each node, which sums the cells below it.
+fn queries(domain: &Domain, clique: &Clique, tree: &Tree) -> Result<QueryMatrix, MechanismError> {
+    let sums = tree.spans().map(|span| (span.start, span.end)).collect();
+    Ok(QueryMatrix::intervals(domain, clique, sums)?)
+}
+
+impl Mechanism for SumTree {
+    /// Each marginal has an equal share of the budget.
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        let began = Instant::now();
+        let neighbours = budget.neighbours();
+        let (domain, cliques) = (task.workload.domain(), task.workload.cliques());
+        let shares = budget.rest()?.split(cliques.len())?;
+        let (mut answers, mut trees) = (Vec::new(), Vec::new());
+        for (clique, share) in cliques.into_iter().zip(shares) {
+            let cells = task.data.project(&clique)?;
+            let tree = Tree::new(self.branching, cells.values().len())?;
+            let nodes = tree.sums(cells.values());
+            let label = format!("tree of sums over {}", domain.names(&clique).join(", "));
+            let moved = sensitivity(&tree, neighbours)?;
+            let noisy = share.laplace(label, &nodes, moved, task.noise.whole(), source)?;
+            let query = queries(domain, &clique, &tree)?;
+            let (y, stddev) = (noisy.values, noisy.noise_stddev);
+            answers.push(Measurement { clique, query, y, stddev });
+            trees.push(HTree::new(tree));
+        }
+        let total = task.total(neighbours, &answers)?;
+        let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
+        let (own, offered) = (own(&trees), self.offered(&trees));
+        Ok(Release { total, published: Published::Answers(answers), own, offered, times })
+    }
+}
+
+impl SumTree {
+    fn offered(&self, trees: &[HTree]) -> Vec<(&'static str, Box<dyn Estimator>)> {
+        let count = trees.len();
+        let htree = {
+            let trees = trees.to_vec();
+            let process = move |place: usize, measured: &Measurement| {
+                let nodes = trees[place].project(&measured.y).map_err(refused)?;
+                Ok(Processed { cells: leaves(&trees[place], &nodes), ..Processed::default() })
+            };
+            Box::new(EachMarginal { count, process }) as Box<dyn Estimator>
+        };
+        let ways = Way::all(self.alpha, self.rho).map(|(name, way)| {
+            let trees = trees.to_vec();
+            let process = move |place: usize, measured: &Measurement| {
+                let objective = way.objective(measured.stddev).map_err(refused)?;
+                let found =
+                    histogram::estimate(&trees[place], &measured.y, objective, &way.settings());
+                let histogram::Estimate { bins, iterations, residuals } = found.map_err(refused)?;
+                Ok(Processed { cells: bins, iterations, message: residuals.to_string() })
+            };
+            (name, Box::new(EachMarginal { count, process }) as Box<dyn Estimator>)
+        });
+        [(HTREE.name, htree)].into_iter().chain(ways).collect()
+    }
+}
+
+fn own(trees: &[HTree]) -> Box<dyn Estimator> {
+    let (count, trees) = (trees.len(), trees.to_vec());
+    let process = move |place: usize, measured: &Measurement| {
+        Ok(Processed { cells: leaves(&trees[place], &measured.y), ..Processed::default() })
+    };
+    Box::new(EachMarginal { count, process })
+}
+
+fn leaves(tree: &HTree, nodes: &[f64]) -> Vec<f64> {
+    nodes[nodes.len() - tree.tree().leaves()..].to_vec()
+}

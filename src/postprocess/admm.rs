@@ -1,0 +1,312 @@
+//! The alternating direction method of multipliers, with the stopping rule of KDD 2015, section 4.4.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use super::proximal::Proximal;
+use crate::numeric::cholesky::Cholesky;
+use crate::numeric::matrix::Matrix;
+use crate::numeric::sparse::CsrMatrix;
+
+/// Entries that are worked on at a time, so that they stay in the nearest cache. Our choice.
+const BLOCK: usize = 1024;
+
+/// One of the functions whose sum is minimised, f(A x).
+pub struct Term<'a> {
+    /// A.
+    pub map: Map<'a>,
+    /// f.
+    pub function: &'a dyn Proximal,
+}
+
+/// A linear map.
+#[derive(Clone, Copy)]
+pub enum Map<'a> {
+    /// I.
+    Identity,
+    /// Any matrix.
+    Dense(&'a Matrix),
+    /// Any matrix, with most entries zero.
+    Sparse(&'a CsrMatrix),
+}
+
+/// Solves G x = q, where G is the sum of A_i^T A_i.
+pub enum Combine {
+    /// For maps that are all the identity: G = m I, so that x is a mean.
+    Mean,
+    /// For any maps: the factor of G, computed once.
+    Factor(Cholesky),
+}
+
+/// How to iterate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The penalty parameter: how hard the copies of x are pulled together. It changes the way, not
+    /// where it ends.
+    pub rho: f64,
+    /// The root mean square of every residual that is small enough: the tolerances tau_1 and tau_2 of
+    /// (22) are this times the root of the number of entries.
+    pub tolerance: f64,
+    /// The largest number of iterations.
+    pub iterations: usize,
+}
+
+impl Default for Settings {
+    /// rho as in section 5; the others are our choice: what is left is far below the noise.
+    fn default() -> Self {
+        Self { rho: 2.0, tolerance: 1e-3, iterations: 5000 }
+    }
+}
+
+/// Settings that make no sense.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+pub enum SettingsError {
+    /// rho must pull.
+    #[error("rho must be a positive number, and is {0}")]
+    Rho(f64),
+    /// The mixture has a part of one and the rest of the other.
+    #[error("alpha must be between 0 and 1, and is {0}")]
+    Alpha(f64),
+}
+
+impl Settings {
+    /// Whether rho is a positive number.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        let positive = self.rho > 0.0 && self.rho.is_finite();
+        positive.then_some(()).ok_or(SettingsError::Rho(self.rho))
+    }
+}
+
+/// Where the iterations ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// x.
+    pub x: Vec<f64>,
+    /// How many iterations it took.
+    pub iterations: usize,
+    /// What was left.
+    pub residuals: Residuals,
+}
+
+/// How far from optimal the last iterate is, each as a root mean square over its entries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Residuals {
+    /// A_i x - z_i for each term: how far the copies disagree, (16).
+    pub primal: Vec<f64>,
+    /// rho (x - x of the iteration before), (20) and (21).
+    pub dual: f64,
+    /// Whether none is above the tolerance.
+    pub converged: bool,
+}
+
+impl fmt::Display for Residuals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let primal: Vec<String> = self.primal.iter().map(|r| format!("{r:.1e}")).collect();
+        let state = if self.converged { "converged" } else { "not converged" };
+        write!(f, "{state}; residuals: primal {}, dual {:.1e}", primal.join(", "), self.dual)
+    }
+}
+
+/// Minimises the sum over the terms of f_i(A_i x), from `start`, until (22) holds:
+///
+/// - z_i = argmin f_i(z) + rho/2 |A_i x - z + u_i|^2 for each term,
+/// - x = argmin of the sum of |A_i x - z_i + u_i|^2,
+/// - u_i = u_i + A_i x - z_i.
+///
+/// This is Algorithm 1 with scaled dual variables (there mu, nu, eta). Each iteration costs a few
+/// passes over the entries of each term, the maps, and the solution for x.
+pub fn solve(
+    terms: &[Term<'_>],
+    combine: &Combine,
+    start: Vec<f64>,
+    settings: &Settings,
+) -> Solution {
+    let Settings { rho, tolerance, iterations } = *settings;
+    let mut x = start;
+    let mut copies: Vec<Copy> = terms.iter().map(|term| Copy::new(term, x.len())).collect();
+    let mut sum = vec![0.0; x.len()];
+    let mut residuals =
+        Residuals { primal: vec![0.0; copies.len()], dual: 0.0, converged: copies.is_empty() };
+    for done in 1..=iterations {
+        sum.fill(0.0);
+        for copy in &mut copies {
+            copy.minimise(rho, &x, &mut sum);
+        }
+        match combine {
+            Combine::Mean => {
+                let share = 1.0 / copies.len() as f64;
+                sum.iter_mut().for_each(|s| *s *= share);
+            }
+            Combine::Factor(factor) => factor.solve_one(&mut sum),
+        }
+        residuals.dual =
+            rho * root_mean_square(sum.iter().zip(&x).map(|(new, old)| new - old), x.len());
+        std::mem::swap(&mut x, &mut sum);
+        for (residual, copy) in residuals.primal.iter_mut().zip(&mut copies) {
+            *residual = copy.update_dual(&x);
+        }
+        let all = residuals.primal.iter().chain([&residuals.dual]);
+        residuals.converged = all.into_iter().all(|residual| *residual <= tolerance);
+        if residuals.converged {
+            return Solution { x, iterations: done, residuals };
+        }
+    }
+    Solution { x, iterations, residuals }
+}
+
+/// A term with its variables.
+struct Copy<'a> {
+    term: &'a Term<'a>,
+    z: Vec<f64>,
+    u: Vec<f64>,
+    /// A x, and A^T of something; empty for the identity.
+    image: Vec<f64>,
+}
+
+impl<'a> Copy<'a> {
+    fn new(term: &'a Term<'a>, entries: usize) -> Self {
+        let (rows, image) = match term.map {
+            Map::Identity => (entries, 0),
+            Map::Dense(matrix) => (matrix.rows(), matrix.rows()),
+            Map::Sparse(matrix) => (matrix.rows(), matrix.rows()),
+        };
+        Self { term, z: vec![0.0; rows], u: vec![0.0; rows], image: vec![0.0; image] }
+    }
+
+    /// Sets z, and adds A^T (z - u) to `sum`.
+    fn minimise(&mut self, rho: f64, x: &[f64], sum: &mut [f64]) {
+        let Self { term, z, u, image } = self;
+        if let Map::Identity = term.map {
+            match term.function.is_separable() {
+                true => {
+                    for start in (0..z.len()).step_by(BLOCK) {
+                        let block = start..z.len().min(start + BLOCK);
+                        let (z, u) = (&mut z[block.clone()], &u[block.clone()]);
+                        add(&x[block.clone()], u, z);
+                        term.function.minimise(rho, start, z);
+                        add_difference(z, u, &mut sum[block]);
+                    }
+                }
+                false => {
+                    add(x, u, z);
+                    term.function.minimise(rho, 0, z);
+                    add_difference(z, u, sum);
+                }
+            }
+            return;
+        }
+        term.map.apply(x, image);
+        add(image, u, z);
+        term.function.minimise(rho, 0, z);
+        image.fill(0.0);
+        add_difference(z, u, image);
+        term.map.add_transposed(image, sum);
+    }
+
+    /// Adds A x - z to u, and returns its root mean square.
+    fn update_dual(&mut self, x: &[f64]) -> f64 {
+        let Self { term, z, u, image } = self;
+        let image = match term.map {
+            Map::Identity => x,
+            _ => {
+                term.map.apply(x, image);
+                image
+            }
+        };
+        // Eight sums, so that the additions need not wait for each other.
+        let mut squares = [0.0; 8];
+        let mut add = |u: &mut [f64], image: &[f64], z: &[f64]| {
+            for (((square, u), image), z) in squares.iter_mut().zip(u).zip(image).zip(z) {
+                let residual = image - z;
+                *u += residual;
+                *square += residual * residual;
+            }
+        };
+        let mut us = u.chunks_exact_mut(8);
+        let (images, zs) = (image.chunks_exact(8), z.chunks_exact(8));
+        let rest = (images.remainder(), zs.remainder());
+        us.by_ref().zip(images).zip(zs).for_each(|((u, image), z)| add(u, image, z));
+        add(us.into_remainder(), rest.0, rest.1);
+        (squares.iter().sum::<f64>() / z.len().max(1) as f64).sqrt()
+    }
+}
+
+impl Map<'_> {
+    fn apply(self, x: &[f64], out: &mut [f64]) {
+        match self {
+            Map::Identity => out.copy_from_slice(x),
+            Map::Dense(matrix) => {
+                for (row, out) in out.iter_mut().enumerate() {
+                    *out = crate::numeric::pointwise::dot(matrix.row(row), x);
+                }
+            }
+            Map::Sparse(matrix) => {
+                for (row, out) in out.iter_mut().enumerate() {
+                    *out = matrix.row(row).map(|(col, value)| value * x[col]).sum();
+                }
+            }
+        }
+    }
+
+    fn add_transposed(self, y: &[f64], out: &mut [f64]) {
+        match self {
+            Map::Identity => out.iter_mut().zip(y).for_each(|(out, y)| *out += y),
+            Map::Dense(matrix) => {
+                for (row, &y) in y.iter().enumerate() {
+                    crate::numeric::pointwise::add_scaled(y, matrix.row(row), out);
+                }
+            }
+            Map::Sparse(matrix) => {
+                for (row, y) in y.iter().enumerate() {
+                    matrix.row(row).for_each(|(col, value)| out[col] += value * y);
+                }
+            }
+        }
+    }
+
+    /// Adds A^T A to `gram`.
+    fn add_gram(self, gram: &mut Matrix) {
+        match self {
+            Map::Identity => (0..gram.rows()).for_each(|i| gram[(i, i)] += 1.0),
+            Map::Dense(matrix) => {
+                for row in 0..matrix.rows() {
+                    let entries = matrix.row(row);
+                    for (col, &value) in entries.iter().enumerate() {
+                        crate::numeric::pointwise::add_scaled(value, entries, gram.row_mut(col));
+                    }
+                }
+            }
+            Map::Sparse(matrix) => {
+                for row in 0..matrix.rows() {
+                    for (a, left) in matrix.row(row) {
+                        matrix.row(row).for_each(|(b, right)| gram[(a, b)] += left * right);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Combine {
+    /// The factor of the sum of A_i^T A_i over maps of which one is the identity, so that it exists.
+    ///
+    /// Costs entries^3 / 6 multiplications, once. `None` when an entry is not finite.
+    pub fn factor(maps: &[Map<'_>], entries: usize) -> Option<Self> {
+        let mut gram = Matrix::zeros(entries, entries);
+        maps.iter().for_each(|map| map.add_gram(&mut gram));
+        Cholesky::new(gram).map(Self::Factor)
+    }
+}
+
+fn add(x: &[f64], u: &[f64], out: &mut [f64]) {
+    out.iter_mut().zip(x).zip(u).for_each(|((out, x), u)| *out = x + u);
+}
+
+fn add_difference(z: &[f64], u: &[f64], out: &mut [f64]) {
+    out.iter_mut().zip(z).zip(u).for_each(|((out, z), u)| *out += z - u);
+}
+
+fn root_mean_square(values: impl Iterator<Item = f64>, count: usize) -> f64 {
+    (values.map(|value| value * value).sum::<f64>() / count.max(1) as f64).sqrt()
+}

@@ -1,0 +1,59 @@
+//! Histograms from a noisy tree of sums (KDD 2015, Algorithm 3).
+
+use thiserror::Error;
+
+use super::admm::{Combine, Map, Residuals, Settings, SettingsError, Term, solve};
+use super::htree::HTree;
+use super::proximal::{NonNegative, Objective, Proximal};
+use super::tree::TreeError;
+
+/// Why a noisy tree cannot be post-processed.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+pub enum HistogramError {
+    /// alpha or rho.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The numbers are not those of the tree.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+}
+
+/// A histogram, and the way to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The bins, none of them negative.
+    pub bins: Vec<f64>,
+    /// How many iterations it took.
+    pub iterations: usize,
+    /// What was left, in units of the objective.
+    pub residuals: Residuals,
+}
+
+/// The bins of the tree that is nearest to the noisy one by the objective, among consistent trees
+/// without negative nodes.
+///
+/// Three copies of x: one near the noisy tree, one consistent ([`HTree`]), one without negative nodes.
+/// Linear in the number of nodes for each iteration. What the iterations leave over is taken away in
+/// the end: bins below 0, by no more than the residuals say, become 0.
+pub fn estimate(
+    htree: &HTree,
+    noisy: &[f64],
+    objective: Objective,
+    settings: &Settings,
+) -> Result<Estimate, HistogramError> {
+    settings.check()?;
+    htree.tree().check(noisy)?;
+    let noisy = objective.scaled(noisy);
+    let near = objective.near(&noisy);
+    fn term(function: &dyn Proximal) -> Term<'_> {
+        Term { map: Map::Identity, function }
+    }
+    let terms = [term(&near), term(htree), term(&NonNegative)];
+    let solution = solve(&terms, &Combine::Mean, noisy.clone(), settings);
+    let leaves = &solution.x[htree.tree().nodes() - htree.tree().leaves()..];
+    Ok(Estimate {
+        bins: objective.counts(leaves),
+        iterations: solution.iterations,
+        residuals: solution.residuals,
+    })
+}

@@ -1,0 +1,92 @@
+use proptest::prelude::*;
+
+use super::{generator, noise};
+use crate::numeric::cholesky::Cholesky;
+use crate::numeric::matrix::Matrix;
+use crate::postprocess::htree::HTree;
+use crate::postprocess::tree::{Tree, TreeError};
+
+/// A row for each node, with ones at the leaves below it.
+pub(super) fn written_out(tree: &Tree) -> Matrix {
+    let mut matrix = Matrix::zeros(tree.nodes(), tree.leaves());
+    for (node, span) in tree.spans().enumerate() {
+        span.for_each(|leaf| matrix[(node, leaf)] = 1.0);
+    }
+    matrix
+}
+
+proptest! {
+    #[test]
+    fn htree_is_ordinary_least_squares_from_all_nodes(
+        branching in 2usize..6, leaves in 1usize..40, seed: u64,
+    ) {
+        let tree = Tree::new(branching, leaves).unwrap();
+        let mut rng = generator(seed);
+        let noisy: Vec<f64> = (0..tree.nodes()).map(|_| noise(&mut rng, 10.0)).collect();
+        let a = written_out(&tree);
+        let mut gram = Matrix::zeros(leaves, leaves);
+        let mut best = vec![0.0; leaves];
+        for row in 0..a.rows() {
+            for i in 0..leaves {
+                best[i] += a[(row, i)] * noisy[row];
+                (0..leaves).for_each(|j| gram[(i, j)] += a[(row, i)] * a[(row, j)]);
+            }
+        }
+        Cholesky::new(gram).unwrap().solve_one(&mut best);
+        let found = HTree::new(tree.clone()).project(&noisy).unwrap();
+        let expected = tree.sums(&best);
+        prop_assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
+
+    #[test]
+    fn in_a_complete_tree_htree_has_the_weights_of_the_paper(
+        branching in 2usize..5, height in 1usize..4, seed: u64,
+    ) {
+        let leaves = branching.pow(height as u32);
+        let tree = Tree::new(branching, leaves).unwrap();
+        let mut rng = generator(seed);
+        let y: Vec<f64> = (0..tree.nodes()).map(|_| noise(&mut rng, 10.0)).collect();
+        let k = branching as f64;
+        let mut z = y.clone();
+        for level in (0..tree.levels() - 1).rev() {
+            // Leaves have height 1 in the formula.
+            let h = (tree.levels() - level) as i32;
+            for (place, node) in tree.level(level).enumerate() {
+                let first = tree.level(level + 1).start + place * branching;
+                let sum: f64 = z[first..][..branching].iter().sum();
+                let (all, below) = (k.powi(h), k.powi(h - 1));
+                z[node] = ((all - below) * y[node] + (below - 1.0) * sum) / (all - 1.0);
+            }
+        }
+        let mut x = z.clone();
+        for level in 0..tree.levels() - 1 {
+            for (place, node) in tree.level(level).enumerate() {
+                let first = tree.level(level + 1).start + place * branching;
+                let sum: f64 = z[first..][..branching].iter().sum();
+                (first..first + branching).for_each(|c| x[c] = z[c] + (x[node] - sum) / k);
+            }
+        }
+        let found = HTree::new(tree).project(&y).unwrap();
+        prop_assert!(found.iter().zip(&x).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
+
+    #[test]
+    fn nodes_are_the_sums_of_the_leaves_below_them(branching in 2usize..6, leaves in 1usize..60) {
+        let tree = Tree::new(branching, leaves).unwrap();
+        let counts: Vec<f64> = (0..leaves).map(|leaf| (leaf * leaf % 7) as f64).collect();
+        let spans = tree.spans().map(|span| counts[span].iter().sum::<f64>());
+        prop_assert_eq!(tree.sums(&counts), spans.collect::<Vec<_>>());
+        // A leaf is below one node of each level.
+        let covering = |leaf: usize| tree.spans().filter(|span| span.contains(&leaf)).count();
+        prop_assert!((0..leaves).all(|leaf| covering(leaf) == tree.levels()));
+    }
+}
+
+#[test]
+fn trees_that_do_not_fit_are_refused() {
+    assert_eq!(Tree::new(1, 4), Err(TreeError::Branching(1)));
+    assert_eq!(Tree::new(2, 0), Err(TreeError::NoLeaves));
+    let htree = HTree::new(Tree::new(2, 4).unwrap());
+    let wrong = TreeError::Nodes { leaves: 4, branching: 2, expected: 7, found: 6 };
+    assert_eq!(htree.project(&[0.0; 6]), Err(wrong));
+}
