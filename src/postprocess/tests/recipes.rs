@@ -139,6 +139,23 @@ fn the_unit_of_pure_objectives_changes_the_way_and_not_the_end() {
 }
 
 #[test]
+fn the_default_tolerance_does_not_show_in_long_ranges() {
+    let htree = HTree::new(Tree::new(2, 4096).unwrap());
+    let mut rng = generator(3);
+    let scale = 100.0;
+    let noisy: Vec<f64> =
+        htree.tree().sums(&[0.5; 4096]).iter().map(|c| c + noise(&mut rng, scale)).collect();
+    let objective = Objective::new(0.0).unwrap().in_units_of(scale);
+    let of = |settings| histogram::estimate(&htree, &noisy, objective, &settings).unwrap().bins;
+    let (quick, long) = (of(Settings::default()), of(Settings { tolerance: 1e-7, ..TIGHT }));
+    for half in 0..2 {
+        let sum = |bins: &[f64]| bins[half * 2048..][..2048].iter().sum::<f64>();
+        let difference = (sum(&quick) - sum(&long)).abs();
+        assert!(difference < 0.1 * scale, "{difference}");
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     assert_eq!(Objective::new(1.5), Err(SettingsError::Alpha(1.5)));
     assert!(Objective::new(f64::NAN).is_err());
