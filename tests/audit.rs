@@ -176,6 +176,7 @@ impl Mechanism for Choosing {
             total: task.data.len() as f64,
             published: Published::Answers(vec![answer; chosen + 1]),
             own: Box::new(AsMeasured),
+            offered: Vec::new(),
             times: Times::default(),
         })
     }

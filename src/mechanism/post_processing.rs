@@ -59,11 +59,15 @@ impl Way {
         }
     }
 
-    /// How to iterate.
-    pub(super) fn settings(self) -> Settings {
+    /// How to iterate on answers with this noise: until what is left is a thousandth of it, in whatever
+    /// unit the objective has.
+    pub(super) fn settings(self, stddev: f64) -> Settings {
+        let settings = Settings::default();
         match self {
-            Way::AdmmL1 { rho, .. } => Settings { rho, ..Settings::default() },
-            _ => Settings::default(),
+            Way::AdmmL1 { rho, .. } => {
+                Settings { rho, tolerance: settings.tolerance * stddev, ..settings }
+            }
+            _ => settings,
         }
     }
 }

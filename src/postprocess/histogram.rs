@@ -34,7 +34,7 @@ pub struct Estimate {
 ///
 /// Three copies of x: one near the noisy tree, one consistent ([`HTree`]), one without negative nodes.
 /// Linear in the number of nodes for each iteration. What the iterations leave over is taken away in
-/// the end: bins below 0, by no more than the residuals say, become 0.
+/// the end, by no more than the residuals say ([`Tree::scale_down`](super::tree::Tree::scale_down)).
 pub fn estimate(
     htree: &HTree,
     noisy: &[f64],
@@ -50,7 +50,9 @@ pub fn estimate(
     }
     let terms = [term(&near), term(htree), term(&NonNegative)];
     let solution = solve(&terms, &Combine::Mean, noisy.clone(), settings);
-    let leaves = &solution.x[htree.tree().nodes() - htree.tree().leaves()..];
+    let mut nodes = solution.x;
+    htree.tree().scale_down(&mut nodes);
+    let leaves = &nodes[nodes.len() - htree.tree().leaves()..];
     Ok(Estimate {
         bins: objective.counts(leaves),
         iterations: solution.iterations,

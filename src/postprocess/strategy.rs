@@ -5,12 +5,51 @@ use thiserror::Error;
 use super::admm::{Combine, Map, Residuals, Settings, SettingsError, Term, solve};
 use super::proximal::{NonNegative, Objective};
 use crate::numeric::matrix::Matrix;
+use crate::numeric::sparse::CsrMatrix;
+
+/// A strategy with fewer entries than this part of all is stored without its zeros. Our choice.
+const SPARSE: f64 = 0.25;
 
 /// The queries A of a matrix mechanism, ready for post-processing.
 pub struct Strategy {
-    queries: Matrix,
+    queries: Queries,
     /// Of A^T A + I.
     combine: Combine,
+}
+
+enum Queries {
+    Dense(Matrix),
+    Sparse(CsrMatrix),
+}
+
+impl Queries {
+    fn new(queries: Matrix) -> Self {
+        let entries = queries.values().iter().filter(|&&entry| entry != 0.0).count();
+        if entries as f64 >= SPARSE * queries.values().len() as f64 {
+            return Self::Dense(queries);
+        }
+        let mut sparse = CsrMatrix::new(queries.cols());
+        for row in 0..queries.rows() {
+            let entries = queries.row(row).iter().copied().enumerate();
+            sparse.push_row(entries.filter(|&(_, entry)| entry != 0.0));
+        }
+        Self::Sparse(sparse)
+    }
+
+    fn map(&self) -> Map<'_> {
+        match self {
+            Self::Dense(matrix) => Map::Dense(matrix),
+            Self::Sparse(matrix) => Map::Sparse(matrix),
+        }
+    }
+
+    /// Rows and columns.
+    fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::Dense(matrix) => (matrix.rows(), matrix.cols()),
+            Self::Sparse(matrix) => (matrix.rows(), matrix.cols()),
+        }
+    }
 }
 
 /// Counts, and the way to them.
@@ -46,14 +85,10 @@ pub enum StrategyError {
 impl Strategy {
     /// Costs columns^3 / 6 multiplications, once for all answers.
     pub fn new(queries: Matrix) -> Result<Self, StrategyError> {
-        let maps = [Map::Dense(&queries), Map::Identity];
-        let combine = Combine::factor(&maps, queries.cols()).ok_or(StrategyError::NotFinite)?;
+        let queries = Queries::new(queries);
+        let maps = [queries.map(), Map::Identity];
+        let combine = Combine::factor(&maps, queries.shape().1).ok_or(StrategyError::NotFinite)?;
         Ok(Self { queries, combine })
-    }
-
-    /// A.
-    pub fn queries(&self) -> &Matrix {
-        &self.queries
     }
 
     /// The counts x >= 0 whose answers A x are nearest to the noisy ones by the objective.
@@ -67,17 +102,17 @@ impl Strategy {
         settings: &Settings,
     ) -> Result<Estimate, StrategyError> {
         settings.check()?;
-        let (expected, found) = (self.queries.rows(), noisy.len());
+        let ((expected, cols), found) = (self.queries.shape(), noisy.len());
         if expected != found {
             return Err(StrategyError::Answers { expected, found });
         }
         let noisy = objective.scaled(noisy);
         let near = objective.near(&noisy);
         let terms = [
-            Term { map: Map::Dense(&self.queries), function: &near },
+            Term { map: self.queries.map(), function: &near },
             Term { map: Map::Identity, function: &NonNegative },
         ];
-        let start = vec![0.0; self.queries.cols()];
+        let start = vec![0.0; cols];
         let solution = solve(&terms, &self.combine, start, settings);
         Ok(Estimate {
             counts: objective.counts(&solution.x),

@@ -117,6 +117,26 @@ impl Tree {
         nodes
     }
 
+    /// Makes a tree consistent that nearly is, without negative nodes: from the root down, the children
+    /// of a node are scaled to its sum, those below 0 taken for 0. Errors of the leaves then do not add
+    /// up over a range: it has those of the few nodes that make it up.
+    pub fn scale_down(&self, nodes: &mut [f64]) {
+        nodes[0] = nodes[0].max(0.0);
+        for level in 1..self.levels() {
+            let (above, below) = nodes.split_at_mut(self.starts[level]);
+            let children = &mut below[..self.level(level).len()];
+            let parents = &above[self.starts[level - 1]..];
+            for (&parent, children) in parents.iter().zip(children.chunks_mut(self.branching)) {
+                children.iter_mut().for_each(|child| *child = child.max(0.0));
+                let sum: f64 = children.iter().sum();
+                match sum > 0.0 {
+                    true => children.iter_mut().for_each(|child| *child *= parent / sum),
+                    false => children.fill(parent / children.len() as f64),
+                }
+            }
+        }
+    }
+
     /// For each node, the leaves that it covers.
     pub fn spans(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
         let leaves = self.leaves();

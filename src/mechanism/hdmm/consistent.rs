@@ -50,7 +50,9 @@ fn process(
     let strategy = strategy.get_or_init(|| Strategy::new(measured.query.to_dense()));
     let strategy = strategy.as_ref().map_err(refused)?;
     let objective = way.objective(measured.stddev).map_err(refused)?;
-    let found = strategy.estimate(&measured.y, objective, &way.settings()).map_err(refused)?;
+    let found = strategy
+        .estimate(&measured.y, objective, &way.settings(measured.stddev))
+        .map_err(refused)?;
     let Estimate { counts, iterations, residuals } = found;
     Ok(Processed { cells: counts, iterations, message: residuals.to_string() })
 }

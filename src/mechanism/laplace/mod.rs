@@ -132,7 +132,8 @@ fn process(
         return Err(EstimatorError::Infeasible { bytes, message });
     }
     let objective = way.objective(measured.stddev).map_err(refused)?;
-    let found = contingency::estimate(known, &measured.y, objective, &way.settings());
+    let found =
+        contingency::estimate(known, &measured.y, objective, &way.settings(measured.stddev));
     let contingency::Estimate { cells, iterations, residuals } = found.map_err(refused)?;
     Ok(Processed { cells, iterations, message: residuals.to_string() })
 }

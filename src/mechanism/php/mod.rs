@@ -134,7 +134,7 @@ impl Php {
         let sum_noise = 1.0 / half;
         let of_level = Epsilon::new(half / self.depth as f64)?;
         let mut done = Vec::new();
-        let mut open: Vec<Range<usize>> = vec![0..counts.len()];
+        let mut open: Vec<Range<usize>> = std::iter::once(0..counts.len()).collect();
         for level in 0..self.depth {
             if open.is_empty() {
                 break;

@@ -142,8 +142,12 @@ impl SumTree {
             let trees = trees.to_vec();
             let process = move |place: usize, measured: &Measurement| {
                 let objective = way.objective(measured.stddev).map_err(refused)?;
-                let found =
-                    histogram::estimate(&trees[place], &measured.y, objective, &way.settings());
+                let found = histogram::estimate(
+                    &trees[place],
+                    &measured.y,
+                    objective,
+                    &way.settings(measured.stddev),
+                );
                 let histogram::Estimate { bins, iterations, residuals } = found.map_err(refused)?;
                 Ok(Processed { cells: bins, iterations, message: residuals.to_string() })
             };

@@ -106,10 +106,21 @@ fn contingency_tables_are_optimal_and_have_the_public_marginals() {
 
 #[test]
 fn answers_to_strategies_are_optimal() {
+    // All entries, and one in six, which are stored without the zeros.
+    for one_in in [1, 6] {
+        strategies_are_optimal(one_in);
+    }
+}
+
+fn strategies_are_optimal(one_in: usize) {
     let mut rng = generator(5);
     let (rows, cols) = (9, 6);
-    let a =
-        Matrix::new(rows, cols, (0..rows * cols).map(|_| rng.random_range(-1.0..1.0)).collect());
+    let mut a = Matrix::zeros(rows, cols);
+    for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+        if (row + col) % one_in == 0 {
+            a[(row, col)] = rng.random_range(-1.0..1.0);
+        }
+    }
     let counts = [0.0, 12.0, 0.0, 3.0, 40.0, 0.0];
     let answer = |row: usize| a.row(row).iter().zip(counts).map(|(a, x)| a * x).sum::<f64>();
     let noisy: Vec<f64> = (0..rows).map(|row| answer(row) + noise(&mut rng, 4.0)).collect();
@@ -118,7 +129,7 @@ fn answers_to_strategies_are_optimal() {
         let found = strategy.estimate(&noisy, Objective::new(alpha).unwrap(), &TIGHT).unwrap();
         assert!(found.residuals.converged, "{}", found.residuals);
         let program = Program { alpha, a: &a, r: &noisy, e: &[] };
-        check(&program, &found.counts, &format!("alpha {alpha}"));
+        check(&program, &found.counts, &format!("one entry in {one_in}, alpha {alpha}"));
     }
 }
 
@@ -135,6 +146,23 @@ fn the_unit_of_pure_objectives_changes_the_way_and_not_the_end() {
         let found = histogram::estimate(&htree, &noisy, objective, &TIGHT).unwrap();
         let value = program.value(&found.bins);
         assert!((value - best).abs() < 1e-4 * best, "alpha {alpha}: {value} and not {best}");
+    }
+}
+
+#[test]
+fn the_default_tolerance_does_not_show_in_long_ranges() {
+    let htree = HTree::new(Tree::new(2, 4096).unwrap());
+    let mut rng = generator(3);
+    let scale = 100.0;
+    let noisy: Vec<f64> =
+        htree.tree().sums(&[0.5; 4096]).iter().map(|c| c + noise(&mut rng, scale)).collect();
+    let objective = Objective::new(0.0).unwrap().in_units_of(scale);
+    let of = |settings| histogram::estimate(&htree, &noisy, objective, &settings).unwrap().bins;
+    let (quick, long) = (of(Settings::default()), of(Settings { tolerance: 1e-7, ..TIGHT }));
+    for half in 0..2 {
+        let sum = |bins: &[f64]| bins[half * 2048..][..2048].iter().sum::<f64>();
+        let difference = (sum(&quick) - sum(&long)).abs();
+        assert!(difference < 0.1 * scale, "{difference}");
     }
 }
 

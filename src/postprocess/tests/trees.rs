@@ -82,6 +82,25 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn scaled_trees_are_consistent_and_keep_what_was_already_right(
+        branching in 2usize..6, leaves in 1usize..40, seed: u64,
+    ) {
+        let tree = Tree::new(branching, leaves).unwrap();
+        let mut rng = generator(seed);
+        let mut nodes: Vec<f64> = (0..tree.nodes()).map(|_| noise(&mut rng, 10.0)).collect();
+        let root = nodes[0].max(0.0);
+        tree.scale_down(&mut nodes);
+        let sums = tree.sums(&nodes[tree.nodes() - leaves..]);
+        prop_assert!(nodes.iter().all(|&node| node >= 0.0));
+        prop_assert!(nodes.iter().zip(&sums).all(|(a, b)| (a - b).abs() < 1e-9));
+        prop_assert!((nodes[0] - root).abs() < 1e-12);
+        tree.scale_down(&mut nodes);
+        prop_assert!(nodes.iter().zip(&sums).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
+}
+
 #[test]
 fn trees_that_do_not_fit_are_refused() {
     assert_eq!(Tree::new(1, 4), Err(TreeError::Branching(1)));
