@@ -9,7 +9,7 @@ use pgmbench::results::claims::{Claim, Finding, claims_table, write_claims};
 use pgmbench::results::manifest::Manifest;
 use pgmbench::results::store::Recorded;
 use pgmbench::results::summary::Summary;
-use pgmbench::results::{TraceRecord, TrialRecord};
+use pgmbench::results::{Metric, TraceRecord, TrialRecord};
 
 use super::failure::{Blame, Failure};
 use super::output::print;
@@ -68,7 +68,11 @@ impl Conclusion {
     pub(crate) fn print_results(&self) -> Result<(), Failure> {
         print(|output| {
             if !self.rows.is_empty() {
-                writeln!(output, "\n{}", self.summary.table())?;
+                writeln!(
+                    output,
+                    "\n{}",
+                    self.summary.table(Metric::of_experiment(&self.manifest))
+                )?;
             }
             if !self.findings.is_empty() {
                 writeln!(output, "{}", claims_table(&self.findings))?;

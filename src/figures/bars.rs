@@ -2,7 +2,7 @@ use super::Facts;
 use super::chart::{Axis, Bar, Category, Chart, Content, Panel};
 use super::labels::{self, STAR, SeriesKey, distinct};
 use super::tally::{Tally, left_out_note, trials_phrase};
-use crate::results::{TraceRecord, TrialRecord};
+use crate::results::{Metric, TraceRecord, TrialRecord};
 
 /// Workload error by mechanism, data and estimator: the paper's Figure 1.
 ///
@@ -31,7 +31,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
                 if of_arm.is_empty() {
                     continue;
                 }
-                let tally = Tally::of(of_arm, |t| t.workload_error);
+                let tally = Tally::of(of_arm, Metric::WorkloadError);
                 let name = labels::mechanism_with(mechanism, arm);
                 let place = format!("{name} on {}", labels::dataset(dataset));
                 left_out.extend(tally.left_out().map(|what| (place, what)));

@@ -8,7 +8,6 @@ use crate::results::{TraceRecord, TrialRecord};
 /// bars for each case, a bar for each mechanism and estimator; medians over trials with whiskers from
 /// the smallest to the largest.
 pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) -> Option<Chart> {
-    let measure = facts.metric.of();
     let keys = distinct(trials.iter().map(|t| SeriesKey { context: &t.mechanism, arm: &t.arm }));
     let datasets = distinct(trials.iter().map(|trial| trial.dataset.as_str()));
     let cases = distinct(trials.iter().map(|trial| trial.case.as_str()));
@@ -20,7 +19,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
             let mut bars = Vec::new();
             for (series, key) in keys.iter().enumerate() {
                 let mut of_key = here().filter(|t| t.mechanism == key.context && t.arm == key.arm);
-                let tally = Tally::of(of_key.by_ref(), measure);
+                let tally = Tally::of(of_key.by_ref(), facts.metric);
                 if tally.is_empty() {
                     continue;
                 }

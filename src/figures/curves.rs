@@ -24,13 +24,11 @@ impl<R> Grid<'_, R> {
     /// A line for each mechanism and estimator with whiskers from the smallest to the largest, both
     /// axes logarithmic. What did not run somewhere is said in a note.
     pub(super) fn chart(&self, trials: &[TrialRecord], facts: &Facts) -> Chart {
-        let measure = facts.metric.of();
         let datasets = distinct(trials.iter().map(|trial| trial.dataset.as_str()));
-        let key = |t: &TrialRecord| measure(t).is_some();
         let keys = distinct(
             trials
                 .iter()
-                .filter(|t| key(t))
+                .filter(|t| facts.metric.of(t).is_some())
                 .map(|t| SeriesKey { context: &t.mechanism, arm: &t.arm }),
         );
         let (mut no_line, mut left_out, mut panels) = (Vec::new(), Vec::new(), Vec::new());
@@ -57,7 +55,7 @@ impl<R> Grid<'_, R> {
                         labels::mechanism_with(arm.context, arm.arm),
                         labels::dataset(dataset)
                     );
-                    let whole = Tally::of(of_arm(), measure);
+                    let whole = Tally::of(of_arm(), facts.metric);
                     if let Some(mark) = whole.mark(facts) {
                         no_line.push(format!("{place} ({mark})"));
                     }
@@ -65,7 +63,7 @@ impl<R> Grid<'_, R> {
                     let Some(series) = keys.iter().position(|key| *key == arm) else { continue };
                     let points = values.iter().map(|&x| {
                         let at = of_arm().filter(|t| (self.x)(t) == Some(x));
-                        Point { x, y: Tally::of(at, measure).spread() }
+                        Point { x, y: Tally::of(at, facts.metric).spread() }
                     });
                     lines.push(Line { series, points: points.collect(), end: None });
                 }

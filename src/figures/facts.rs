@@ -1,9 +1,8 @@
 use super::chart::Chart;
-use super::error_metric::ErrorMetric;
 use super::figure;
 use super::numbers::plainly;
 use crate::results::manifest::Manifest;
-use crate::results::{TraceRecord, TrialRecord};
+use crate::results::{Metric, TraceRecord, TrialRecord};
 
 /// What the records do not know about the figure that is made of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,8 +15,8 @@ pub struct Facts {
     pub footnote: String,
     /// The seconds that an arm may take, where that is known.
     pub time_limit: Option<f64>,
-    /// The error that is shown.
-    pub metric: ErrorMetric,
+    /// The number that is shown.
+    pub metric: Metric,
 }
 
 impl Facts {
@@ -30,9 +29,7 @@ impl Facts {
             subtitle: String::new(),
             footnote: footnote(manifest),
             time_limit: configured("/limits/seconds").and_then(|seconds| seconds.as_f64()),
-            metric: configured("/figure/metric")
-                .and_then(|metric| ErrorMetric::named(metric.as_str()?))
-                .unwrap_or_default(),
+            metric: Metric::of_experiment(manifest),
         }
     }
 

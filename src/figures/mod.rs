@@ -13,7 +13,6 @@ mod chart;
 mod curves;
 mod epsilon;
 mod error;
-mod error_metric;
 mod facts;
 pub mod labels;
 mod numbers;
@@ -31,7 +30,6 @@ pub use chart::{
     Axis, Bar, Category, Chart, Content, Line, Outcome, Panel, Point, Ranges, Scale, Series,
 };
 pub use error::FigureError;
-pub use error_metric::ErrorMetric;
 pub use facts::{Facts, chart_of};
 pub use palette::Colour;
 pub use render::{PIXELS_PER_UNIT, Size, png, svg, write};

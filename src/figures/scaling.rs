@@ -2,7 +2,7 @@ use super::Facts;
 use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges};
 use super::labels::{self, SeriesKey, distinct};
 use super::tally::{Tally, left_out_note, no_line_note, trials_phrase};
-use crate::results::{Status, TraceRecord, TrialRecord};
+use crate::results::{Metric, Status, TraceRecord, TrialRecord};
 
 /// Seconds per iteration against the number of attributes, both logarithmic: the paper's
 /// Figure 2b.
@@ -29,7 +29,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         sizes.dedup();
         let tally = |size: usize| {
             let here = rows.iter().copied().filter(move |t| t.attributes == size);
-            Tally::of(here, |t| t.seconds_per_iteration)
+            Tally::of(here, Metric::SecondsPerIteration)
         };
         left_out.extend(sizes.iter().filter_map(|&size| {
             let what = tally(size).left_out()?;

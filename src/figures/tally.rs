@@ -1,7 +1,7 @@
 use super::Facts;
 use super::chart::Outcome;
 use crate::numeric::bytes::Bytes;
-use crate::results::{Spread, Status, TrialRecord};
+use crate::results::{Metric, Spread, Status, TrialRecord};
 
 /// How the trials that one bar or one point stands for ended.
 #[derive(Debug, Default)]
@@ -15,17 +15,17 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts `trials`; `measure` is the number that is shown of those that are done.
+    /// Counts `trials`; `metric` is the number that is shown of those that are done.
     pub(super) fn of<'a>(
         trials: impl IntoIterator<Item = &'a TrialRecord>,
-        measure: fn(&TrialRecord) -> Option<f64>,
+        metric: Metric,
     ) -> Self {
         let mut tally = Self::default();
         for trial in trials {
             match trial.status {
                 Status::Done => {
                     tally.done += 1;
-                    tally.values.extend(measure(trial));
+                    tally.values.extend(metric.of(trial));
                 }
                 Status::Infeasible => {
                     tally.infeasible += 1;

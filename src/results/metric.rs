@@ -2,13 +2,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::manifest::Manifest;
 use super::record::{Status, TrialRecord};
 
 /// A number that a trial's row may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// [`TrialRecord::workload_error`].
+    #[default]
     WorkloadError,
     /// [`TrialRecord::mean_squared_error`].
     MeanSquaredError,
@@ -35,6 +37,22 @@ impl Metric {
             Metric::L2Loss => "l2_loss",
             Metric::EstimateSeconds => "estimate_seconds",
             Metric::SecondsPerIteration => "seconds_per_iteration",
+        }
+    }
+
+    /// For people: `workload error`.
+    pub fn label(self) -> String {
+        self.name().replace('_', " ")
+    }
+
+    /// What an experiment is about: the error that its configuration names for the figure, and the
+    /// time of an iteration where that is what the figure shows.
+    pub fn of_experiment(manifest: &Manifest) -> Self {
+        let configured = |path: &str| manifest.configuration.pointer(path)?.as_str();
+        match (configured("/figure/kind"), configured("/figure/metric")) {
+            (Some("scaling"), _) => Metric::SecondsPerIteration,
+            (_, Some("mean_squared_error")) => Metric::MeanSquaredError,
+            _ => Metric::WorkloadError,
         }
     }
 

@@ -5,15 +5,15 @@ use super::{Group, REFERENCE_ARM, Summary};
 use crate::numeric::bytes::Bytes;
 
 impl Summary {
-    /// The table for a terminal, a block for each mechanism. Stand-ins have a star.
-    pub fn table(&self) -> String {
+    /// The table of this number for a terminal, a block for each mechanism. Stand-ins have a star.
+    pub fn table(&self, metric: Metric) -> String {
         let mut mechanisms: Vec<&str> = Vec::new();
         for group in &self.groups {
             if !mechanisms.contains(&group.mechanism.as_str()) {
                 mechanisms.push(&group.mechanism);
             }
         }
-        let blocks = mechanisms.iter().map(|&mechanism| self.block(mechanism));
+        let blocks = mechanisms.iter().map(|&mechanism| self.block(mechanism, metric));
         let mut text = blocks.collect::<Vec<_>>().join("\n");
         if self.groups.iter().any(|group| group.standin) {
             text += "\n* made-up records stand in for data that is not here\n";
@@ -21,15 +21,15 @@ impl Summary {
         text
     }
 
-    fn block(&self, mechanism: &str) -> String {
+    fn block(&self, mechanism: &str, metric: Metric) -> String {
+        let median = format!("median {}", metric.label());
         let heading = [
             "dataset",
             "case",
             "epsilon",
             "arm",
-            "median error",
+            &median,
             "range",
-            "mean squared error",
             "times better than",
             "seconds",
             "trials",
@@ -38,8 +38,7 @@ impl Summary {
         let epsilon = self.groups.first().map(|group| group.epsilon);
         let has_epsilons = self.groups.iter().any(|group| Some(group.epsilon) != epsilon);
         for group in self.groups.iter().filter(|group| group.mechanism == mechanism) {
-            let error = group.spread(Metric::WorkloadError);
-            let squares = group.spread(Metric::MeanSquaredError);
+            let error = group.spread(metric);
             let seconds = group.spread(Metric::EstimateSeconds);
             let text = |spread: Option<Spread>, text: fn(Spread) -> String| {
                 spread.map_or_else(String::new, text)
@@ -51,8 +50,11 @@ impl Summary {
                 group.arm.clone(),
                 error.map_or_else(|| no_error(group), |error| number(error.median)),
                 text(error, |error| format!("{} to {}", number(error.min), number(error.max))),
-                text(squares, |squares| number(squares.median)),
-                self.comparisons(group),
+                if metric == Metric::WorkloadError {
+                    self.comparisons(group)
+                } else {
+                    String::new()
+                },
                 text(seconds, |seconds| number(seconds.median)),
                 group.endings.to_string(),
             ]);

@@ -135,13 +135,13 @@ fn the_table_says_what_infeasible_arms_need_and_marks_stand_ins() {
     }
     let expected = "\
 hdmm
-  dataset  arm  median error        range             times better than       seconds  trials
+  dataset  arm  median workload error        range             times better than       seconds  trials
   adult    own  infeasible, 384 GB                                                     5 infeasible
   adult    lls  0.5000              0.3000 to 0.8000                          0.2500   5 done
   adult    pgm  0.2000              0.1000 to 0.4000  lls 3.000 [1.000, 5.000]  0.2500   5 done
 
 mwem
-  dataset  arm  median error  range             seconds  trials
+  dataset  arm  median workload error  range             seconds  trials
   loans *  pgm  0.2500        0.2500 to 0.2500  0.2500   2 done
 
 * made-up records stand in for data that is not here
@@ -151,7 +151,7 @@ mwem
         let line = |line: &str| line.split_whitespace().map(String::from).collect();
         text.lines().map(line).collect()
     };
-    assert_eq!(words(&Summary::of(&rows).table()), words(expected));
+    assert_eq!(words(&Summary::of(&rows).table(Metric::WorkloadError)), words(expected));
     let epsilons = [1.0, 0.1].map(|epsilon| TrialRecord { epsilon, ..rows[1].clone() });
-    assert!(Summary::of(&epsilons).table().contains("epsilon"));
+    assert!(Summary::of(&epsilons).table(Metric::WorkloadError).contains("epsilon"));
 }
