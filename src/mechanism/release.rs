@@ -1,3 +1,5 @@
+use std::time::Instant;
+
 use crate::domain::Domain;
 use crate::estimation::estimate::{Evidence, Likelihood, Observed};
 use crate::estimation::estimator::Estimator;
@@ -39,6 +41,18 @@ pub struct Times {
 }
 
 impl Release {
+    /// Noisy answers that were measured since `began`, with nothing chosen before and no estimators
+    /// offered beside the mechanism's own.
+    pub(super) fn of_answers(
+        total: f64,
+        answers: Vec<Measurement>,
+        own: Box<dyn Estimator>,
+        began: Instant,
+    ) -> Self {
+        let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
+        Self { total, published: Published::Answers(answers), own, offered: Vec::new(), times }
+    }
+
     /// What was published, for an estimator.
     pub fn evidence<'a>(&'a self, domain: &'a Domain) -> Evidence<'a> {
         let observed = match &self.published {

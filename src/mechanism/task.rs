@@ -1,7 +1,11 @@
+use super::MechanismError;
 use crate::data::Dataset;
+use crate::domain::Clique;
 use crate::estimation::estimator::Estimator;
+use crate::estimation::loss::Measurement;
+use crate::factor::Projectable;
 use crate::privacy::sensitivity::Norm;
-use crate::privacy::{NumberLine, Sensitivity, Spacing};
+use crate::privacy::{Budget, NumberLine, Sensitivity, Share, Spacing};
 use crate::workload::Workload;
 
 /// What a mechanism is asked to do.
@@ -30,6 +34,23 @@ pub enum Noise {
     Exact,
     /// In floating point, for comparison with papers: not safe to release.
     Continuous,
+}
+
+impl Task<'_> {
+    /// Measures the workload's marginals one by one, each with an equal share of the budget.
+    pub(super) fn measure_each(
+        &self,
+        budget: &mut Budget,
+        mut measure: impl FnMut(Clique, &[f64], Share) -> Result<Measurement, MechanismError>,
+    ) -> Result<Vec<Measurement>, MechanismError> {
+        let cliques = self.workload.cliques();
+        let shares = budget.rest()?.split(cliques.len())?;
+        let measured = cliques.into_iter().zip(shares).map(|(clique, share)| {
+            let cells = self.data.project(&clique)?;
+            measure(clique, cells.values(), share)
+        });
+        measured.collect()
+    }
 }
 
 impl Noise {

@@ -13,12 +13,9 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release, Task, Times, parse,
-};
+use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
 use crate::estimation::estimator::AsMeasured;
 use crate::estimation::loss::Measurement;
-use crate::factor::Projectable;
 use crate::numeric::fourier::{real_fourier, real_fourier_inverse};
 use crate::privacy::sensitivity::LInfinity;
 use crate::privacy::{Budget, L1, Neighbours, NoiseSource, Scores, Sensitivity, Share};
@@ -92,16 +89,13 @@ impl Mechanism for Efpa {
     ) -> Result<Release, MechanismError> {
         let began = Instant::now();
         let neighbours = budget.neighbours();
-        let (domain, cliques) = (task.workload.domain(), task.workload.cliques());
-        let shares = budget.rest()?.split(cliques.len())?;
-        let mut answers = Vec::with_capacity(cliques.len());
-        for (clique, share) in cliques.into_iter().zip(shares) {
-            let cells = task.data.project(&clique)?;
+        let domain = task.workload.domain();
+        let answers = task.measure_each(budget, |clique, cells, share| {
             let names = domain.names(&clique).join(", ");
-            let (y, stddev) = compress(cells.values(), &names, task, share, source)?;
+            let (y, stddev) = compress(cells, &names, task, share, source)?;
             let query = QueryMatrix::identity(domain, &clique)?;
-            answers.push(Measurement { clique, query, y, stddev });
-        }
+            Ok(Measurement { clique, query, y, stddev })
+        })?;
         let total = match neighbours {
             Neighbours::Replace => task.data.len() as f64,
             Neighbours::AddRemove => {
@@ -109,9 +103,7 @@ impl Mechanism for Efpa {
                 (answers.iter().map(sum).sum::<f64>() / answers.len() as f64).max(1.0)
             }
         };
-        let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
-        let (published, own) = (Published::Answers(answers), Box::new(AsMeasured));
-        Ok(Release { total, published, own, offered: Vec::new(), times })
+        Ok(Release::of_answers(total, answers, Box::new(AsMeasured), began))
     }
 }
 

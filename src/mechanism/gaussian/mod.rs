@@ -9,9 +9,7 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release, Task, Times, parse,
-};
+use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
 use crate::domain::Clique;
 use crate::estimation::estimator::AsMeasured;
 use crate::estimation::loss::Measurement;
@@ -62,15 +60,7 @@ impl Mechanism for Gaussian {
             rest = others;
         }
         let total = task.total(neighbours, &answers)?;
-        let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
-        let own = Box::new(AsMeasured);
-        Ok(Release {
-            total,
-            published: Published::Answers(answers),
-            own,
-            offered: Vec::new(),
-            times,
-        })
+        Ok(Release::of_answers(total, answers, Box::new(AsMeasured), began))
     }
 }
 

@@ -15,12 +15,9 @@ use serde::Deserialize;
 
 use super::each_marginal::{EachMarginal, Processed, refused};
 use super::post_processing::{self, ADMM_L1, ALPHA, ML, NNLS, RHO, Way};
-use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release, Task, Times, parse,
-};
+use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
 use crate::estimation::estimator::{AsMeasured, Estimator, EstimatorError};
 use crate::estimation::loss::Measurement;
-use crate::factor::Projectable;
 use crate::numeric::bytes::Bytes;
 use crate::postprocess::contingency::{self, PublicMarginals};
 use crate::privacy::{Budget, L1, NoiseSource, Sensitivity};
@@ -79,27 +76,17 @@ impl Mechanism for Laplace {
         let began = Instant::now();
         let neighbours = budget.neighbours();
         let sensitivity = Sensitivity::<L1>::linear(1.0, neighbours)?;
-        let (domain, cliques) = (task.workload.domain(), task.workload.cliques());
-        let shares = budget.rest()?.split(cliques.len())?;
-        let mut answers = Vec::with_capacity(cliques.len());
-        for (clique, share) in cliques.into_iter().zip(shares) {
+        let (domain, line) = (task.workload.domain(), task.noise.whole());
+        let mut answers = task.measure_each(budget, |clique, cells, share| {
             let query = QueryMatrix::identity(domain, &clique)?;
-            let cells = task.data.project(&clique)?;
             let label = format!("marginal on {}", domain.names(&clique).join(", "));
-            let line = task.noise.whole();
-            let noisy = share.laplace(label, cells.values(), sensitivity, line, source)?;
-            answers.push(Measurement {
-                clique,
-                query,
-                y: noisy.values,
-                stddev: noisy.noise_stddev,
-            });
-        }
+            let noisy = share.laplace(label, cells, sensitivity, line, source)?;
+            Ok(Measurement { clique, query, y: noisy.values, stddev: noisy.noise_stddev })
+        })?;
         let known = publish_what_is_public(task, &mut answers)?;
         let total = task.total(neighbours, &answers)?;
-        let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
-        let (own, offered) = (Box::new(AsMeasured), self.offered(&known));
-        Ok(Release { total, published: Published::Answers(answers), own, offered, times })
+        let offered = self.offered(&known);
+        Ok(Release { offered, ..Release::of_answers(total, answers, Box::new(AsMeasured), began) })
     }
 }
 

@@ -2,6 +2,7 @@ use rand::SeedableRng;
 
 use super::*;
 use crate::estimation::estimator::Run;
+use crate::factor::Projectable;
 use crate::mechanism::small_table::{SmallTable, answers};
 use crate::privacy::sensitivity::brute_force::{Records, worst_case};
 use crate::privacy::{Epsilon, Neighbours};

@@ -13,11 +13,10 @@ use serde::Deserialize;
 
 use super::each_marginal::{EachMarginal, Processed};
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Reads,
-    Release, Task, Times, parse,
+    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Reads, Release,
+    Task, parse,
 };
 use crate::estimation::loss::Measurement;
-use crate::factor::Projectable;
 use crate::privacy::{
     Budget, Epsilon, L1, LInfinity, Neighbours, NoiseSource, Scores, Sensitivity,
 };
@@ -77,29 +76,23 @@ impl Mechanism for Php {
     ) -> Result<Release, MechanismError> {
         let began = Instant::now();
         let neighbours = budget.neighbours();
-        let (domain, cliques) = (task.workload.domain(), task.workload.cliques());
-        let shares = budget.rest()?.split(cliques.len())?;
-        let mut answers = Vec::with_capacity(cliques.len());
-        for (clique, share) in cliques.into_iter().zip(shares) {
-            let cells = task.data.project(&clique)?;
+        let domain = task.workload.domain();
+        let answers = task.measure_each(budget, |clique, cells, share| {
             let names = domain.names(&clique).join(", ");
             let mut budget = share.into_budget();
-            let clusters = self.divide(cells.values(), &names, &mut budget, source)?;
+            let clusters = self.divide(cells, &names, &mut budget, source)?;
             // A record is in one cluster: columns have norm 1.
             let moved = Sensitivity::<L1>::linear(1.0, neighbours)?;
-            let sums: Vec<f64> = clusters
-                .iter()
-                .map(|cluster| cells.values()[cluster.clone()].iter().sum())
-                .collect();
+            let sum = |cluster: &Range<usize>| cells[cluster.clone()].iter().sum();
+            let sums: Vec<f64> = clusters.iter().map(sum).collect();
             let label = format!("sums of the clusters of {names}");
             let noisy = budget.rest()?.laplace(label, &sums, moved, task.noise.whole(), source)?;
             let intervals = clusters.iter().map(|cluster| (cluster.start, cluster.end)).collect();
             let query = QueryMatrix::intervals(domain, &clique, intervals)?;
             let (y, stddev) = (noisy.values, noisy.noise_stddev);
-            answers.push(Measurement { clique, query, y, stddev });
-        }
+            Ok(Measurement { clique, query, y, stddev })
+        })?;
         let total = task.total(neighbours, &answers)?;
-        let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
         let process = |_: usize, measured: &Measurement| {
             let mut cells = vec![0.0; measured.query.cols()];
             if let [QueryFactor::Intervals(clusters)] = measured.query.factors() {
@@ -110,8 +103,7 @@ impl Mechanism for Php {
             Ok(Processed { cells, ..Processed::default() })
         };
         let own = Box::new(EachMarginal { count: answers.len(), process });
-        let published = Published::Answers(answers);
-        Ok(Release { total, published, own, offered: Vec::new(), times })
+        Ok(Release::of_answers(total, answers, own, began))
     }
 }
 

@@ -12,11 +12,8 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use super::each_marginal::{EachMarginal, Processed};
-use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release, Task, Times, parse,
-};
+use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
 use crate::estimation::loss::Measurement;
-use crate::factor::Projectable;
 use crate::numeric::sparse::CsrMatrix;
 use crate::postprocess::haar;
 use crate::privacy::{Budget, L1, Neighbours, NoiseSource, Sensitivity};
@@ -66,33 +63,28 @@ impl Mechanism for Privlet {
     ) -> Result<Release, MechanismError> {
         let began = Instant::now();
         let neighbours = budget.neighbours();
-        let (domain, cliques) = (task.workload.domain(), task.workload.cliques());
-        let shares = budget.rest()?.split(cliques.len())?;
-        let mut answers = Vec::with_capacity(cliques.len());
-        for (clique, share) in cliques.into_iter().zip(shares) {
-            let cells = task.data.project(&clique)?;
-            let coefficients = haar::transform(cells.values());
+        let domain = task.workload.domain();
+        let answers = task.measure_each(budget, |clique, cells, share| {
+            let coefficients = haar::transform(cells);
             let label = format!("wavelet coefficients of {}", domain.names(&clique).join(", "));
-            let moved = sensitivity(cells.values().len(), neighbours)?;
+            let moved = sensitivity(cells.len(), neighbours)?;
             let noisy = share.laplace(label, &coefficients, moved, task.noise.whole(), source)?;
-            let mut rows = CsrMatrix::new(cells.values().len());
-            for [plus, minus] in haar::rows(cells.values().len()) {
+            let mut rows = CsrMatrix::new(cells.len());
+            for [plus, minus] in haar::rows(cells.len()) {
                 let signed = plus.map(|cell| (cell, 1.0)).chain(minus.map(|cell| (cell, -1.0)));
                 rows.push_row(signed);
             }
             let query = QueryMatrix::sparse(domain, clique.as_slice(), rows)?;
             let (y, stddev) = (noisy.values, noisy.noise_stddev);
-            answers.push(Measurement { clique, query, y, stddev });
-        }
+            Ok(Measurement { clique, query, y, stddev })
+        })?;
         let total = task.total(neighbours, &answers)?;
-        let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
         let process = |_: usize, measured: &Measurement| {
             let mut cells = haar::inverse(&measured.y);
             cells.truncate(measured.query.cols());
             Ok(Processed { cells, ..Processed::default() })
         };
         let own = Box::new(EachMarginal { count: answers.len(), process });
-        let published = Published::Answers(answers);
-        Ok(Release { total, published, own, offered: Vec::new(), times })
+        Ok(Release::of_answers(total, answers, own, began))
     }
 }

@@ -13,13 +13,12 @@ use serde::Deserialize;
 use super::each_marginal::{EachMarginal, Processed, refused};
 use super::post_processing::{self, ADMM_L1, ALPHA, ML, NNLS, RHO, Way};
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Parameter, ParameterError, Published,
-    Reads, Release, Task, Times, parse,
+    GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Parameter, ParameterError, Reads,
+    Release, Task, parse,
 };
 use crate::domain::{Clique, Domain};
 use crate::estimation::estimator::Estimator;
 use crate::estimation::loss::Measurement;
-use crate::factor::Projectable;
 use crate::postprocess::histogram;
 use crate::postprocess::htree::HTree;
 use crate::postprocess::tree::Tree;
@@ -105,25 +104,22 @@ impl Mechanism for SumTree {
     ) -> Result<Release, MechanismError> {
         let began = Instant::now();
         let neighbours = budget.neighbours();
-        let (domain, cliques) = (task.workload.domain(), task.workload.cliques());
-        let shares = budget.rest()?.split(cliques.len())?;
-        let (mut answers, mut trees) = (Vec::new(), Vec::new());
-        for (clique, share) in cliques.into_iter().zip(shares) {
-            let cells = task.data.project(&clique)?;
-            let tree = Tree::new(self.branching, cells.values().len())?;
-            let nodes = tree.sums(cells.values());
+        let domain = task.workload.domain();
+        let mut trees = Vec::new();
+        let answers = task.measure_each(budget, |clique, cells, share| {
+            let tree = Tree::new(self.branching, cells.len())?;
+            let nodes = tree.sums(cells);
             let label = format!("tree of sums over {}", domain.names(&clique).join(", "));
             let moved = sensitivity(&tree, neighbours)?;
             let noisy = share.laplace(label, &nodes, moved, task.noise.whole(), source)?;
             let query = queries(domain, &clique, &tree)?;
             let (y, stddev) = (noisy.values, noisy.noise_stddev);
-            answers.push(Measurement { clique, query, y, stddev });
             trees.push(HTree::new(tree));
-        }
+            Ok(Measurement { clique, query, y, stddev })
+        })?;
         let total = task.total(neighbours, &answers)?;
-        let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
-        let (own, offered) = (own(&trees), self.offered(&trees));
-        Ok(Release { total, published: Published::Answers(answers), own, offered, times })
+        let offered = self.offered(&trees);
+        Ok(Release { offered, ..Release::of_answers(total, answers, own(&trees), began) })
     }
 }
 

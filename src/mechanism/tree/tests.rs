@@ -1,4 +1,5 @@
 use super::*;
+use crate::factor::Projectable;
 use crate::mechanism::small_table::{SmallTable, answers};
 use crate::privacy::Epsilon;
 use crate::privacy::sensitivity::brute_force::{Records, worst_case};
