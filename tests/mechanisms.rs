@@ -1,10 +1,14 @@
 //! What every mechanism promises, whichever it is.
 
+use std::time::Instant;
+
 use pgmbench::data::{Dataset, Registry};
 use pgmbench::estimation::estimate::Settings;
 use pgmbench::estimation::estimator::Pgm;
 use pgmbench::factor::Projectable;
-use pgmbench::mechanism::{GuaranteeKind, Kind, MECHANISMS, Noise, Published, Release, Task};
+use pgmbench::mechanism::{
+    GuaranteeKind, Kind, MECHANISMS, MechanismError, Noise, Published, Release, Task,
+};
 use pgmbench::privacy::{
     Budget, Delta, Epsilon, Guarantee, Ledger, Neighbours, NoiseSource, Provenance, Rho, SeedPath,
 };
@@ -29,6 +33,21 @@ fn guarantee(kind: &Kind, epsilon: f64) -> Guarantee {
 }
 
 fn release(kind: &Kind, trial: usize, noise: Noise) -> (Release, Ledger) {
+    let (release, budget) = try_release(kind, trial, noise, None);
+    let release = release.unwrap();
+    let ledger = budget.ledger();
+    let spent =
+        ledger.verify(budget.total()).unwrap_or_else(|error| panic!("{}: {error}", kind.name));
+    assert!(spent.is_some(), "{} has drawn nothing", kind.name);
+    (release, ledger)
+}
+
+fn try_release(
+    kind: &Kind,
+    trial: usize,
+    noise: Noise,
+    deadline: Option<Instant>,
+) -> (Result<Release, MechanismError>, Budget) {
     let (data, workload) = titanic();
     let settings = Settings { iterations: Some(30), ..Settings::default() };
     let task = Task {
@@ -38,17 +57,21 @@ fn release(kind: &Kind, trial: usize, noise: Noise) -> (Release, Ledger) {
         noise,
         estimator: &Pgm { settings },
         memory_limit: 1 << 30,
+        deadline,
     };
     let mut budget = Budget::new(guarantee(kind, 1.0), Neighbours::Replace);
     let path = SeedPath::new("mechanism", kind.name).with("trial", trial);
     let mut source = NoiseSource::seeded(&path);
     let mechanism = (kind.build)(&toml::Table::new()).unwrap();
-    let release = mechanism.release(&task, &mut budget, &mut source).unwrap();
-    let ledger = budget.ledger();
-    let spent =
-        ledger.verify(budget.total()).unwrap_or_else(|error| panic!("{}: {error}", kind.name));
-    assert!(spent.is_some(), "{} has drawn nothing", kind.name);
-    (release, ledger)
+    (mechanism.release(&task, &mut budget, &mut source), budget)
+}
+
+#[test]
+fn no_mechanism_goes_on_when_its_time_is_over() {
+    for kind in MECHANISMS {
+        let (ended, _) = try_release(kind, 0, Noise::Exact, Some(Instant::now()));
+        assert!(matches!(ended, Err(MechanismError::Timeout)), "{}", kind.name);
+    }
 }
 
 /// All numbers that were published, and all draws.

@@ -74,6 +74,7 @@ fn noiseless(
         noise: Noise::Exact,
         estimator: &Pgm { settings },
         memory_limit: 1 << 28,
+        deadline: None,
     };
     let mut budget = Budget::new(total, neighbours);
     let mut source = NoiseSource::seeded(&SeedPath::new("sensitivities", 1));

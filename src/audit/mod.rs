@@ -222,6 +222,7 @@ impl Run<'_> {
             noise: Noise::Exact,
             estimator,
             memory_limit: MEMORY,
+            deadline: None,
         };
         let mut budget = Budget::new(self.total, self.request.neighbours);
         let mut source = NoiseSource::seeded(&path);

@@ -138,6 +138,9 @@ impl From<MechanismError> for End {
     fn from(error: MechanismError) -> Self {
         match error {
             MechanismError::Estimator(error) => error.into(),
+            MechanismError::Timeout => {
+                Self { status: Status::Timeout, bytes: None, message: error.to_string() }
+            }
             MechanismError::Infeasible { bytes, message } => {
                 Self { status: Status::Infeasible, bytes: Some(bytes), message }
             }
@@ -225,6 +228,7 @@ fn release(plan: &Plan, trial: &Trial, means: Means) -> Result<(Release, Vec<Str
         },
         estimator: &between_rounds,
         memory_limit: means.memory_limit,
+        deadline: means.deadline(),
     };
     let release = plan.mechanism(trial).mechanism.release(&task, &mut budget, &mut source)?;
     let ledger = budget.ledger();

@@ -27,6 +27,9 @@ pub enum MechanismError {
         /// What would take them.
         message: String,
     },
+    /// The time is over.
+    #[error("out of time before everything was measured")]
+    Timeout,
     /// The data or the budget do not suit the mechanism.
     #[error("{0}")]
     Unsuitable(String),

@@ -44,6 +44,7 @@ impl SmallTable {
             estimator: &self.estimator,
             public: None,
             memory_limit: 1 << 30,
+            deadline: None,
         }
     }
 

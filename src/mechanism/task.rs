@@ -1,3 +1,5 @@
+use std::time::Instant;
+
 use super::MechanismError;
 use crate::data::Dataset;
 use crate::domain::Clique;
@@ -24,6 +26,8 @@ pub struct Task<'a> {
     pub estimator: &'a dyn Estimator,
     /// Bytes that its tables may take.
     pub memory_limit: u64,
+    /// When it has to end. Looked at between rounds, so that the last one may take longer.
+    pub deadline: Option<Instant>,
 }
 
 /// How noise is drawn.
@@ -37,6 +41,14 @@ pub enum Noise {
 }
 
 impl Task<'_> {
+    /// An error once the time is over.
+    pub(super) fn in_time(&self) -> Result<(), MechanismError> {
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(MechanismError::Timeout),
+            _ => Ok(()),
+        }
+    }
+
     /// Measures the workload's marginals one by one, each with an equal share of the budget.
     pub(super) fn measure_each(
         &self,
@@ -46,6 +58,7 @@ impl Task<'_> {
         let cliques = self.workload.cliques();
         let shares = budget.rest()?.split(cliques.len())?;
         let measured = cliques.into_iter().zip(shares).map(|(clique, share)| {
+            self.in_time()?;
             let cells = self.data.project(&clique)?;
             measure(clique, cells.values(), share)
         });

@@ -221,6 +221,7 @@ fn play(
     let mut satisfied = vec![0.0; queries.len()];
     let mut scores = vec![0.0; 2 * queries.len()];
     for (updates, share) in shares.enumerate() {
+        task.in_time()?;
         let chosen: Vec<usize> = match share {
             None => (0..game.samples).map(|_| choices.random_range(0..scores.len())).collect(),
             Some(share) => {

@@ -44,6 +44,7 @@ impl Mechanism for Gaussian {
         budget: &mut Budget,
         source: &mut NoiseSource,
     ) -> Result<Release, MechanismError> {
+        task.in_time()?;
         let began = Instant::now();
         let neighbours = budget.neighbours();
         let (domain, cliques) = (task.workload.domain(), task.workload.cliques());

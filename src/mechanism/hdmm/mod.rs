@@ -101,7 +101,10 @@ impl Mechanism for Hdmm {
             .workload
             .parts()
             .iter()
-            .map(|part| Strategy::new(part, self.restarts))
+            .map(|part| {
+                task.in_time()?;
+                Strategy::new(part, self.restarts)
+            })
             .collect::<Result<_, _>>()?;
         let select = began.elapsed().as_secs_f64();
 

@@ -168,6 +168,7 @@ impl Adult {
             estimator: &self.estimator,
             public: None,
             memory_limit: 1 << 30,
+            deadline: None,
         };
         let mechanism = (HDMM.build)(&parameters.parse().unwrap()).unwrap();
         let mut budget = Budget::new(Epsilon::new(epsilon).unwrap(), Neighbours::Replace);

@@ -99,6 +99,7 @@ impl Mechanism for Mwem {
         }
         let truth = measure.truth(task.workload, task.data)?;
         while let (Some(select), Some(pay)) = (shares.pop(), shares.pop()) {
+            task.in_time()?;
             progress.round += 1;
             self.round(task, &truth, [select, pay], &mut progress, source)
                 .map_err(|error| in_round(progress.round, rounds, error))?;

@@ -61,7 +61,15 @@ fn released(
     let estimator = Pgm { settings: Settings { iterations: Some(500), ..Settings::default() } };
     let mwem = (find("mwem").unwrap().build)(&parameters.parse().unwrap()).unwrap();
     let (noise, memory_limit) = (Noise::Exact, 1 << 30);
-    let task = Task { data, workload, noise, estimator: &estimator, public: None, memory_limit };
+    let task = Task {
+        data,
+        workload,
+        noise,
+        estimator: &estimator,
+        public: None,
+        memory_limit,
+        deadline: None,
+    };
     let mut budget = Budget::new(Epsilon::new(epsilon).unwrap(), neighbours);
     let mut source = NoiseSource::seeded(&SeedPath::new("test", seed));
     Ok((mwem.release(&task, &mut budget, &mut source)?, budget))

@@ -167,7 +167,7 @@ impl Mechanism for PrivBayes {
         let sensitivity = Sensitivity::<L1>::linear(1.0, Neighbours::Replace)?;
         let noise_scale = sensitivity.get() / pure_epsilon(measure[0].guarantee())?.get();
         let useful = self.useful_cells(data.len(), noise_scale);
-        let families = network::choose(self, data, useful, select, source)?;
+        let families = network::choose(self, data, useful, select, source, || task.in_time())?;
         let select_seconds = started.elapsed().as_secs_f64();
 
         let started = Instant::now();

@@ -26,6 +26,7 @@ pub(super) fn choose(
     useful_cells: usize,
     shares: Vec<Share>,
     source: &mut NoiseSource,
+    in_time: impl Fn() -> Result<(), MechanismError>,
 ) -> Result<Vec<Family>, MechanismError> {
     let domain = data.domain();
     // Ids ascend with size: the first one has the fewest values.
@@ -36,6 +37,7 @@ pub(super) fn choose(
     let mut rng = ChaCha8Rng::from_seed(SeedPath::new("mechanism", "privbayes").seed());
     let mut scored: HashMap<(AttributeId, Clique), f64> = HashMap::new();
     for share in shares {
+        in_time()?;
         let candidates = candidates(privbayes, domain, &families, &rest, useful_cells, &mut rng);
         let new: Vec<&Family> = candidates
             .iter()

@@ -46,6 +46,7 @@ fn release(
         estimator: &Pgm::default(),
         public: None,
         memory_limit: 1 << 30,
+        deadline: None,
     };
     let mut source = NoiseSource::seeded(&SeedPath::new("test", "privbayes"));
     mechanism.release(&task, budget, &mut source)
@@ -61,7 +62,7 @@ fn answers(release: &Release) -> &[Measurement] {
 fn families(mechanism: &PrivBayes, data: &Dataset, cells: usize, epsilon: f64) -> Vec<Family> {
     let shares = budget(epsilon).rest().unwrap().split(data.domain().len() - 1).unwrap();
     let mut source = NoiseSource::seeded(&SeedPath::new("test", "network"));
-    network::choose(mechanism, data, cells, shares, &mut source).unwrap()
+    network::choose(mechanism, data, cells, shares, &mut source, || Ok(())).unwrap()
 }
 
 #[test]

@@ -129,6 +129,7 @@ impl Mechanism for SpanningTree {
             ));
         }
         let [one_way, choices, two_way] = self.split(budget.rest()?, domain.len())?;
+        task.in_time()?;
         let line = task.noise.whole();
         let started = Instant::now();
         let singles = domain.ids().map(|id| Clique::new([id]));

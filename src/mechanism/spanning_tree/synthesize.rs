@@ -42,6 +42,7 @@ pub fn synthesize(
         estimator: pgm,
         public: None,
         memory_limit: run.memory_limit,
+        deadline: run.deadline,
     };
     let release = SpanningTree::default().release(&task, budget, source)?;
     let estimated = pgm.estimate(&release.evidence(domain), run)?;

@@ -36,6 +36,7 @@ fn release(data: &Dataset, budget: &mut Budget) -> Result<Release, MechanismErro
         estimator: &Pgm::default(),
         public: None,
         memory_limit: 1 << 30,
+        deadline: None,
     };
     let mut source = NoiseSource::seeded(&SeedPath::new("test", "spanning tree"));
     SpanningTree::default().release(&task, budget, &mut source)

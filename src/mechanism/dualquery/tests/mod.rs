@@ -61,6 +61,7 @@ fn released(
         estimator: &pgm,
         public: None,
         memory_limit: 1 << 24,
+        deadline: None,
     };
     let path = SeedPath::new("test", "dualquery");
     mechanism.release(&task, budget, &mut NoiseSource::seeded(&path))
