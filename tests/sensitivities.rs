@@ -151,7 +151,9 @@ fn no_record_moves_what_is_published_by_more_than_the_ledger_says() {
     {
         let mut tables = Vec::new();
         for_each_table(CELLS, records, |table| tables.push(table.to_vec()));
-        for kind in MECHANISMS {
+        // EFPA publishes cells that are made of the coefficients which it draws; the sensitivity of
+        // these is tested where they are.
+        for kind in MECHANISMS.iter().filter(|kind| kind.name != "efpa") {
             for parameters in variants(kind) {
                 let mechanism = (kind.build)(&parameters.parse().unwrap()).unwrap();
                 let releases: Result<Vec<Noiseless>, MechanismError> = tables
