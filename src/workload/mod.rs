@@ -4,6 +4,7 @@
 //! a Kronecker product of one factor per attribute, or one matrix over all cells. Neither a
 //! prefix matrix nor a Kronecker product is ever written out.
 
+mod factor_error;
 mod p_identity;
 mod pseudo_inverse;
 mod query_factor;
@@ -14,9 +15,10 @@ mod total_estimator;
 #[allow(clippy::module_inception)]
 mod workload;
 
+pub use factor_error::FactorError;
 pub use p_identity::{GramInverse, PIdentity};
 pub use pseudo_inverse::PseudoInverse;
-pub use query_factor::{FactorError, QueryFactor};
+pub use query_factor::QueryFactor;
 pub use query_matrix::{QueryError, QueryMatrix, RowOrder};
 pub use total_estimator::TotalEstimator;
 pub use workload::{SubWorkload, Workload};

@@ -6,12 +6,14 @@
 mod cover;
 mod linear;
 mod measurement;
+mod penalty;
 #[cfg(test)]
 mod tests;
 
 pub use cover::maximal_cliques;
-pub use linear::{LinearLoss, LinearLossError, Norm};
+pub use linear::{LinearLoss, LinearLossError};
 pub use measurement::{Measurement, MeasurementError, estimate_total};
+pub use penalty::Norm;
 
 use std::sync::Arc;
 

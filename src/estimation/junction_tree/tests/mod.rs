@@ -1,7 +1,6 @@
+mod search;
+
 use proptest::prelude::*;
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 
 use super::*;
 
@@ -239,118 +238,6 @@ proptest! {
     }
 }
 
-/// The fewest cells over all elimination orders.
-fn exhaustive_cells(
-    domain: &Domain,
-    measured: &[Clique],
-    order: &mut [AttributeId],
-    from: usize,
-) -> f64 {
-    if from == order.len() {
-        let cliques = obvious_cliques(domain, measured, order);
-        return cliques.iter().map(|c| domain.cells_f64(c)).sum();
-    }
-    let mut best = f64::INFINITY;
-    for chosen in from..order.len() {
-        order.swap(from, chosen);
-        best = best.min(exhaustive_cells(domain, measured, order, from + 1));
-        order.swap(from, chosen);
-    }
-    best
-}
-
-#[test]
-fn small_random_graphs_are_solved_to_optimality() {
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    let mut hard = 0;
-    for _ in 0..60 {
-        let sizes: Vec<usize> = (0..7).map(|_| random.random_range(2..30)).collect();
-        let domain = domain(&sizes);
-        let pairs: Vec<Clique> = (0..random.random_range(7..13))
-            .map(|_| clique(&[random.random_range(0..7), random.random_range(0..7)]))
-            .collect();
-        let mut order = JunctionTree::new(&domain, &pairs).elimination_order().to_vec();
-        let best = exhaustive_cells(&domain, &pairs, &mut order, 0);
-        let searched = JunctionTree::new(&domain, &pairs).size().cells;
-        assert_eq!(searched, best, "{domain:?} {pairs:?}");
-        let greedy = OrderSearch { restarts: 0, ..OrderSearch::default() };
-        let greedy = JunctionTree::with_search(&domain, &pairs, &greedy).size().cells;
-        assert!(greedy <= 3.0 * best);
-        hard += usize::from(greedy > best);
-    }
-    assert!(hard > 0, "restarts were not needed for any of these");
-}
-
-#[test]
-fn adult_has_3_914_006_cells() {
-    let domain = Domain::new([
-        ("age", 85),
-        ("workclass", 9),
-        ("fnlwgt", 100),
-        ("education", 16),
-        ("education-num", 16),
-        ("marital-status", 7),
-        ("occupation", 15),
-        ("relationship", 6),
-        ("race", 5),
-        ("sex", 2),
-        ("capital-gain", 100),
-        ("capital-loss", 100),
-        ("hours-per-week", 99),
-        ("native-country", 42),
-        ("income>50K", 2),
-    ])
-    .unwrap();
-    let triples: Vec<Clique> = [
-        "occupation race capital-loss",
-        "occupation sex native-country",
-        "marital-status relationship income>50K",
-        "age education-num sex",
-        "workclass education-num occupation",
-        "marital-status occupation income>50K",
-        "race native-country income>50K",
-        "occupation capital-gain income>50K",
-        "marital-status hours-per-week income>50K",
-        "workclass race capital-gain",
-        "marital-status relationship capital-gain",
-        "workclass education-num capital-gain",
-        "education-num relationship race",
-        "fnlwgt hours-per-week income>50K",
-        "workclass sex native-country",
-    ]
-    .iter()
-    .map(|triple| triple.split(' ').map(|name| domain.id(name).unwrap()).collect())
-    .collect();
-    let tree = JunctionTree::new(&domain, &triples);
-    let size = tree.size();
-    assert_eq!(size, TreeSize { cliques: 9, cells: 3_914_006.0, largest: 2_160_000.0 });
-    assert_eq!(tree.covering(&clique(&[domain.id("education").unwrap().0])), None);
-
-    assert_eq!(tree.check_limit(8 * 3_914_006), Ok(()));
-    let error = tree.check_limit(8 * 3_914_006 - 1).unwrap_err();
-    assert_eq!((error.needed_bytes, error.size), (8.0 * 3_914_006.0, size));
-    let worst = &error.worst[0];
-    assert_eq!((worst.cells, error.worst.len()), (2_160_000.0, 3));
-    assert_eq!(domain.cells_f64(&worst.clique), worst.cells);
-    assert!(worst.merged.len() > 3 && worst.merged.iter().all(|c| triples.contains(c)));
-    let message = error.to_string();
-    assert!(
-        message.starts_with("the model needs 31 MB for a junction tree of 9 cliques"),
-        "{message}"
-    );
-    assert!(message.contains(&worst.names.join(" x ")), "{message}");
-}
-
-#[test]
-fn a_chordal_graph_needs_no_fill_and_no_restarts() {
-    let (domain, triples) = chain(50, 4);
-    let search = OrderSearch { seed: 0, restarts: 0, work: 0 };
-    let tree = JunctionTree::with_search(&domain, &triples, &search);
-    let mut cliques = tree.cliques().to_vec();
-    cliques.sort();
-    assert_eq!(cliques, triples);
-}
-
 #[test]
 fn the_root_halves_a_chain() {
     let (domain, triples) = chain(103, 4);
@@ -399,23 +286,4 @@ fn sizes_beyond_all_floats_are_refused_without_panic() {
     assert_eq!((error.needed_bytes, error.worst.len()), (f64::INFINITY, 1));
     assert!(error.to_string().contains("over 1e299 GB"));
     assert_eq!(JunctionTree::new(&domain, &cycle).len(), 38);
-}
-
-#[test]
-fn an_equal_seed_gives_an_equal_tree() {
-    let mut random = ChaCha8Rng::seed_from_u64(3);
-    let sizes: Vec<usize> = (0..40).map(|_| random.random_range(2..100)).collect();
-    let domain = domain(&sizes);
-    let pairs: Vec<Clique> = (0..60)
-        .map(|_| clique(&[random.random_range(0..40), random.random_range(0..40)]))
-        .collect();
-    let tree = |seed| {
-        let search = OrderSearch { seed, ..OrderSearch::default() };
-        JunctionTree::with_search(&domain, &pairs, &search)
-    };
-    assert_eq!(tree(5).elimination_order(), tree(5).elimination_order());
-    assert_ne!(tree(5).elimination_order(), tree(6).elimination_order());
-    let greedy = OrderSearch { restarts: 0, ..OrderSearch::default() };
-    let greedy = JunctionTree::with_search(&domain, &pairs, &greedy);
-    assert!(tree(5).size().cells < greedy.size().cells);
 }
