@@ -2,7 +2,7 @@
 //!
 //! The plots of all panels are equally large; what labels need comes off the whole first.
 
-use super::super::chart::{Chart, Content, Scale};
+use super::super::chart::{Chart, Content, Panel, Scale};
 use super::Size;
 use super::legend;
 use super::panel::{self, Room};
@@ -106,8 +106,25 @@ pub(super) fn natural_height(chart: &Chart, width: f64) -> f64 {
         (_, 1) => 300.0,
         _ => 255.0,
     };
+    // A row is as high as looks well with titles of one line.
+    let plot = likely_width(width - 2.0 * MARGIN, columns);
+    let one_line = titles(chart, columns, f64::INFINITY);
+    let longer = titles(chart, columns, plot).iter().sum::<f64>() - one_line.iter().sum::<f64>();
     let (above, below) = furniture(chart, width);
-    above + row * rows.max(1) as f64 + below
+    above + row * rows.max(1) as f64 + longer + below
+}
+
+/// About the width of each plot, before the width of the labels is known.
+fn likely_width(inner: f64, columns: usize) -> f64 {
+    (inner / columns as f64 - 60.0).max(LEAST)
+}
+
+/// What the titles of each row need above plots of this width.
+fn titles(chart: &Chart, columns: usize, width: f64) -> Vec<f64> {
+    let row = |panels: &[Panel]| {
+        panels.iter().map(|panel| panel::above(panel, width)).fold(0.0, f64::max)
+    };
+    chart.panels.chunks(columns).map(row).collect()
 }
 
 /// Columns and rows of panels in a picture of this width inside of its margins.
@@ -166,7 +183,7 @@ fn panels(scene: &mut Scene, chart: &Chart, area: Frame) {
     let guess = Frame {
         left: 0.0,
         top: 0.0,
-        width: (area.width / columns as f64 - 60.0).max(LEAST),
+        width: likely_width(area.width, columns),
         height: (area.height / rows as f64 - 60.0).max(LEAST),
     };
     let rooms: Vec<Room> = chart
@@ -182,13 +199,12 @@ fn panels(scene: &mut Scene, chart: &Chart, area: Frame) {
     };
     let left: Vec<f64> =
         (0..columns).map(|c| most(|room| room.left, &|i| i % columns == c)).collect();
-    let above: Vec<f64> =
-        (0..rows).map(|r| most(|room| room.above, &|i| i / columns == r)).collect();
     let below: Vec<f64> =
         (0..rows).map(|r| most(|room| room.below, &|i| i / columns == r)).collect();
 
     let taken = left.iter().sum::<f64>() + GAP * columns as f64 - MARGIN / 2.0;
     let width = ((area.width - taken) / columns as f64).max(LEAST);
+    let above = titles(chart, columns, width);
     let taken: f64 = above.iter().chain(&below).sum();
     let height = ((area.height - taken) / rows as f64).max(LEAST);
     for (i, (panel, y)) in chart.panels.iter().zip(&stretches).enumerate() {

@@ -1,5 +1,6 @@
 use super::super::chart::{Axis, Chart, Content, Panel};
 use super::font;
+use super::paragraph::wrapped;
 use super::scale::{Stretch, Tick};
 use super::scene::{
     AXIS, Anchor, At, FINE_GRID, Frame, GRID, INK, SOFT, Scene, Text, at, pen, text,
@@ -9,15 +10,27 @@ use super::{bars, lines};
 pub(super) const TICK_SIZE: f64 = 10.5;
 const LABEL_SIZE: f64 = 11.0;
 const TITLE_SIZE: f64 = 12.5;
+const TITLE_LEADING: f64 = 16.0;
 /// Slanted labels, in degrees.
 const SLANT: f64 = 35.0;
 
-/// What a panel needs around its plot.
+/// What a panel needs beside and below its plot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     pub(super) left: f64,
-    pub(super) above: f64,
     pub(super) below: f64,
+}
+
+/// What the title of a panel needs above a plot of this width.
+pub(super) fn above(panel: &Panel, width: f64) -> f64 {
+    match title_lines(panel, width).len() {
+        0 => 10.0,
+        lines => TITLE_SIZE + 18.0 + TITLE_LEADING * (lines - 1) as f64,
+    }
+}
+
+fn title_lines(panel: &Panel, width: f64) -> Vec<String> {
+    wrapped(&panel.title, TITLE_SIZE, true, width)
 }
 
 /// The room for the labels of a panel whose plot is about as large as `plot`.
@@ -43,8 +56,7 @@ pub(super) fn room(panel: &Panel, y: &Stretch, plot: Frame, labelled: bool) -> R
         Content::Lines { x, .. } => (TICK_SIZE, &x.label),
     };
     let axis_label = if axis_label.is_empty() { 0.0 } else { LABEL_SIZE + 8.0 };
-    let above = if panel.title.is_empty() { 10.0 } else { TITLE_SIZE + 18.0 };
-    Room { left, above, below: labels_height + 10.0 + axis_label + 8.0 }
+    Room { left, below: labels_height + 10.0 + axis_label + 8.0 }
 }
 
 /// Draws a panel with its plot in `frame`.
@@ -56,9 +68,10 @@ pub(super) fn draw(
     frame: Frame,
     labelled: bool,
 ) {
-    let baseline = frame.top - 9.0;
-    let title = text(at(frame.left, baseline), panel.title.as_str(), TITLE_SIZE);
-    scene.text(Text { bold: true, ..title });
+    for (i, line) in title_lines(panel, frame.width).into_iter().rev().enumerate() {
+        let baseline = frame.top - 9.0 - TITLE_LEADING * i as f64;
+        scene.text(Text { bold: true, ..text(at(frame.left, baseline), line, TITLE_SIZE) });
+    }
     vertical_axis(scene, panel, y, frame, labelled);
     match &panel.content {
         Content::Bars { label, categories } => {

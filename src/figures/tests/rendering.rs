@@ -89,9 +89,14 @@ fn check_at(chart: &Chart, size: Size) {
     let document = Document::parse(&source).unwrap();
     let texts: Vec<_> = document.descendants().filter(|node| node.has_tag_name("text")).collect();
     let has = |label: &str| texts.iter().any(|node| node.text() == Some(label));
-    let names = chart.series.iter().map(|series| &series.name);
-    for label in names.chain(chart.panels.iter().map(|panel| &panel.title)) {
-        assert!(label.is_empty() || has(label), "{label}");
+    for series in &chart.series {
+        assert!(has(&series.name), "{}", series.name);
+    }
+    // Titles may have several lines.
+    let words: Vec<&str> =
+        texts.iter().filter_map(|node| node.text()).flat_map(str::split_whitespace).collect();
+    for word in chart.panels.iter().flat_map(|panel| panel.title.split_whitespace()) {
+        assert!(words.contains(&word), "{word}");
     }
     for text in texts {
         let number = |name: &str| text.attribute(name).unwrap().parse::<f64>().unwrap();
@@ -182,6 +187,34 @@ fn up_to_eight_panels_and_thirty_series_are_drawn() {
     check(&bars(&outcomes, 4, Scale::Log));
     let values: Vec<Vec<f64>> = (1..=30).map(|i| vec![f64::from(i); 4]).collect();
     check(&lines(&values.iter().map(Vec::as_slice).collect::<Vec<_>>(), Scale::Log));
+}
+
+#[test]
+fn titles_that_are_longer_than_their_panel_go_on_in_another_line() {
+    let mut chart = bars(&[Outcome::Value(spread(1.0))], 9, Scale::Log);
+    let short = [1020.0, 317.0].map(|width| Size::of_width(&chart, width).height());
+    for panel in &mut chart.panels {
+        panel.title = "A table with a rather long name, public marginals of order 2".into();
+    }
+    for (width, before) in [1020.0, 317.0].into_iter().zip(short) {
+        let size = Size::of_width(&chart, width);
+        check_at(&chart, size);
+        assert!(size.height() > before, "the plots would be smaller");
+        let source = svg(&chart, size);
+        let document = Document::parse(&source).unwrap();
+        let mut lines: Vec<(f64, f64)> = document
+            .descendants()
+            .filter(|node| node.text().is_some_and(|text| text.starts_with("A table")))
+            .map(|node| {
+                let number = |name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
+                (number("x"), number("x") + number("textLength"))
+            })
+            .collect();
+        assert_eq!(lines.len(), 9);
+        lines.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let beside = |pair: &[(f64, f64)]| pair[0].0 == pair[1].0 || pair[0].1 < pair[1].0;
+        assert!(lines.windows(2).all(beside), "titles side by side overlap: {lines:?}");
+    }
 }
 
 #[test]
