@@ -2,14 +2,18 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use pgmbench::domain::{AttributeId, Clique, Domain};
 use pgmbench::estimation::model::{Calibrated, InferenceError, Model};
+use pgmbench::estimation::oracle::{Loopy, LoopyError, LoopyOptions};
+use pgmbench::factor::{CliqueLayout, Projectable};
 use pgmbench::problem::FactoredQuery;
 use pgmbench::workload::QueryFactor;
 use serde_json::{Map, json};
 
+use super::estimate::Oracle;
 use super::failure::{Blame, Failure};
 use super::output::{print, print_json};
 use super::table::{Table, write_csv};
@@ -44,6 +48,10 @@ pub(crate) struct QueryArgs {
     /// A JSON file with a list of factored queries
     #[arg(long, value_name = "FILE")]
     factored: Option<PathBuf>,
+    /// How to compute marginals; loopy and convex are approximations, for models whose junction tree
+    /// is too large, and only of attributes that were measured together
+    #[arg(long, value_enum, default_value_t = Oracle::Exact, conflicts_with_all = ["given", "factored"])]
+    oracle: Oracle,
     /// How to print the answers
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
@@ -73,9 +81,28 @@ impl QueryArgs {
                 .map_err(|error| Failure::in_file(path, error))?,
             None => Vec::new(),
         };
-        let calibrated = model.calibrate().or_input(self.model.display())?;
-        let mut tables = marginals(&model, &calibrated, &asked, &given).or_input("--marginal")?;
-        for query in &factored {
+        let tables = match self.oracle {
+            Oracle::Exact => self.exact(&model, &asked, &given, &factored)?,
+            Oracle::Loopy => self.approximate(&model, Loopy::bethe, &asked)?,
+            Oracle::Convex => self.approximate(&model, Loopy::convex, &asked)?,
+        };
+        match self.format {
+            Format::Csv => print(|output| write_csv(&tables, output)),
+            Format::Json => print_json(&tables),
+        }
+    }
+
+    fn exact(
+        &self,
+        model: &Model,
+        asked: &[Vec<AttributeId>],
+        given: &[(AttributeId, usize)],
+        factored: &[FactoredQuery],
+    ) -> Result<Vec<Table>, Failure> {
+        let domain = model.domain();
+        let calibrated = model.calibrate().map_err(|error| self.too_large(error))?;
+        let mut tables = marginals(model, &calibrated, asked, given).or_input("--marginal")?;
+        for query in factored {
             let values = calibrated.answer(&query.factors).or_input("--factored")?;
             tables.push(Table {
                 attributes: query.factors.iter().map(|(id, _)| domain.name(*id).into()).collect(),
@@ -84,10 +111,37 @@ impl QueryArgs {
                 values,
             });
         }
-        match self.format {
-            Format::Csv => print(|output| write_csv(&tables, output)),
-            Format::Json => print_json(&tables),
-        }
+        Ok(tables)
+    }
+
+    /// Why a model cannot be calibrated, and what can be had of it all the same.
+    fn too_large(&self, error: InferenceError) -> Failure {
+        let hint = match error {
+            InferenceError::TooLarge { .. } => {
+                "; --oracle convex approximates marginals of attributes that were measured together"
+            }
+            _ => "",
+        };
+        Failure::input(format!("{}: {error}{hint}", self.model.display()))
+    }
+
+    fn approximate(
+        &self,
+        model: &Model,
+        oracle: fn(&Arc<CliqueLayout>, LoopyOptions) -> Result<Loopy, LoopyError>,
+        asked: &[Vec<AttributeId>],
+    ) -> Result<Vec<Table>, Failure> {
+        let file = self.model.display();
+        let oracle = oracle(model.layout(), LoopyOptions::default()).or_input(&file)?;
+        let approximate = model.approximate(oracle).or_input(&file)?;
+        let each = asked.iter().map(|ids| {
+            let clique: Clique = ids.iter().copied().collect();
+            let found = approximate.project(&clique).or_input("--marginal")?;
+            Ok(table(model.domain(), ids, &[], found.values_as_listed(ids)))
+        });
+        let tables = each.collect::<Result<_, Failure>>()?;
+        eprintln!("note: these marginals are approximations by belief propagation");
+        Ok(tables)
     }
 }
 
@@ -110,14 +164,23 @@ fn marginals(
         });
         questions.collect::<Result<_, _>>()?
     };
+    Ok(asked.iter().zip(values).map(|(ids, values)| table(domain, ids, given, values)).collect())
+}
+
+/// A marginal over the attributes as listed.
+fn table(
+    domain: &Domain,
+    ids: &[AttributeId],
+    given: &[(AttributeId, usize)],
+    values: Vec<f64>,
+) -> Table {
     let name = |id: AttributeId| domain.name(id).to_string();
-    let tables = asked.iter().zip(values).map(|(ids, values)| Table {
+    Table {
         attributes: ids.iter().map(|&id| name(id)).collect(),
         given: given.iter().map(|&(id, value)| (name(id), value.into())).collect(),
         shape: ids.iter().map(|&id| domain.size(id)).collect(),
         values,
-    });
-    Ok(tables.collect())
+    }
 }
 
 /// The attributes in a list such as `age,"a name, with a comma"`.

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use pgmbench::estimation::estimate::half_of_the_machine;
 use pgmbench::estimation::model::{Model, Sampling};
+use pgmbench::numeric::bytes::Bytes;
 use pgmbench::privacy::Provenance;
 use pgmbench::storage::NewFile;
 use rand::rngs::SysRng;
@@ -59,6 +61,7 @@ impl SynthArgs {
         }
         let model = Model::read(&self.model).or_input(self.model.display())?;
         let records = self.records.unwrap_or(model.total().round() as usize);
+        check_size(&model, records)?;
         let unavailable = "no random numbers from the system";
         let seed = match (self.release, self.seed) {
             (true, _) => None,
@@ -129,5 +132,23 @@ impl SynthArgs {
             "randomness": Provenance::OperatingSystem,
             "made_by": format!("pgmbench {}", env!("CARGO_PKG_VERSION")),
         })
+    }
+}
+
+/// Refuses records that would not fit into memory, where they are drawn and written to: four bytes a
+/// value, and its digits with a comma.
+fn check_size(model: &Model, records: usize) -> Result<(), Failure> {
+    let domain = model.domain();
+    let digits = |id| (domain.size(id) - 1).max(1).ilog10() + 1;
+    let of_one: u32 = domain.ids().map(|id| 4 + digits(id) + 1).sum();
+    let (needed, limit) = (records as f64 * f64::from(of_one), half_of_the_machine());
+    match needed > limit as f64 {
+        true => Err(Failure::input(format!(
+            "--records: {records} records need {}, more than half of this machine's memory, {}; \
+             draw them in several files with different seeds",
+            Bytes(needed),
+            Bytes(limit as f64)
+        ))),
+        false => Ok(()),
     }
 }

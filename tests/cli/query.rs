@@ -122,3 +122,52 @@ fn questions_that_do_not_fit_the_model_are_refused() {
     refused(&["--factored", "queries.json"], &["queries.json: [0].query[0]", "\"sum\""]);
     assert_eq!(session.run(["query", "model", "--given", "sex=1"]).code, Some(2));
 }
+
+#[test]
+fn approximate_answers_are_for_attributes_that_were_measured_together() {
+    let session = Session::with_model();
+    let ask = |oracle: &str, attributes: &str| {
+        let args = ["query", "model", "--oracle", oracle, "--marginal", attributes];
+        session.run(args.iter().chain(&["--format", "json"]))
+    };
+    let exact = tables(&ask("exact", "sex,age").succeeds());
+    for oracle in ["loopy", "convex"] {
+        let said = ask(oracle, "sex,age").works();
+        assert!(said.stderr.contains("approximations"), "{}", said.stderr);
+        // The two cliques of this model share nothing, so that the approximation is exact.
+        assert_close(&tables(&said.stdout)[0].1, &exact[0].1);
+        ask(oracle, "sex,hrs").refuses(&["--marginal", "measured together"]);
+        let given = ["query", "model", "--oracle", oracle, "--marginal", "age", "--given", "sex=1"];
+        session.run(given).complains(&["--oracle", "--given"]);
+    }
+}
+
+#[test]
+fn a_model_that_is_too_large_for_exact_answers_says_what_it_can_answer() {
+    let session = Session::new();
+    let names: Vec<String> = (0..14).map(|i| format!("x{i}")).collect();
+    let pairs = (0..14).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let measurements: Vec<Value> = pairs
+        .map(|(i, j)| {
+            let y: Vec<f64> = (0..100).map(|cell| f64::from((cell * 7 + i as i32) % 5)).collect();
+            json!({
+                "attrs": [names[i], names[j]],
+                "query": ["identity", "identity"],
+                "y": y,
+                "stddev": 1.0,
+            })
+        })
+        .collect();
+    let domain: serde_json::Map<String, Value> =
+        names.iter().map(|name| (name.clone(), 10.into())).collect();
+    let problem = json!({"domain": domain, "total": 200.0, "measurements": measurements});
+    session.file("large.json", problem.to_string());
+    let estimate = ["estimate", "large.json", "--out", "large", "--iterations", "3"];
+    session.run(estimate.iter().chain(&["--oracle", "convex"])).works();
+    let ask = ["query", "large", "--marginal", "x3,x5"];
+    session.run(ask).refuses(&["large", "cells", "--oracle convex"]);
+    let said = session.run(ask.iter().chain(&["--oracle", "convex", "--format", "json"]));
+    let table = &tables(&said.works().stdout)[0].1;
+    assert_eq!(table.len(), 100);
+    assert!((table.iter().sum::<f64>() - 200.0).abs() < 1e-6);
+}

@@ -59,7 +59,7 @@ fn no_records_are_a_header() {
 #[test]
 fn numbers_of_records_that_are_none_are_refused() {
     let session = Session::with_model();
-    for records in ["-1", "many", "1.5"] {
+    for records in ["-1", "many", "1.5", "900000000000000"] {
         let said = session.run(["synth", "model", "--out", "out.csv", "--records", records]);
         assert_eq!(said.code, Some(2), "{}", said.stderr);
     }

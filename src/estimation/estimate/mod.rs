@@ -7,6 +7,7 @@ mod settings;
 mod spectral;
 
 pub use evidence::{Evidence, Likelihood, Observed, StructuralZeros};
+pub use memory::half_of_the_machine;
 pub use settings::{Algorithm, Lipschitz, OracleKind, Settings};
 
 use std::sync::Arc;

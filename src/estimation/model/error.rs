@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-use crate::domain::AttributeId;
+use crate::domain::{AttributeId, Clique};
 use crate::workload::FactorError;
 
 /// Why a model does not give an answer.
@@ -40,6 +40,12 @@ pub enum InferenceError {
         id: AttributeId,
         /// What is wrong with its factor.
         reason: FactorError,
+    },
+    /// Belief propagation says nothing about attributes that no clique has together.
+    #[error("approximate answers are for attributes that were measured together, these were not")]
+    NotTogether {
+        /// The attributes.
+        attributes: Clique,
     },
     /// The answer, or a table on the way to it, is larger than the limit.
     #[error("the answer takes a table of {cells:.4e} cells, more than the limit of {limit}")]

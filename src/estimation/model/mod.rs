@@ -30,6 +30,7 @@
 //! ```
 
 mod answers;
+mod approximate;
 mod calibration;
 mod clique_pass;
 mod conditional;
@@ -47,6 +48,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use approximate::Approximate;
 pub use calibration::{Calibrated, DEFAULT_CELL_LIMIT};
 pub use error::InferenceError;
 pub use origin::Origin;
