@@ -65,24 +65,26 @@ impl Release {
 
 impl Task<'_> {
     /// The number of records that estimators are told: N itself where it is public, because a
-    /// record is replaced and never added or removed; otherwise what the noisy answers say of it,
-    /// and 1 at least (supplement E.1).
+    /// record is replaced and never added or removed or because public marginals tell it; otherwise
+    /// what the noisy answers say of it, and 1 at least (supplement E.1).
     pub fn total(
         &self,
         neighbours: Neighbours,
         answers: &[Measurement],
     ) -> Result<f64, MechanismError> {
-        match neighbours {
-            Neighbours::Replace => Ok(self.data.len() as f64),
-            Neighbours::AddRemove => {
-                estimate_total(answers)
-                    .map(|total| total.max(1.0))
-                    .ok_or(MechanismError::Unsuitable(
-                    "no measurement determines the number of records, which is not public between \
-                     neighbours by adding and removing"
-                        .into(),
-                ))
-            }
+        if !self.has_private_total(neighbours) {
+            return Ok(self.data.len() as f64);
         }
+        estimate_total(answers).map(|total| total.max(1.0)).ok_or(MechanismError::Unsuitable(
+            "no measurement determines the number of records, which is not public between \
+             neighbours by adding and removing"
+                .into(),
+        ))
+    }
+
+    /// Whether the number of records is not to be known: neighbours differ in it, and no marginals
+    /// are public that would tell it.
+    pub(super) fn has_private_total(&self, neighbours: Neighbours) -> bool {
+        neighbours == Neighbours::AddRemove && self.public.is_none()
     }
 }

@@ -91,7 +91,7 @@ impl Mechanism for Mwem {
         }
         let rounds = rounds.number(task.data.domain());
         let neighbours = budget.neighbours();
-        let private_total = neighbours == Neighbours::AddRemove;
+        let private_total = task.has_private_total(neighbours);
         let mut shares = budget.rest()?.split(2 * rounds + usize::from(private_total))?;
         let mut progress = Progress::default();
         if private_total && let Some(share) = shares.pop() {

@@ -5,6 +5,7 @@ use crate::data::{Dataset, Provenance};
 use crate::domain::Domain;
 use crate::estimation::estimate::{Settings, Update};
 use crate::estimation::estimator::{Answers, Estimator, Pgm};
+use crate::mechanism::small_table::SmallTable;
 use crate::mechanism::{Noise, find};
 use crate::privacy::sensitivity::brute_force::{Records, worst_case};
 use crate::privacy::{Epsilon, Guarantee, LInfinity, SeedPath};
@@ -146,6 +147,20 @@ fn the_rounds_spend_the_budget_and_no_more() {
             assert_eq!(measured(&release).len(), draws - 7);
             assert!(neighbours == Neighbours::AddRemove || release.total == 300.0);
         }
+    }
+}
+
+#[test]
+fn a_number_of_records_that_public_marginals_tell_is_not_paid_for() {
+    let table = SmallTable::new(&[3, 1, 4, 1, 5, 9]);
+    let mwem = (find("mwem").unwrap().build)(&"rounds = 2".parse().unwrap()).unwrap();
+    for (public, draws) in [(None, 5), (Some(0), 4), (Some(1), 4)] {
+        let mut budget = Budget::new(Epsilon::new(0.01).unwrap(), Neighbours::AddRemove);
+        let mut source = NoiseSource::seeded(&SeedPath::new("total", 1));
+        let task = Task { public, ..table.task() };
+        let release = mwem.release(&task, &mut budget, &mut source).unwrap();
+        assert_eq!(budget.ledger().lines().len(), draws);
+        assert_eq!(release.total == 23.0, public.is_some(), "{}", release.total);
     }
 }
 
