@@ -143,7 +143,7 @@ impl RunArgs {
                 }),
             ),
             Voice::People => print(|output| {
-                let mut parts = vec![format!("{done} arms done")];
+                let mut parts = Vec::from_iter((done > 0).then(|| format!("{done} arms done")));
                 let more = [
                     (infeasible, "infeasible"),
                     (timeout, "out of time"),
@@ -152,7 +152,9 @@ impl RunArgs {
                 ];
                 let more = more.iter().filter(|(n, _)| *n > 0);
                 parts.extend(more.map(|(n, what)| format!("{n} {what}")));
-                writeln!(output, "\n{} in {seconds:.1} s", parts.join(", "))?;
+                if !parts.is_empty() {
+                    writeln!(output, "\n{} in {seconds:.1} s", parts.join(", "))?;
+                }
                 writeln!(output, "results in {}", folder.display())?;
                 if let Some(shard) = self.shard {
                     let collect = ["pgmbench", "collect", &folder.display().to_string()];

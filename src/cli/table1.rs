@@ -1,4 +1,4 @@
-use pgmbench::experiment::{Plan, PlannedData};
+use pgmbench::experiment::Plan;
 use pgmbench::factor::Projectable;
 
 use super::failure::Failure;
@@ -13,19 +13,14 @@ pub(crate) fn print_table(plan: &Plan) -> Result<(), Failure> {
             "Data set", "Records", "Attributes", "Domain", "Queries"
         )?;
         for data in plan.asked_datasets() {
-            let PlannedData { name, data, cases, standin, .. } = data;
-            let queries: usize = cases.iter().map(|case| case.workload.queries()).sum();
-            let domain = data.domain();
-            let digits: f64 = domain.ids().map(|id| (domain.size(id) as f64).log10()).sum();
-            let (power, lead) = (digits.floor(), 10f64.powf(digits - digits.floor()));
-            let name = format!("{name}{}", if *standin { " *" } else { "" });
+            let name = format!("{}{}", data.name, if data.standin { " *" } else { "" });
             writeln!(
                 output,
                 "{name:<12} {:>9} {:>11} {:>9} {:>9}",
-                data.len(),
-                domain.len(),
-                format!("{lead:.0}e{power}"),
-                queries
+                data.data.len(),
+                data.data.domain().len(),
+                data.domain_size(),
+                data.queries()
             )?;
         }
         if plan.asked_datasets().any(|data| data.standin) {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Case, Plan, PlannedData};
 use crate::domain::Domain;
+use crate::factor::Projectable;
 use crate::results::manifest::{
     ArmFacts, Build, Commit, DatasetFacts, Manifest, NOTICE, Run, configuration_hash,
 };
@@ -30,6 +31,9 @@ impl Plan {
             name: data.name.clone(),
             blake3: data.fingerprint.clone(),
             records: data.data.len(),
+            attributes: Some(data.data.domain().len()),
+            domain: Some(data.domain_size()),
+            queries: Some(data.queries()),
             standin: data.standin,
         };
         let costs = self.costs();

@@ -6,20 +6,34 @@ use crate::results::number;
 
 /// The data, with checksums and with stand-ins named.
 pub(super) fn datasets(id: String, experiment: &Experiment) -> Table {
-    let queries = |name: &str| {
+    let count = |count: Option<usize>| count.map_or_else(Cell::default, |n| chosen(n as f64));
+    let parts = |name: &str| {
         let workload = experiment.manifest.workloads.get(name).and_then(|list| list.as_array());
-        workload.map_or_else(Cell::default, |list| chosen(list.len() as f64))
+        count(workload.map(Vec::len))
     };
+    let domain = |size: &str| Cell { value: size.parse().ok(), ..text(size) };
     let row = |data: &DatasetFacts| {
         [
             text(labels::dataset(&data.name)),
             chosen(data.records as f64),
-            queries(&data.name),
+            count(data.attributes),
+            data.domain.as_deref().map_or_else(Cell::default, domain),
+            count(data.queries),
+            parts(&data.name),
             text(if data.standin { "made-up stand-ins" } else { "real" }),
             Cell { class: "code", ..text(data.blake3.as_str()) },
         ]
     };
-    let columns = ["dataset", "records*", "sub-workloads*", "records are", "BLAKE3 checksum"];
+    let columns = [
+        "dataset",
+        "records*",
+        "attributes*",
+        "possible records*",
+        "queries*",
+        "sub-workloads*",
+        "records are",
+        "BLAKE3 checksum",
+    ];
     let rows = experiment.manifest.datasets.iter().map(row).collect();
     Table::new(id, "Data", columns, rows).without_empty_columns()
 }

@@ -79,6 +79,9 @@ fn manifest(title: &str, rows: &[TrialRecord]) -> Manifest {
         name: name.into(),
         blake3: "00ff".into(),
         records: 100,
+        attributes: Some(4),
+        domain: Some("6e30".into()),
+        queries: Some(77),
         standin: name == "loans",
     };
     let build =

@@ -59,6 +59,15 @@ pub struct DatasetFacts {
     pub blake3: String,
     /// The number of records.
     pub records: usize,
+    /// The number of attributes. Earlier manifests do not have it, and neither what follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<usize>,
+    /// The number of possible records, to one digit: `1e19`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// The number of queries that the workload asks, in all cases together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries: Option<usize>,
     /// Whether made-up records stand in for it.
     pub standin: bool,
 }
@@ -286,6 +295,9 @@ mod tests {
                 name: "loans".into(),
                 blake3: "00ff".into(),
                 records: 42535,
+                attributes: Some(3),
+                domain: Some("2e4".into()),
+                queries: None,
                 standin: true,
             }],
             workloads: [("loans".to_string(), json!([["a", "b", "c"]]))].into(),

@@ -45,6 +45,19 @@ impl PlannedData {
             data,
         }
     }
+
+    /// The number of possible records to one digit, which may be past all floating point numbers.
+    pub fn domain_size(&self) -> String {
+        let domain = self.data.domain();
+        let digits: f64 = domain.ids().map(|id| (domain.size(id) as f64).log10()).sum();
+        let (power, lead) = (digits.floor(), 10f64.powf(digits - digits.floor()));
+        format!("{lead:.0}e{power}")
+    }
+
+    /// The queries of all cases.
+    pub fn queries(&self) -> usize {
+        self.cases.iter().map(|case| case.workload.queries()).sum()
+    }
 }
 
 /// The data that the file names. All of it, whatever part of the experiment is asked for: which
