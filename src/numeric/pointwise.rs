@@ -1,5 +1,7 @@
 //! Elementwise operations on slices of one length.
 
+use std::array;
+
 use multiversion::multiversion;
 use rayon::prelude::*;
 
@@ -7,7 +9,7 @@ use super::exp::exp_all;
 
 /// x *= y for each pair.
 pub fn multiply_assign(x: &mut [f64], y: &[f64], parallel: bool) {
-    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(x: &mut [f64], y: &[f64]) {
         for (x, y) in x.iter_mut().zip(y) {
             *x *= y;
@@ -30,7 +32,7 @@ pub fn add_exp(x: &mut [f64], y: &[f64]) {
 /// x /= y for each pair with y >= `tiny`. Where y is less, x becomes 0 and y becomes minus what x
 /// was. Returns the sum of all such x, which are not negative.
 pub fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: bool) -> f64 {
-    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(x: &mut [f64], y: &mut [f64], tiny: f64) -> f64 {
         // In lanes: one sum would wait for each addition.
         let mut lost = [0.0; 8];
@@ -71,7 +73,7 @@ const PARALLEL: usize = 1 << 15;
 
 /// out = a * x + b * y.
 pub fn combine(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64], parallel: bool) {
-    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64]) {
         for ((out, x), y) in out.iter_mut().zip(x).zip(y) {
             *out = a * x + b * y;
@@ -102,28 +104,37 @@ pub fn distance_products(
     next: &[f64],
     parallel: bool,
 ) -> [f64; 3] {
-    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block([old, new]: [f64; 2], [mean, nu]: [&[f64]; 2], [y, next]: [&[f64]; 2]) -> [f64; 3] {
-        let (mut g_next, mut g_d, mut d_d) = ([0.0; 8], [0.0; 8], [0.0; 8]);
-        let chunks = mean.chunks_exact(8).zip(nu.chunks_exact(8));
-        let chunks = chunks.zip(y.chunks_exact(8)).zip(next.chunks_exact(8));
-        for (((mean, nu), y), next) in chunks {
-            for i in 0..8 {
-                let g = old * mean[i] + new * nu[i] - y[i];
-                let d = next[i] - nu[i];
-                g_next[i] += g * next[i];
-                g_d[i] += g * d;
-                d_d[i] += d * d;
-            }
+        // In registers as a whole: sums of three products would otherwise go through memory.
+        #[inline(always)]
+        fn add<const W: usize>(
+            sums: &mut [[f64; W]; 3],
+            [old, new]: [f64; 2],
+            [mean, nu, y, next]: [&[f64; W]; 4],
+        ) {
+            let g: [f64; W] = array::from_fn(|i| old.mul_add(mean[i], new.mul_add(nu[i], -y[i])));
+            let d: [f64; W] = array::from_fn(|i| next[i] - nu[i]);
+            let [g_next, g_d, d_d] = *sums;
+            *sums = [
+                array::from_fn(|i| g[i].mul_add(next[i], g_next[i])),
+                array::from_fn(|i| g[i].mul_add(d[i], g_d[i])),
+                array::from_fn(|i| d[i].mul_add(d[i], d_d[i])),
+            ];
         }
-        for i in y.len() / 8 * 8..y.len() {
-            let g = old * mean[i] + new * nu[i] - y[i];
-            let d = next[i] - nu[i];
-            g_next[0] += g * next[i];
-            g_d[0] += g * d;
-            d_d[0] += d * d;
+        let (means, mean_rest) = mean.as_chunks::<4>();
+        let (nus, nu_rest) = nu.as_chunks::<4>();
+        let (ys, y_rest) = y.as_chunks::<4>();
+        let (nexts, next_rest) = next.as_chunks::<4>();
+        let mut sums = [[0.0; 4]; 3];
+        for (((mean, nu), y), next) in means.iter().zip(nus).zip(ys).zip(nexts) {
+            add(&mut sums, [old, new], [mean, nu, y, next]);
         }
-        [g_next, g_d, d_d].map(|lanes| lanes.iter().sum())
+        let mut rest = [[0.0]; 3];
+        for (((mean, nu), y), next) in mean_rest.iter().zip(nu_rest).zip(y_rest).zip(next_rest) {
+            add(&mut rest, [old, new], [mean, nu, y, next].map(array::from_ref));
+        }
+        array::from_fn(|k| sums[k].iter().sum::<f64>() + rest[k][0])
     }
     let n = y.len();
     assert!(mean.len() == n && nu.len() == n && next.len() == n);
@@ -137,12 +148,12 @@ pub fn distance_products(
         true => (0..blocks).into_par_iter().map(part).collect(),
         false => (0..blocks).map(part).collect(),
     };
-    parts.iter().fold([0.0; 3], |sum, part| std::array::from_fn(|i| sum[i] + part[i]))
+    parts.iter().fold([0.0; 3], |sum, part| array::from_fn(|i| sum[i] + part[i]))
 }
 
 /// x = a * x + b * y.
 pub fn blend(a: f64, x: &mut [f64], b: f64, y: &[f64], parallel: bool) {
-    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(a: f64, x: &mut [f64], b: f64, y: &[f64]) {
         for (x, y) in x.iter_mut().zip(y) {
             *x = a * *x + b * y;

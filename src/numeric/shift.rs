@@ -90,32 +90,33 @@ pub fn extremes(values: &[f64], parallel: bool) -> [f64; 2] {
     )
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn extremes_of(values: &[f64]) -> [f64; 2] {
     let mut range = Range::default();
-    let (blocks, rest) = values.as_chunks::<16>();
+    let (blocks, rest) = values.as_chunks::<8>();
     for block in blocks {
         range.include(block);
     }
     range.extremes(rest)
 }
 
-/// The smallest and the largest of many values, sixteen at a time.
+/// The smallest and the largest of many values, eight at a time: with more, a loop that does other things
+/// too would run out of registers.
 pub(super) struct Range {
-    low: [f64; 16],
-    high: [f64; 16],
+    low: [f64; 8],
+    high: [f64; 8],
 }
 
 impl Default for Range {
     #[inline(always)]
     fn default() -> Self {
-        Self { low: [f64::INFINITY; 16], high: [f64::NEG_INFINITY; 16] }
+        Self { low: [f64::INFINITY; 8], high: [f64::NEG_INFINITY; 8] }
     }
 }
 
 impl Range {
     #[inline(always)]
-    pub(super) fn include(&mut self, values: &[f64; 16]) {
+    pub(super) fn include(&mut self, values: &[f64; 8]) {
         for ((low, high), &value) in self.low.iter_mut().zip(&mut self.high).zip(values) {
             *low = smaller(*low, value);
             *high = larger(*high, value);
@@ -126,11 +127,11 @@ impl Range {
     #[inline(always)]
     pub(super) fn extremes(mut self, rest: &[f64]) -> [f64; 2] {
         for (i, &value) in rest.iter().enumerate() {
-            self.low[i % 16] = smaller(self.low[i % 16], value);
-            self.high[i % 16] = larger(self.high[i % 16], value);
+            self.low[i % 8] = smaller(self.low[i % 8], value);
+            self.high[i % 8] = larger(self.high[i % 8], value);
         }
-        // As a tree: a chain of sixteen comparisons would take as long as a short table.
-        let mut half = 8;
+        // As a tree: a chain of eight comparisons would take as long as a short table.
+        let mut half = 4;
         while half > 0 {
             for i in 0..half {
                 self.low[i] = smaller(self.low[i], self.low[i + half]);
@@ -142,7 +143,7 @@ impl Range {
     }
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn max_rows(projection: &Projection, big: &[f64], small: &mut [f64]) {
     let n = projection.run();
     small.fill(f64::NEG_INFINITY);
@@ -175,7 +176,7 @@ fn max_rows(projection: &Projection, big: &[f64], small: &mut [f64]) {
 }
 
 /// exp(cell - shift) for the inner runs whose partners begin at `starts`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn exp_runs(projection: &Projection, starts: &[u32], big: &[f64], small: &[f64], to: &mut [f64]) {
     let n = projection.run();
     // Subtracting minus infinity would make a NaN.
@@ -225,7 +226,7 @@ pub fn ln_plus_rows<'a>(
     }
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn ln_all(from: &[f64], floor: f64, constant: f64, to: &mut [f64]) {
     for (to, &from) in to.iter_mut().zip(from) {
         *to = ln_one(larger(floor, from)) + constant;
@@ -233,7 +234,7 @@ fn ln_all(from: &[f64], floor: f64, constant: f64, to: &mut [f64]) {
 }
 
 /// big += its partner in small, for the inner runs whose partners begin at `starts`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn add_runs(projection: &Projection, starts: &[u32], small: &[f64], big: &mut [f64]) {
     let n = projection.run();
     for (&start, run) in starts.iter().zip(big.chunks_exact_mut(n)) {

@@ -25,12 +25,13 @@ impl DistanceStep {
 
     #[inline(always)]
     fn cell(&self, mean: &mut f64, nu: f64, y: f64, theta: &mut f64) {
-        *mean = self.blend[0] * *mean + self.blend[1] * nu;
-        *theta -= self.length * (self.weights[0] * *mean + self.weights[1] * nu - y);
+        *mean = self.blend[0].mul_add(*mean, self.blend[1] * nu);
+        let residual = self.weights[0].mul_add(*mean, self.weights[1].mul_add(nu, -y));
+        *theta = (-self.length).mul_add(residual, *theta);
     }
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn take(
     step: &DistanceStep,
     mean: &mut [f64],
@@ -40,13 +41,13 @@ fn take(
 ) -> [f64; 2] {
     let n = theta.len();
     assert!(mean.len() == n && nu.len() == n && y.len() == n);
-    let (means, mean_rest) = mean.as_chunks_mut::<16>();
-    let (nus, nu_rest) = nu.as_chunks::<16>();
-    let (ys, y_rest) = y.as_chunks::<16>();
-    let (thetas, theta_rest) = theta.as_chunks_mut::<16>();
+    let (means, mean_rest) = mean.as_chunks_mut::<8>();
+    let (nus, nu_rest) = nu.as_chunks::<8>();
+    let (ys, y_rest) = y.as_chunks::<8>();
+    let (thetas, theta_rest) = theta.as_chunks_mut::<8>();
     let mut range = Range::default();
     for (((mean, nu), y), theta) in means.iter_mut().zip(nus).zip(ys).zip(thetas) {
-        for i in 0..16 {
+        for i in 0..8 {
             step.cell(&mut mean[i], nu[i], y[i], &mut theta[i]);
         }
         range.include(theta);
@@ -61,20 +62,20 @@ fn take(
 
 /// theta' = theta - length * gradient. Returns the smallest and the largest cell of theta'. Minus
 /// infinity stays so.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 pub fn gradient_step(length: f64, gradient: &[f64], theta: &mut [f64]) -> [f64; 2] {
     assert_eq!(gradient.len(), theta.len());
-    let (gradients, gradient_rest) = gradient.as_chunks::<16>();
-    let (thetas, theta_rest) = theta.as_chunks_mut::<16>();
+    let (gradients, gradient_rest) = gradient.as_chunks::<8>();
+    let (thetas, theta_rest) = theta.as_chunks_mut::<8>();
     let mut range = Range::default();
     for (gradient, theta) in gradients.iter().zip(thetas) {
-        for i in 0..16 {
-            theta[i] -= length * gradient[i];
+        for i in 0..8 {
+            theta[i] = (-length).mul_add(gradient[i], theta[i]);
         }
         range.include(theta);
     }
     for (gradient, theta) in gradient_rest.iter().zip(&mut *theta_rest) {
-        *theta -= length * gradient;
+        *theta = (-length).mul_add(*gradient, *theta);
     }
     range.extremes(theta_rest)
 }

@@ -89,7 +89,7 @@ impl Silent {
 }
 
 /// The sums of u^2k; the first one is left out.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn powers(arguments: &[[f64; NARROW]]) -> [f64; TERMS] {
     let mut sums = [[0.0; NARROW]; TERMS];
     for u in arguments {
@@ -106,7 +106,7 @@ fn powers(arguments: &[[f64; NARROW]]) -> [f64; TERMS] {
 }
 
 /// u times the sum of c_k u^2k.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn odd_series(coefficients: &[f64; TERMS], u: &Lanes) -> Lanes {
     let square = u.map(|u| u * u);
     let mut sum = [0.0; LANES];

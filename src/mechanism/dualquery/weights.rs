@@ -206,7 +206,7 @@ impl Block {
     }
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn add_sums(start: Start<'_>, says: Says<'_>, sums: &mut [Lanes]) {
     let Some((last, before)) = sums.split_last_mut() else { return };
     let steps = before.len();
@@ -220,7 +220,7 @@ fn add_sums(start: Start<'_>, says: Says<'_>, sums: &mut [Lanes]) {
     }
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn add_slopes(
     start: Start<'_>,
     says: Says<'_>,

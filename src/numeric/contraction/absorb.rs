@@ -1,5 +1,7 @@
 //! The way back through a table that took in a smaller one.
 
+use std::array;
+
 use multiversion::multiversion;
 
 use super::blocks::{block, factors, in_blocks, store, total};
@@ -7,7 +9,7 @@ use super::{Contraction, Inner};
 
 /// For every term full * other of every cell of O: full *= other * d, and the adjoint of other gets
 /// what full * d was before.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 pub(super) fn absorb_rows(
     plan: &Contraction,
     full: &mut [f64],
@@ -21,75 +23,76 @@ pub(super) fn absorb_rows(
     for (row, &starts) in plan.rows.iter().enumerate() {
         for &term in &plan.terms {
             let (a_start, b_start) = factors(starts, term);
-            let (full_start, other_start) =
-                if second { (b_start, a_start) } else { (a_start, b_start) };
+            let (at_full, at_other) = if second { (b_start, a_start) } else { (a_start, b_start) };
+            let full = &mut full[at_full..at_full + n];
             match plan.inner {
-                Inner::Dot => {
-                    let d = d[row];
-                    in_blocks!(n, |first, W| {
-                        let mut both: [f64; W] = *block(full, full_start + first);
-                        for both in &mut both {
-                            *both *= d;
-                        }
-                        add(both, other, other_start + first, adjoint, full, full_start + first);
-                    });
-                }
-                Inner::RowRow => in_blocks!(n, |first, W| {
-                    let d: &[f64; W] = block(d, row * n + first);
-                    let mut both: [f64; W] = *block(full, full_start + first);
-                    for i in 0..W {
-                        both[i] *= d[i];
+                Inner::Dot | Inner::RowRow => {
+                    let other = &other[at_other..at_other + n];
+                    let adjoint = &mut adjoint[at_other..at_other + n];
+                    match plan.inner {
+                        Inner::Dot => along_other(full, other, &Slopes::One(d[row]), adjoint),
+                        _ => along_other(full, other, &Slopes::Row(&d[row * n..][..n]), adjoint),
                     }
-                    add(both, other, other_start + first, adjoint, full, full_start + first);
-                }),
-                Inner::RowScalar | Inner::Sum | Inner::Repeat => {
-                    let factor = other[other_start];
-                    let mut lanes = [0.0; 8];
-                    in_blocks!(8, n, |first, W| {
-                        let mut both: [f64; W] = *block(full, full_start + first);
-                        if plan.inner == Inner::RowScalar {
-                            let d: &[f64; W] = block(d, row * n + first);
-                            for i in 0..W {
-                                both[i] *= d[i];
-                            }
-                        } else {
-                            for both in &mut both {
-                                *both *= d[row];
-                            }
-                        }
-                        for i in 0..W {
-                            lanes[i] += both[i];
-                        }
-                        for both in &mut both {
-                            *both *= factor;
-                        }
-                        store(full, full_start + first, both);
-                    });
-                    adjoint[other_start] += total(lanes);
+                }
+                Inner::RowScalar => {
+                    let slopes = Slopes::Row(&d[row * n..][..n]);
+                    adjoint[at_other] += across_other(full, other[at_other], &slopes);
+                }
+                Inner::Sum | Inner::Repeat => {
+                    adjoint[at_other] += across_other(full, other[at_other], &Slopes::One(d[row]));
                 }
             }
         }
     }
 }
 
+/// The adjoint of O along a row of the full table.
+enum Slopes<'a> {
+    /// O lacks the inner axis.
+    One(f64),
+    /// O has it.
+    Row(&'a [f64]),
+}
+
+impl Slopes<'_> {
+    #[inline(always)]
+    fn block<const W: usize>(&self, first: usize) -> [f64; W] {
+        match self {
+            Self::One(d) => [*d; W],
+            Self::Row(d) => *block(d, first),
+        }
+    }
+}
+
+/// A row along which the other factor has its own numbers.
 #[inline(always)]
-fn add<const W: usize>(
-    both: [f64; W],
-    other: &[f64],
-    at_other: usize,
-    adjoint: &mut [f64],
-    full: &mut [f64],
-    at_full: usize,
-) {
-    let other: &[f64; W] = block(other, at_other);
-    let mut adjoints: [f64; W] = *block(adjoint, at_other);
-    for i in 0..W {
-        adjoints[i] += both[i];
-    }
-    store(adjoint, at_other, adjoints);
-    let mut products = both;
-    for i in 0..W {
-        products[i] *= other[i];
-    }
-    store(full, at_full, products);
+fn along_other(full: &mut [f64], other: &[f64], slopes: &Slopes, adjoint: &mut [f64]) {
+    let n = full.len();
+    assert!(other.len() == n && adjoint.len() == n);
+    in_blocks!(8, n, |first, W| {
+        let cells: [f64; W] = *block(full, first);
+        let slopes: [f64; W] = slopes.block(first);
+        let both: [f64; W] = array::from_fn(|i| cells[i] * slopes[i]);
+        let (other, before): (&[f64; W], &[f64; W]) = (block(other, first), block(adjoint, first));
+        let sums: [f64; W] = array::from_fn(|i| before[i] + both[i]);
+        store(adjoint, first, sums);
+        store(full, first, array::from_fn::<f64, W, _>(|i| both[i] * other[i]));
+    });
+}
+
+/// A row along which the other factor has one number. Returns what its adjoint gets.
+#[inline(always)]
+fn across_other(full: &mut [f64], other: f64, slopes: &Slopes) -> f64 {
+    let n = full.len();
+    let mut lanes = [0.0; 8];
+    in_blocks!(8, n, |first, W| {
+        let cells: [f64; W] = *block(full, first);
+        let slopes: [f64; W] = slopes.block(first);
+        let both: [f64; W] = array::from_fn(|i| cells[i] * slopes[i]);
+        for i in 0..W {
+            lanes[i] += both[i];
+        }
+        store(full, first, both.map(|both| both * other));
+    });
+    total(lanes)
 }

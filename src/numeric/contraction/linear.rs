@@ -29,7 +29,7 @@ macro_rules! each {
 }
 
 /// The rows of O in `tiles`; `o` begins with row `first_row`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 pub(super) fn linear_tiles(
     plan: &Contraction,
     tiles: &[Tile],
@@ -81,7 +81,7 @@ fn lanes<const W: usize, const R: usize, const SHARED: bool, const SCALAR: bool>
                 let x: &[f64; W] = block(a, a_start + a_row + first);
                 let y: [f64; W] = if SCALAR { [b[b_row]; W] } else { *block(b, b_row + first) };
                 for i in 0..W {
-                    sums[r][i] += x[i] * y[i];
+                    sums[r][i] = x[i].mul_add(y[i], sums[r][i]);
                 }
             }
             first += W;
