@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -150,6 +150,37 @@ fn ctrl_c_ends_a_run_at_once_and_says_how_to_go_on() {
         let said: String = said.map(|line| line.unwrap() + "\n").collect();
         assert!(said.contains("go on with\n  pgmbench run many.toml --jobs 2\n"), "{said}");
     }
+}
+
+/// Whoever reads the messages has stopped reading, so that the farewell cannot be said.
+#[test]
+fn a_second_ctrl_c_does_not_wait_for_the_farewell() {
+    let slow = MANY.replace("iterations = 40", "iterations = 100000000\ngap = 0.0");
+    let session = session(&slow);
+    let (reader, mut writer) = io::pipe().unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_pgmbench"))
+        .current_dir(session.path(""))
+        .args(["run", "many.toml"])
+        .stdout(Stdio::null())
+        .stderr(writer.try_clone().unwrap())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(reader);
+    said.read_line(&mut String::new()).unwrap();
+    // Fills the pipe, and then waits itself.
+    thread::spawn(move || while writer.write_all(&[b'\n'; 4096]).is_ok() {});
+    let id = run.id().to_string();
+    for _ in 0..2 {
+        thread::sleep(Duration::from_millis(500));
+        assert_eq!(run.try_wait().unwrap(), None, "the farewell was not held up");
+        Command::new("kill").args(["-INT", &id]).status().unwrap();
+    }
+    let began = Instant::now();
+    while run.try_wait().unwrap().is_none() {
+        assert!(began.elapsed() < Duration::from_secs(5), "the run goes on");
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(run.wait().unwrap().code(), Some(130));
 }
 
 #[test]
