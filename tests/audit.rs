@@ -6,7 +6,8 @@ use pgmbench::estimation::estimator::AsMeasured;
 use pgmbench::estimation::loss::Measurement;
 use pgmbench::factor::Projectable;
 use pgmbench::mechanism::{
-    GuaranteeKind, MECHANISMS, Mechanism, MechanismError, Published, Release, Task, Times, find,
+    Course, GuaranteeKind, MECHANISMS, Mechanism, MechanismError, Published, Release, Task, Times,
+    find,
 };
 use pgmbench::privacy::{
     Budget, Delta, Epsilon, Guarantee, LInfinity, Neighbours, NoiseSource, Rho, Scores, Sensitivity,
@@ -178,6 +179,7 @@ impl Mechanism for Choosing {
             own: Box::new(AsMeasured),
             offered: Vec::new(),
             times: Times::default(),
+            course: Course::default(),
         })
     }
 }

@@ -83,7 +83,7 @@ fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
                 "there is no setting `triples` here",
                 "5:1",
                 "triples",
-                "allowed: marginals, random, prefix, queries",
+                "allowed: marginals, every, random, prefix, queries",
             ],
         ),
     ];
@@ -227,8 +227,14 @@ fn settings_that_exclude_each_other_are_refused() {
         (
             "[[",
             "[workload]\nmarginals = [['a']]\nrandom = { marginals = 1, size = 1 }\n[[",
-            "a workload has either `marginals` or `random`, not both",
+            "a workload has one of `marginals`, `every` and `random`, not several",
             "{ marginals = 1, size = 1 }",
+        ),
+        (
+            "[[",
+            "[workload]\nevery = 2\nqueries = ['identity']\n[[",
+            "a workload has either `queries` or marginals, not both",
+            "2",
         ),
         ("[[", "[figure]\nkind = \"traces\"\n[[", "no traces are recorded", "\"traces\""),
         (
