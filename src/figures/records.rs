@@ -2,12 +2,9 @@ use super::Facts;
 use super::chart::{Chart, Content, Line, Point, Series};
 use super::curves::Grid;
 use super::labels::{self, distinct};
-use super::palette::Colour;
+use super::palette::BOUND;
 use super::tally::spread_of;
 use crate::results::{Metric, TraceRecord, TrialRecord};
-
-/// Bounds are not measured: they are black.
-const BOUND: Colour = Colour([0x00, 0x00, 0x00]);
 
 /// Error against the number of records, whichever data they are from. Data with the same number of
 /// attributes are in one column of panels; a row for each epsilon. For each mechanism whose theory says
@@ -37,6 +34,8 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
 }
 
 /// A line of bounds for each mechanism that has any, in each of the panels.
+///
+/// They share a colour, and differ by their dashes.
 fn add_bounds(chart: &mut Chart, in_panels: &[Vec<&TrialRecord>]) {
     let bounded = in_panels.iter().flatten().filter(|trial| trial.error_bound.is_some());
     for (style, mechanism) in distinct(bounded.map(|t| t.mechanism.as_str())).iter().enumerate() {

@@ -1,12 +1,9 @@
 use super::Facts;
 use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges, Series};
 use super::labels::{self, STAR, SeriesKey, distinct};
-use super::palette::Colour;
+use super::palette::BOUND;
 use super::tally::{Tally, left_out_note, spread_of, trials_phrase};
 use crate::results::{Metric, TraceRecord, TrialRecord};
-
-/// The bound is not measured: it is black.
-const BOUND: Colour = Colour([0x00, 0x00, 0x00]);
 
 /// Rounds that were used against those that the budget was laid out for, both logarithmic: a panel for
 /// each epsilon, a line for each data, and the line that none may cross. What leads to another number
