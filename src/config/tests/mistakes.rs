@@ -181,6 +181,25 @@ fn values_out_of_range_empty_lists_and_repetitions_are_refused() {
             "marginals = 0 is out of range",
             "0",
         ),
+        ("[[", "[workload]\nevery = 0\n[[", "every = 0 is out of range", "0"),
+        (
+            "\"adult\"",
+            "{ name = 'a', chain = { attributes = 0, records = 9 } }",
+            "attributes = 0 is out of range",
+            "{ attributes = 0, records = 9 }",
+        ),
+        (
+            "\"adult\"",
+            "{ name = 'a', chain = { attributes = 3, records = 9, flips = 2 } }",
+            "flips = 2 is out of range",
+            "{ attributes = 3, records = 9, flips = 2 }",
+        ),
+        (
+            "\"adult\"",
+            "{ name = 'A B', chain = { attributes = 3, records = 9 } }",
+            "\"A B\" cannot be a name of a data set",
+            "'A B'",
+        ),
         ("[[", "[quick]\ntrials = 0\n[[", "trials = 0 is out of range", "0"),
     ];
     for (piece, replacement, message, marked) in cases {
@@ -235,6 +254,12 @@ fn settings_that_exclude_each_other_are_refused() {
             "[workload]\nevery = 2\nqueries = ['identity']\n[[",
             "a workload has either `queries` or marginals, not both",
             "2",
+        ),
+        (
+            "\"adult\"",
+            "{ name = 'a', bins = 3, chain = { attributes = 3, records = 9 } }",
+            "records that are drawn from a chain have neither a schema nor bins",
+            "3",
         ),
         ("[[", "[figure]\nkind = \"traces\"\n[[", "no traces are recorded", "\"traces\""),
         (
