@@ -257,7 +257,7 @@ fn records_are_drawn_all_pairs_asked_and_rounds_written_down() {
     // A table of 32 cells takes 256 bytes.
     session.file(
         "less.toml",
-        &CHAIN.replace("memory = 300", "memory = 200").replace("\"chain\"\n", "\"less\"\n"),
+        CHAIN.replace("memory = 300", "memory = 200").replace("\"chain\"\n", "\"less\"\n"),
     );
     session.run(["run", "less.toml"]).works();
     let text = fs::read_to_string(session.path("results/less/trials.csv")).unwrap();
@@ -267,8 +267,8 @@ fn records_are_drawn_all_pairs_asked_and_rounds_written_down() {
 #[test]
 fn more_sets_than_there_are_attributes_for_are_refused() {
     let session = Session::new();
-    session.file("chain.toml", &CHAIN.replace("every = 2", "every = 6"));
+    session.file("chain.toml", CHAIN.replace("every = 2", "every = 6"));
     session.run(["plan", "chain.toml"]).complains(&["chain.toml", "5 attributes", "sets of 6"]);
-    session.file("nothing.toml", &CHAIN.replace("every = 2", "prefix = []"));
+    session.file("nothing.toml", CHAIN.replace("every = 2", "prefix = []"));
     session.run(["plan", "nothing.toml"]).complains(&["nothing is asked", "every = 2"]);
 }

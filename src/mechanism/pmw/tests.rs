@@ -24,7 +24,7 @@ fn data(domain: &Domain, records: u32) -> Dataset {
     let mut codes: Vec<Vec<u32>> = vec![(0..records).map(|i| u32::from(i % 5 == 0)).collect()];
     for place in 1..domain.len() as u32 {
         let last = &codes[place as usize - 1];
-        let flips = |i: u32| u32::from((i * 31 + place * 17) % 7 == 0);
+        let flips = |i: u32| u32::from((i * 31 + place * 17).is_multiple_of(7));
         codes.push((0..records).zip(last).map(|(i, bit)| bit ^ flips(i)).collect());
     }
     Dataset::from_codes("bits", domain, &codes, Provenance::default()).unwrap()
