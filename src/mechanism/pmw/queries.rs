@@ -1,5 +1,5 @@
-use crate::data::Dataset;
-use crate::factor::Factor;
+use crate::data::{Dataset, MarginalTooLarge};
+use crate::factor::{Factor, Projectable};
 use crate::mechanism::MechanismError;
 use crate::mechanism::counting_query::{self, CountingQuery};
 use crate::workload::{SubWorkload, Workload};
@@ -49,7 +49,7 @@ impl<'a> Queries<'a> {
         if rows.is_empty() {
             return Err(MechanismError::Unsuitable("there are no queries to choose from".into()));
         }
-        let truth = workload.answers(data)?;
+        let truth = truth(workload, data)?;
         let counts = rows.iter().map(|&(place, row)| truth[place][row]).collect();
         Ok(Self { workload, rows, counts, records: data.len() as f64 })
     }
@@ -105,6 +105,20 @@ impl<'a> Queries<'a> {
                 estimate: 1.0 - estimate,
             },
         }
+    }
+}
+
+/// The true answers. Where the table of all possible records is smaller than the records themselves,
+/// these are looked at once, and not once for each marginal.
+fn truth(workload: &Workload, data: &Dataset) -> Result<Vec<Vec<f64>>, MarginalTooLarge> {
+    let everything = data.domain().everything();
+    match data.domain().cells(&everything) {
+        Some(cells) if cells < data.len() => {
+            let table = data.project(&everything)?;
+            let answers = |part: &SubWorkload| part.answers(table.sum_onto(&part.clique).values());
+            Ok(workload.parts().iter().map(answers).collect())
+        }
+        _ => workload.answers(data),
     }
 }
 
