@@ -6,12 +6,14 @@ use pgmbench::estimation::estimator::AsMeasured;
 use pgmbench::estimation::loss::Measurement;
 use pgmbench::factor::Projectable;
 use pgmbench::mechanism::{
-    GuaranteeKind, MECHANISMS, Mechanism, MechanismError, Published, Release, Task, Times, find,
+    Course, GuaranteeKind, MECHANISMS, Mechanism, MechanismError, Published, Release, Task, Times,
+    find,
 };
 use pgmbench::privacy::{
-    Budget, Delta, Epsilon, Guarantee, LInfinity, Neighbours, NoiseSource, Rho, Scores, Sensitivity,
+    Budget, BudgetError, Delta, Epsilon, Guarantee, LInfinity, Neighbours, NoiseSource, NumberLine,
+    Rho, Scores, Sensitivity,
 };
-use pgmbench::workload::QueryMatrix;
+use pgmbench::workload::{QueryMatrix, SubWorkload};
 use rand::{Rng, RngExt};
 
 /// So sure that a sound mechanism fails once in a million seeds, not once in twenty.
@@ -178,6 +180,7 @@ impl Mechanism for Choosing {
             own: Box::new(AsMeasured),
             offered: Vec::new(),
             times: Times::default(),
+            course: Course::default(),
         })
     }
 }
@@ -242,6 +245,100 @@ fn a_rule_for_stopping_that_looks_at_the_data_is_caught() {
     };
     let found = choice(broken).unwrap();
     assert!(found.refutes() && found.epsilon_lower_bound > 3.0, "{found:?}");
+}
+
+/// Multiplicative weights that look at the true answer to see whether to go on, noise or not.
+struct Peeking(Box<dyn Mechanism>);
+
+impl Mechanism for Peeking {
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        let mut release = self.0.release(task, budget, source)?;
+        if let Published::Answers(answers) = &mut release.published {
+            let first = &answers[0];
+            let part = SubWorkload { clique: first.clique.clone(), query: first.query.clone() };
+            let truth = part.answers(task.data.project(&first.clique)?.values())[0];
+            let rounds = if 2.0 * truth > task.data.len() as f64 { 1 } else { 2 };
+            *answers = vec![first.clone(); rounds];
+        }
+        Ok(release)
+    }
+}
+
+/// Multiplicative weights that lay their budget out for the one round that they hope to need.
+struct Hopeful;
+
+impl Mechanism for Hopeful {
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        let Guarantee::Pure { epsilon } = budget.total() else { panic!("a pure budget") };
+        let half = Epsilon::new(epsilon.get() / 2.0)?;
+        let n = task.data.len() as f64;
+        let ones = task.data.project(&task.data.domain().everything())?.values()[1];
+        loop {
+            let choice = budget.spend(half)?;
+            choice.select(
+                "the worst",
+                &[n / 2.0 - ones, ones - n / 2.0],
+                moved(1.0),
+                Scores::General,
+                source,
+            )?;
+            let check = budget.spend(half)?;
+            let sensitivity = Sensitivity::new(1.0, Neighbours::Replace)?;
+            let noisy =
+                check.laplace("its answer", &[ones], sensitivity, NumberLine::Integers, source)?;
+            if n / 2.0 - noisy.values[0] <= 0.0 {
+                let clique = task.data.domain().everything();
+                let query = QueryMatrix::identity(task.data.domain(), &clique)?;
+                let answer = Measurement { clique, query, y: vec![0.0; 2], stddev: 1.0 };
+                return Ok(Release {
+                    total: n,
+                    published: Published::Answers(vec![answer]),
+                    own: Box::new(AsMeasured),
+                    offered: Vec::new(),
+                    times: Times::default(),
+                    course: Course::default(),
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn multiplicative_weights_that_stop_by_the_true_answer_are_caught() {
+    let (kind, case) = (find("pmw").unwrap(), case("pmw", 0, 1.0));
+    let honest = || (kind.build)(&case.parameters).unwrap();
+    let request = request(1.0, 4000);
+    let found = attack(&*honest(), kind.guarantee, &case, &request).unwrap();
+    assert!(!found.refutes(), "{found:?}");
+    let found = attack(&Peeking(honest()), kind.guarantee, &case, &request).unwrap();
+    assert!(found.refutes() && found.epsilon_lower_bound > 3.0, "{found:?}");
+    assert!(found.spent.is_some(), "the ledger has nothing to object to");
+}
+
+#[test]
+fn multiplicative_weights_that_pay_for_one_round_get_no_second_one() {
+    let ended = attack(&Hopeful, GuaranteeKind::Pure, &case("pmw", 0, 1.0), &request(1.0, 200));
+    match ended {
+        Err(AuditError::Mechanism(MechanismError::Budget(BudgetError::Overspent { .. }))) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn multiplicative_weights_with_a_fraction_of_the_noise_are_caught() {
+    // Most runs end after one of two rounds, which costs half of what is claimed.
+    let four_times = |total| twice(twice(total).total());
+    caught("pmw", 0, &request(1.0, 4000), four_times);
 }
 
 #[test]

@@ -133,6 +133,10 @@ fn pure_mechanisms_spend_all_of_epsilon_and_no_delta() {
         let (_, ledger) = release(kind, 0, Noise::Exact);
         let spent = ledger.verify(guarantee(kind, 1.0)).unwrap();
         let Some(Guarantee::Pure { epsilon }) = spent else { panic!("{}: {spent:?}", kind.name) };
+        // It may stop before all rounds that the budget is laid out for, and draws no others.
+        if kind.name == "pmw" {
+            continue;
+        }
         assert!(epsilon.get() > 0.999_999, "{} leaves budget unused: {spent:?}", kind.name);
     }
 }

@@ -183,6 +183,8 @@ fn variants(kind: &Kind) -> &'static [&'static str] {
     match kind.name {
         "mwem" => &["", "measure = \"marginal\""],
         "hdmm" => &["restarts = 2"],
+        // By default it would take tens of thousands of rounds when there is no noise.
+        "pmw" | "pmw-delta" => &["alpha = 0.3"],
         // Its privacy loss is exponential in eta / N, and N is 3.
         "dualquery" => &["eta = 0.5"],
         _ => &[""],

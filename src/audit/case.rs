@@ -48,6 +48,10 @@ pub fn cases(kind: &Kind, epsilon: f64, neighbours: Neighbours) -> Result<Vec<Ca
         "spanning-tree" => {
             &[Plan { title: "a tree of three", parameters: "", shape: Shape::Triangle }]
         }
+        "pmw" | "pmw-delta" => &[
+            Plan { title: "two rounds at most", parameters: "alpha = 0.99", shape: Shape::Coin },
+            Plan { title: "six rounds at most", parameters: "alpha = 0.9", shape: Shape::Rivals },
+        ],
         "dualquery" => {
             &[Plan { title: "the game", parameters: "eta = 1.0\nsamples = 2", shape: Shape::Game }]
         }
@@ -91,6 +95,9 @@ enum Shape {
     /// and the other down. The first starts behind by one and a half temperatures or so, because a
     /// rare choice changes its probability by the largest factor.
     Rivals,
+    /// Two records of one bit. Rules for stopping look at shares of the records, and no noisy share is
+    /// moved further than by one record of two.
+    Coin,
     /// Three attributes, one of which depends on another; the record strengthens one pair and
     /// weakens another.
     Triangle,
@@ -168,6 +175,13 @@ impl Shape {
                     prefix: &[],
                 }
             }
+            Shape::Coin => Data {
+                sizes: &[2],
+                records: vec![vec![0], vec![1]],
+                replacement: vec![1],
+                cliques: &[&[0]],
+                prefix: &[],
+            },
             Shape::Triangle => Data {
                 sizes: &[2, 2, 2],
                 // The first record has b unlike a and c like it; its replacement the reverse.

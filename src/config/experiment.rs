@@ -120,6 +120,39 @@ pub struct Dataset {
     /// For histograms: so many bins, neighbours of the original ones taken together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bins: Option<Spanned<u64>>,
+    /// Records that are drawn here, in place of data by that name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chain: Option<Spanned<Chain>>,
+}
+
+/// Binary records drawn from a Markov chain: the first attribute is 1 with probability `ones`, and each
+/// further one repeats the one before it, except with probability `flips`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table such as { attributes = 10, records = 1000 }")]
+pub struct Chain {
+    /// Their number.
+    pub attributes: u64,
+    /// Their number.
+    pub records: u64,
+    /// How likely the first attribute is 1; 0.1 if left out.
+    #[serde(default = "Chain::default_ones")]
+    pub ones: f64,
+    /// How likely an attribute differs from the one before it; 0.1 if left out.
+    #[serde(default = "Chain::default_flips")]
+    pub flips: f64,
+    /// Another seed draws other records. Fewer records with the same seed are the first of more.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl Chain {
+    fn default_ones() -> f64 {
+        0.1
+    }
+
+    fn default_flips() -> f64 {
+        0.1
+    }
 }
 
 /// Which tables count as neighbours.
@@ -152,6 +185,9 @@ pub struct Workload {
     /// The sets of attributes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub marginals: Option<Spanned<Vec<AttributeNames>>>,
+    /// All sets of so many attributes. Never together with `marginals`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<Spanned<u64>>,
     /// Sets drawn at random. Never together with `marginals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub random: Option<Spanned<RandomMarginals>>,
@@ -281,6 +317,8 @@ pub enum FigureMetric {
     WorkloadError,
     /// The mean squared error over its queries.
     MeanSquaredError,
+    /// The largest error of a query, as a share of the records.
+    MaxError,
 }
 
 /// A kind of figure.
@@ -297,6 +335,10 @@ pub enum FigureKind {
     Sizes,
     /// Bars by case, a panel for each data set.
     Cases,
+    /// Error against the number of records.
+    Records,
+    /// Rounds that were used against those that there could have been.
+    Rounds,
     /// Losses and error over the iterations.
     Traces,
     /// Text only.

@@ -49,8 +49,8 @@ pub use byte_size::{ByteSize, NotAByteSize};
 pub use error::{ConfigError, Mistake};
 pub use estimation::{Algorithm, Constant, Decreasing, Estimation, Loss, Oracle, Step};
 pub use experiment::{
-    Arm, AttributeNames, Changes, Dataset, Experiment, Figure, FigureKind, FigureMetric, Kind,
-    Limits, Mechanism, Neighbours, Noise, Parameters, Queries, RandomMarginals, RandomRanges,
+    Arm, AttributeNames, Chain, Changes, Dataset, Experiment, Figure, FigureKind, FigureMetric,
+    Kind, Limits, Mechanism, Neighbours, Noise, Parameters, Queries, RandomMarginals, RandomRanges,
     Scaling, Workload,
 };
 pub use source::Source;

@@ -8,7 +8,7 @@ use toml::{Spanned, Table};
 
 use super::byte_size::ByteSize;
 use super::experiment::{
-    Dataset, FigureKind, FigureMetric, Kind, Neighbours, Noise, Parameters, Workload,
+    Chain, Dataset, FigureKind, FigureMetric, Kind, Neighbours, Noise, Parameters, Workload,
 };
 use super::form::{self, Form, Numbers};
 use super::layers::EstimationLayer;
@@ -125,6 +125,7 @@ struct DatasetTable {
     name: Spanned<String>,
     schema: Option<Spanned<PathBuf>>,
     bins: Option<Spanned<u64>>,
+    chain: Option<Spanned<Chain>>,
 }
 
 impl<'de> Deserialize<'de> for Dataset {
@@ -132,8 +133,12 @@ impl<'de> Deserialize<'de> for Dataset {
         let written = Spanned::<NameOr<DatasetTable>>::deserialize(deserializer)?;
         let span = written.span();
         Ok(match written.into_inner() {
-            NameOr::Table(DatasetTable { name, schema, bins }) => Self { name, schema, bins },
-            NameOr::Name(name) => Self { name: Spanned::new(span, name), schema: None, bins: None },
+            NameOr::Table(DatasetTable { name, schema, bins, chain }) => {
+                Self { name, schema, bins, chain }
+            }
+            NameOr::Name(name) => {
+                Self { name: Spanned::new(span, name), schema: None, bins: None, chain: None }
+            }
         })
     }
 }

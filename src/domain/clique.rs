@@ -66,9 +66,37 @@ impl Clique {
         Clique(self.iter().filter(|&id| other.contains(id)).collect())
     }
 
+    /// All sets of `size` of the attributes, in lexicographic order; none when there are fewer.
+    pub fn subsets(&self, size: usize) -> Vec<Clique> {
+        let mut subsets = Vec::new();
+        choose(&self.0, size, &mut Vec::new(), &mut subsets);
+        subsets
+    }
+
     /// The attributes of this set that are not in `other`.
     pub fn minus(&self, other: &Clique) -> Clique {
         Clique(self.iter().filter(|&id| !other.contains(id)).collect())
+    }
+}
+
+/// The sets of `size` of `attributes`, each with those that were `chosen` before.
+fn choose(
+    attributes: &[AttributeId],
+    size: usize,
+    chosen: &mut Vec<AttributeId>,
+    subsets: &mut Vec<Clique>,
+) {
+    if size == 0 {
+        subsets.push(Clique(chosen.as_slice().into()));
+        return;
+    }
+    for (place, &attribute) in attributes.iter().enumerate() {
+        if attributes.len() - place < size {
+            return;
+        }
+        chosen.push(attribute);
+        choose(&attributes[place + 1..], size - 1, chosen, subsets);
+        chosen.pop();
     }
 }
 
@@ -96,6 +124,8 @@ mod tests {
         assert!(clique(&[1, 7]).is_subset(&a));
         assert!(!clique(&[1, 2]).is_subset(&a));
         assert!(Clique::empty().is_subset(&b));
+        assert_eq!(a.subsets(2), [clique(&[1, 3]), clique(&[1, 7]), clique(&[3, 7])]);
+        assert_eq!((a.subsets(0), a.subsets(4)), (vec![Clique::empty()], Vec::new()));
         assert_eq!(a.axis(AttributeId(7)), Some(2));
     }
 }

@@ -33,6 +33,13 @@ pub fn mean_squared_error(parts: &[SubWorkload], truth: &[Vec<f64>], estimate: &
     sum / count.max(1) as f64
 }
 
+/// The largest error of a query as a share of the records, max |q(p) - q(p^)|: what theorems about
+/// counting queries bound. Answers are taken as they are, below 0 or not.
+pub fn largest_error(truth: &[Vec<f64>], estimate: &[Vec<f64>], records: usize) -> f64 {
+    let pairs = truth.iter().flatten().zip(estimate.iter().flatten());
+    pairs.map(|(t, e)| (t - e).abs()).fold(0.0, f64::max) / records as f64
+}
+
 /// The answers of each sub-workload on these marginals, one for each.
 pub fn answers<'a>(
     parts: &[SubWorkload],
@@ -68,6 +75,7 @@ mod tests {
         let truth = [vec![3.0, 1.0], vec![0.0, 2.0]];
         let estimate = [vec![1.0, 3.0], vec![0.0, 2.0]];
         assert_eq!(workload_error(&truth, &estimate), 0.25);
+        assert_eq!(largest_error(&truth, &estimate, 4), 0.5);
         assert_eq!(workload_error(&[vec![0.0]], &[vec![1.0]]), f64::INFINITY);
         assert_eq!(workload_error(&[vec![0.0]], &[vec![0.0]]), 0.0);
     }

@@ -49,6 +49,8 @@ impl Costs<'_> {
         let attributes = workload.domain().len() as f64;
         let queries = workload.queries() as f64;
         let seconds = match self.plan.mechanism(trial).name {
+            // Some twenty rounds, each of which answers every query.
+            "pmw" | "pmw-delta" => 20.0 * self.iteration(trial),
             "mwem" => attributes * ROUND_ITERATIONS as f64 * self.iteration(trial),
             // The search for strategies, one for each size of an attribute.
             "hdmm" => 0.5,
@@ -100,7 +102,7 @@ impl Costs<'_> {
     fn measured(&self, trial: &Trial) -> Measured {
         let part = match self.plan.mechanism(trial).name {
             "privbayes" | "spanning-tree" => 0.01,
-            "mwem" => 0.5,
+            "mwem" | "pmw" | "pmw-delta" => 0.5,
             _ => 1.0,
         };
         let queries = self.workload(trial).queries() as f64;

@@ -11,7 +11,7 @@ use crate::config;
 use crate::estimation::estimate::{Settings, Update};
 use crate::estimation::estimator::{Estimated, Estimator, EstimatorError, NoAnswer, Pgm, Run};
 use crate::estimation::loss::Measurement;
-use crate::evaluation::{answers, mean_squared_error, workload_error};
+use crate::evaluation::{answers, largest_error, mean_squared_error, workload_error};
 use crate::factor::Projectable;
 use crate::mechanism::{MechanismError, Noise, Published, Release, Task};
 use crate::privacy::{Budget, Neighbours, NoiseSource};
@@ -82,6 +82,9 @@ pub(super) fn run_trial(
             let mut record = blank(plan, trial, row);
             record.select_seconds = Some(release.times.select);
             record.measure_seconds = Some(release.times.measure);
+            record.error_bound = release.course.error_bound;
+            record.rounds = release.course.rounds.map(|rounds| rounds.used);
+            record.round_limit = release.course.rounds.map(|rounds| rounds.limit);
             match &outcome {
                 Ok((estimated, seconds)) => {
                     record.estimate_seconds = Some(*seconds);
@@ -170,6 +173,7 @@ fn blank(plan: &Plan, trial: &Trial, row: &PlannedRow) -> TrialRecord {
         dataset: data.name.clone(),
         standin: data.standin,
         attributes: data.data.domain().len(),
+        records: data.data.len(),
         case: case.name.clone(),
         size: case.size,
         mechanism: mechanism.label.clone(),
@@ -182,10 +186,14 @@ fn blank(plan: &Plan, trial: &Trial, row: &PlannedRow) -> TrialRecord {
         phase: String::new(),
         workload_error: None,
         mean_squared_error: None,
+        max_error: None,
+        error_bound: None,
         measurement_error: None,
         l1_loss: None,
         l2_loss: None,
         gap: None,
+        rounds: None,
+        round_limit: None,
         iterations: None,
         select_seconds: None,
         measure_seconds: None,
@@ -329,6 +337,8 @@ fn evaluate(
     record.workload_error = Some(workload_error(&case.truth, &on_workload));
     record.mean_squared_error =
         Some(mean_squared_error(case.workload.parts(), &case.truth, &on_workload));
+    record.max_error = Some(largest_error(&case.truth, &on_workload, record.records))
+        .filter(|error| error.is_finite());
     // Estimates that answer the workload alone say nothing about other queries, and relative to a
     // measured query whose true answer is 0 there is no error.
     record.measurement_error = measured

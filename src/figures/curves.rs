@@ -4,8 +4,11 @@ use super::labels::{self, STAR, SeriesKey, distinct};
 use super::tally::{Tally, left_out_note, no_line_note, trials_phrase};
 use crate::results::TrialRecord;
 
-/// Curves in a grid of panels: a column for each data, a row for whatever else sets panels apart.
+/// Curves in a grid of panels: a column for each data, unless something else is in one column, and a
+/// row for whatever else sets panels apart.
 pub(super) struct Grid<'a, R> {
+    /// The name of the column that a trial belongs into.
+    pub(super) column: fn(&TrialRecord) -> String,
     /// What the rows are, from top to bottom.
     pub(super) rows: Vec<R>,
     /// Whether a trial belongs into a row.
@@ -24,7 +27,7 @@ impl<R> Grid<'_, R> {
     /// A line for each mechanism and estimator with whiskers from the smallest to the largest, both
     /// axes logarithmic. What did not run somewhere is said in a note.
     pub(super) fn chart(&self, trials: &[TrialRecord], facts: &Facts) -> Chart {
-        let datasets = distinct(trials.iter().map(|trial| trial.dataset.as_str()));
+        let columns = distinct(trials.iter().map(self.column));
         let keys = distinct(
             trials
                 .iter()
@@ -33,10 +36,10 @@ impl<R> Grid<'_, R> {
         );
         let (mut no_line, mut left_out, mut panels) = (Vec::new(), Vec::new(), Vec::new());
         for row in &self.rows {
-            for &dataset in &datasets {
+            for column in &columns {
                 let here: Vec<&TrialRecord> = trials
                     .iter()
-                    .filter(|t| t.dataset == dataset && (self.is_in)(t, row))
+                    .filter(|t| (self.column)(t) == *column && (self.is_in)(t, row))
                     .collect();
                 let mut values: Vec<f64> = here.iter().filter_map(|t| (self.x)(t)).collect();
                 values.sort_by(f64::total_cmp);
@@ -50,11 +53,8 @@ impl<R> Grid<'_, R> {
                             move |t: &&TrialRecord| t.mechanism == arm.context && t.arm == arm.arm;
                         here.iter().copied().filter(same)
                     };
-                    let place = format!(
-                        "{} on {}",
-                        labels::mechanism_with(arm.context, arm.arm),
-                        labels::dataset(dataset)
-                    );
+                    let place =
+                        format!("{} on {column}", labels::mechanism_with(arm.context, arm.arm),);
                     let whole = Tally::of(of_arm(), facts.metric);
                     if let Some(mark) = whole.mark(facts) {
                         no_line.push(format!("{place} ({mark})"));
@@ -69,12 +69,14 @@ impl<R> Grid<'_, R> {
                 }
                 let star = if here.iter().any(|t| t.standin) { STAR } else { "" };
                 let row_name = (self.name)(row);
-                let data_name = match datasets.len() {
+                let column_name = match columns.len() {
                     1 if star.is_empty() => String::new(),
-                    _ => labels::dataset(dataset) + star,
+                    _ => format!("{column}{star}"),
                 };
-                let parts: Vec<&str> =
-                    [data_name.as_str(), &row_name].into_iter().filter(|p| !p.is_empty()).collect();
+                let parts: Vec<&str> = [column_name.as_str(), &row_name]
+                    .into_iter()
+                    .filter(|p| !p.is_empty())
+                    .collect();
                 let ticks = if self.ticks_at_values { values } else { Vec::new() };
                 let x = Axis { ticks, ..Axis::log(self.x_label) };
                 let content = Content::Lines { x, lines, ranges: Ranges::Whiskers };
@@ -90,8 +92,8 @@ impl<R> Grid<'_, R> {
             left_out_note(&left_out),
         ];
         let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
-        let name = match datasets.as_slice() {
-            [dataset] => labels::dataset(dataset),
+        let name = match columns.as_slice() {
+            [only] => only.clone(),
             _ => String::new(),
         };
         Chart {
@@ -100,7 +102,7 @@ impl<R> Grid<'_, R> {
             series: labels::series(&keys, |key| labels::mechanism_with(key.context, key.arm)),
             columns: match self.rows.len() {
                 ..=1 => panels.len().min(3),
-                _ => datasets.len(),
+                _ => columns.len(),
             },
             panels,
             shares_y: self.rows.len() <= 1,

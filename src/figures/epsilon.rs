@@ -1,13 +1,14 @@
 use super::Facts;
 use super::chart::Chart;
 use super::curves::Grid;
-use super::labels::distinct;
+use super::labels::{self, distinct};
 use crate::results::{TraceRecord, TrialRecord};
 
 /// Error against epsilon: Figure 2a of ICML 2019, Figures 5.1.1, 5.2.1 and 5.3.1 of KDD 2015. A row of
 /// panels for each case.
 pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) -> Option<Chart> {
     let grid = Grid {
+        column: |trial| labels::dataset(&trial.dataset),
         rows: distinct(trials.iter().map(|trial| trial.case.clone())),
         is_in: |trial, case| trial.case == *case,
         name: |case| case.clone(),

@@ -7,8 +7,14 @@ use super::palette::colours;
 const MECHANISMS: [&str; 4] = ["PrivBayes", "DualQuery", "MWEM", "HDMM"];
 
 /// Mechanisms beside those.
-const OTHERS: [(&str, &str); 4] =
-    [("laplace", "Laplace"), ("tree", "Tree"), ("privlet", "Privlet"), ("php", "P-HP")];
+const OTHERS: [(&str, &str); 6] = [
+    ("laplace", "Laplace"),
+    ("gaussian", "Gaussian"),
+    ("tree", "Tree"),
+    ("privlet", "Privlet"),
+    ("php", "P-HP"),
+    ("pmw-delta", "PMW (delta)"),
+];
 
 /// What distinguishes a series: its estimator, and what else varies in the figure (the mechanism,
 /// the data), which may be empty.

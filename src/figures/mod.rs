@@ -17,7 +17,9 @@ mod facts;
 pub mod labels;
 mod numbers;
 mod palette;
+mod records;
 mod render;
+mod rounds;
 mod scaling;
 mod sizes;
 mod table;
@@ -68,6 +70,16 @@ pub const FIGURES: &[Figure] = &[
         name: "cases",
         about: "Error by kind of query, a bar for each mechanism and estimator, a panel for each data.",
         chart: cases::chart,
+    },
+    Figure {
+        name: "records",
+        about: "Error against the number of records, a column of panels for each number of attributes, a row for each epsilon; with the bound of the mechanism's theory.",
+        chart: records::chart,
+    },
+    Figure {
+        name: "rounds",
+        about: "Rounds that a mechanism used against those that there could have been, a line for each data.",
+        chart: rounds::chart,
     },
     Figure {
         name: "scaling",

@@ -20,6 +20,9 @@ const GREEN: Colour = Colour([0x00, 0x9E, 0x73]);
 const VERMILION: Colour = Colour([0xD5, 0x5E, 0x00]);
 const PURPLE: Colour = Colour([0xCC, 0x79, 0xA7]);
 
+/// For what is not measured: a limit that no line may cross.
+pub(super) const BOUND: Colour = GREY;
+
 /// The same estimator has the same colour in every figure.
 const KNOWN: &[(&str, Colour)] = &[
     ("own", GREY),

@@ -1,12 +1,13 @@
 use super::Facts;
 use super::chart::Chart;
 use super::curves::Grid;
-use super::labels::distinct;
+use super::labels::{self, distinct};
 use crate::results::{TraceRecord, TrialRecord};
 
 /// Error against the size of the queries: Figure 5.2.2 of KDD 2015. A row of panels for each epsilon.
 pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) -> Option<Chart> {
     let grid = Grid {
+        column: |trial| labels::dataset(&trial.dataset),
         rows: distinct(trials.iter().map(|trial| trial.epsilon)),
         is_in: |trial, epsilon| trial.epsilon == *epsilon,
         name: |epsilon| format!("epsilon = {epsilon}"),

@@ -4,6 +4,7 @@
 //! A mechanism is a folder here and a line in [`MECHANISMS`].
 
 mod bayesian_network;
+mod counting_query;
 mod dualquery;
 mod each_marginal;
 pub mod efpa;
@@ -13,6 +14,7 @@ pub mod hdmm;
 pub mod laplace;
 mod mwem;
 pub mod php;
+mod pmw;
 mod post_processing;
 pub mod privbayes;
 pub mod privlet;
@@ -25,7 +27,7 @@ mod task;
 pub mod tree;
 
 pub use error::{MechanismError, ParameterError};
-pub use release::{Published, Release, Times};
+pub use release::{Course, Published, Release, Rounds, Times};
 pub use task::{Noise, Task};
 
 use crate::privacy::{Budget, NoiseSource};
@@ -112,6 +114,8 @@ pub static MECHANISMS: &[&Kind] = &[
     &privbayes::PRIVBAYES,
     &dualquery::DUALQUERY,
     &mwem::KIND,
+    &pmw::PURE,
+    &pmw::APPROXIMATE,
     &hdmm::HDMM,
     &spanning_tree::SPANNING_TREE,
     &laplace::LAPLACE,

@@ -21,6 +21,27 @@ pub struct Release {
     pub offered: Vec<(&'static str, Box<dyn Estimator>)>,
     /// How long it took.
     pub times: Times,
+    /// How it went, for mechanisms that have something to say about it.
+    pub course: Course,
+}
+
+/// How a release came about: nothing that depends on the data but by what was paid for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Course {
+    /// The rounds, of a mechanism that works in rounds.
+    pub rounds: Option<Rounds>,
+    /// What the mechanism's theory says that no query of the workload is off by more than, as a share
+    /// of the records, except with the probability that it was told.
+    pub error_bound: Option<f64>,
+}
+
+/// Rounds of choosing and measuring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// Those that were needed.
+    pub used: usize,
+    /// Those that the budget was laid out for.
+    pub limit: usize,
 }
 
 /// What estimators work from.
@@ -50,7 +71,14 @@ impl Release {
         began: Instant,
     ) -> Self {
         let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
-        Self { total, published: Published::Answers(answers), own, offered: Vec::new(), times }
+        Self {
+            total,
+            published: Published::Answers(answers),
+            own,
+            offered: Vec::new(),
+            times,
+            course: Course::default(),
+        }
     }
 
     /// What was published, for an estimator.

@@ -14,12 +14,20 @@ pub enum Metric {
     WorkloadError,
     /// [`TrialRecord::mean_squared_error`].
     MeanSquaredError,
+    /// [`TrialRecord::max_error`].
+    MaxError,
+    /// [`TrialRecord::max_error`] over [`TrialRecord::error_bound`].
+    ErrorOfBound,
     /// [`TrialRecord::measurement_error`].
     MeasurementError,
     /// [`TrialRecord::l1_loss`].
     L1Loss,
     /// [`TrialRecord::l2_loss`].
     L2Loss,
+    /// [`TrialRecord::rounds`].
+    Rounds,
+    /// [`TrialRecord::rounds`] over [`TrialRecord::round_limit`].
+    RoundsOfLimit,
     /// [`TrialRecord::estimate_seconds`].
     EstimateSeconds,
     /// [`TrialRecord::seconds_per_iteration`].
@@ -27,14 +35,18 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The name of the column.
+    /// The name of the column, or of the two that it is a quotient of.
     pub fn name(self) -> &'static str {
         match self {
             Metric::WorkloadError => "workload_error",
             Metric::MeanSquaredError => "mean_squared_error",
+            Metric::MaxError => "max_error",
+            Metric::ErrorOfBound => "error_of_bound",
             Metric::MeasurementError => "measurement_error",
             Metric::L1Loss => "l1_loss",
             Metric::L2Loss => "l2_loss",
+            Metric::Rounds => "rounds",
+            Metric::RoundsOfLimit => "rounds_of_limit",
             Metric::EstimateSeconds => "estimate_seconds",
             Metric::SecondsPerIteration => "seconds_per_iteration",
         }
@@ -42,15 +54,20 @@ impl Metric {
 
     /// For people: `workload error`.
     pub fn label(self) -> String {
-        self.name().replace('_', " ")
+        match self {
+            Metric::MaxError => "largest query error".into(),
+            _ => self.name().replace('_', " "),
+        }
     }
 
-    /// What an experiment is about: the error that its configuration names for the figure, and the
-    /// time of an iteration where that is what the figure shows.
+    /// What an experiment is about: the error that its configuration names for the figure, and what
+    /// its figure shows where that is nothing else: the time of an iteration, the rounds.
     pub fn of_experiment(manifest: &Manifest) -> Self {
         let configured = |path: &str| manifest.configuration.pointer(path)?.as_str();
         match (configured("/figure/kind"), configured("/figure/metric")) {
             (Some("scaling"), _) => Metric::SecondsPerIteration,
+            (Some("rounds"), _) => Metric::Rounds,
+            (Some("records"), None) | (_, Some("max_error")) => Metric::MaxError,
             (_, Some("mean_squared_error")) => Metric::MeanSquaredError,
             _ => Metric::WorkloadError,
         }
@@ -61,9 +78,15 @@ impl Metric {
         let value = match self {
             Metric::WorkloadError => row.workload_error,
             Metric::MeanSquaredError => row.mean_squared_error,
+            Metric::MaxError => row.max_error,
+            Metric::ErrorOfBound => row.max_error.zip(row.error_bound).map(|(e, b)| e / b),
             Metric::MeasurementError => row.measurement_error,
             Metric::L1Loss => row.l1_loss,
             Metric::L2Loss => row.l2_loss,
+            Metric::Rounds => row.rounds.map(|rounds| rounds as f64),
+            Metric::RoundsOfLimit => {
+                row.rounds.zip(row.round_limit).map(|(used, limit)| used as f64 / limit as f64)
+            }
             Metric::EstimateSeconds => row.estimate_seconds,
             Metric::SecondsPerIteration => row.seconds_per_iteration,
         };

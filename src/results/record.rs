@@ -21,6 +21,8 @@ pub struct TrialRecord {
     pub standin: bool,
     /// The number of attributes of the data.
     pub attributes: usize,
+    /// The number of records of the data.
+    pub records: usize,
     /// What sets this apart from other cases of the data: the queries, what is public. Empty when there
     /// is only one.
     pub case: String,
@@ -46,6 +48,10 @@ pub struct TrialRecord {
     pub workload_error: Option<f64>,
     /// Mean over the queries of the squared error, counts below 0 taken for 0.
     pub mean_squared_error: Option<f64>,
+    /// The largest error of a query, as a share of the records.
+    pub max_error: Option<f64>,
+    /// What the theory of the mechanism says that `max_error` is at most.
+    pub error_bound: Option<f64>,
     /// The workload error over the queries that were measured.
     pub measurement_error: Option<f64>,
     /// The sum of |r| over the measured answers, r the residuals in standard deviations.
@@ -54,6 +60,10 @@ pub struct TrialRecord {
     pub l2_loss: Option<f64>,
     /// How far above the smallest possible the loss is at most.
     pub gap: Option<f64>,
+    /// The rounds that the mechanism has used, where it works in rounds.
+    pub rounds: Option<usize>,
+    /// The rounds that its budget was laid out for.
+    pub round_limit: Option<usize>,
     /// Iterations of the estimator.
     pub iterations: Option<usize>,
     /// Seconds to select what to measure, shared by all arms of the trial.

@@ -70,7 +70,7 @@ fn experiments_refuse_them() {
         refused(&budget, laplace, &["mine.toml:3", "delta"]);
     }
     // Guarantees that a mechanism cannot give, and parts that do not add up.
-    for name in ["gaussian", "spanning-tree", "dualquery"] {
+    for name in ["gaussian", "spanning-tree", "dualquery", "pmw-delta"] {
         let mechanism = format!("[[mechanism]]\nname = \"{name}\"\n");
         refused("epsilon = 1", &mechanism, &["needs a delta"]);
     }
@@ -82,6 +82,10 @@ fn experiments_refuse_them() {
         ("privbayes", "network_share = 1.5"),
         ("privbayes", "network_share = nan"),
         ("mwem", "rounds = 0"),
+        ("pmw", "alpha = 0.0"),
+        ("pmw", "alpha = 1.0"),
+        ("pmw-delta", "alpha = \"tiny\""),
+        ("pmw-delta", "beta = 0.0"),
     ] {
         let mechanism =
             format!("[[mechanism]]\nname = \"{name}\"\nparameters = {{ {parameter} }}\n");

@@ -48,7 +48,7 @@ fn rows(session: &Session) -> Vec<String> {
 /// A row without its times.
 fn timeless(row: &str) -> String {
     let fields: Vec<&str> = row.split(',').collect();
-    let times = 22..27;
+    let times = 27..32;
     let kept = fields.iter().enumerate().filter(|(place, _)| !times.contains(place));
     kept.map(|(_, field)| *field).collect::<Vec<_>>().join(",")
 }
@@ -203,4 +203,72 @@ fn a_users_own_data_runs_beside_the_others() {
     session.file("mine.toml", config);
     let said = session.run(["run", "mine.toml"]).works();
     assert!(said.stdout.contains("own"), "{}", said.stdout);
+}
+
+const CHAIN: &str = r#"name = "chain"
+trials = 2
+epsilon = 100.0
+delta = 1e-6
+datasets = [
+    { name = "few", chain = { attributes = 5, records = 200 } },
+    { name = "many", chain = { attributes = 5, records = 4000 } },
+]
+
+[workload]
+every = 2
+
+[limits]
+memory = 300
+
+[[mechanism]]
+name = "pmw"
+arms = ["own", "model"]
+parameters = { alpha = 0.2 }
+
+[[mechanism]]
+name = "pmw-delta"
+arms = ["own"]
+
+[figure]
+kind = "records"
+"#;
+
+#[test]
+fn records_are_drawn_all_pairs_asked_and_rounds_written_down() {
+    let session = Session::new();
+    session.file("chain.toml", CHAIN);
+    let said = session.run(["run", "chain.toml"]).works();
+    assert!(said.stdout.contains("largest query error"), "{}", said.stdout);
+    let text = fs::read_to_string(session.path("results/chain/trials.csv")).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    let place = |name: &str| header.iter().position(|column| *column == name).unwrap();
+    let rows: Vec<Vec<&str>> = lines.collect();
+    assert_eq!(rows.len(), 12);
+    for row in &rows {
+        assert_eq!(row[place("status")], "done", "{row:?}");
+        let number = |name: &str| row[place(name)].parse::<f64>().unwrap();
+        assert!(number("max_error") < 0.8 && number("rounds") <= number("round_limit"));
+        assert!(row[place("records")] == "200" || row[place("records")] == "4000");
+        // floor(4 * 5 ln 2 / 0.04)
+        assert!(row[place("mechanism")] != "pmw" || row[place("round_limit")] == "346");
+    }
+    assert!(session.path("results/chain/figure.png").exists());
+    // A table of 32 cells takes 256 bytes.
+    session.file(
+        "less.toml",
+        CHAIN.replace("memory = 300", "memory = 200").replace("\"chain\"\n", "\"less\"\n"),
+    );
+    session.run(["run", "less.toml"]).works();
+    let text = fs::read_to_string(session.path("results/less/trials.csv")).unwrap();
+    assert!(text.lines().skip(1).all(|row| row.contains(",infeasible,select,")), "{text}");
+}
+
+#[test]
+fn more_sets_than_there_are_attributes_for_are_refused() {
+    let session = Session::new();
+    session.file("chain.toml", CHAIN.replace("every = 2", "every = 6"));
+    session.run(["plan", "chain.toml"]).complains(&["chain.toml", "5 attributes", "sets of 6"]);
+    session.file("nothing.toml", CHAIN.replace("every = 2", "prefix = []"));
+    session.run(["plan", "nothing.toml"]).complains(&["nothing is asked", "every = 2"]);
 }

@@ -74,16 +74,17 @@ pub(super) fn scaling(
 }
 
 pub(super) fn workload(source: &Source, workload: Workload) -> Checked<Workload> {
-    if let (Some(_), Some(random)) = (&workload.marginals, &workload.random) {
-        let message = "a workload has either `marginals` or `random`, not both";
-        return Err(source.error(random.span(), message, Some("leave one of them out")));
+    let ways = [
+        workload.marginals.as_ref().map(Spanned::span),
+        workload.every.as_ref().map(Spanned::span),
+        workload.random.as_ref().map(Spanned::span),
+    ];
+    if let Some(second) = ways.iter().flatten().nth(1) {
+        let message = "a workload has one of `marginals`, `every` and `random`, not several";
+        return Err(source.error(second.clone(), message, Some("leave the others out")));
     }
     if let Some(queries) = &workload.queries {
-        let others = [
-            workload.marginals.as_ref().map(Spanned::span),
-            workload.random.as_ref().map(Spanned::span),
-        ];
-        if let Some(other) = others.into_iter().flatten().next() {
+        if let Some(other) = ways.into_iter().flatten().next() {
             let message = "a workload has either `queries` or marginals, not both";
             return Err(source.error(other, message, Some("leave one of them out")));
         }
@@ -110,6 +111,9 @@ pub(super) fn workload(source: &Source, workload: Workload) -> Checked<Workload>
             not_empty(source, "marginals", attributes)?;
             distinct(source, "marginals", attributes.as_ref(), String::clone, None)?;
         }
+    }
+    if let Some(every) = &workload.every {
+        count(source, "every", every, 1..=MAX_COUNT)?;
     }
     if let Some(random) = &workload.random {
         count(source, "marginals", &random.as_ref().marginals, 1..=MAX_COUNT)?;
@@ -158,6 +162,8 @@ pub(super) fn figure(
             | FigureKind::Epsilon
             | FigureKind::Sizes
             | FigureKind::Cases
+            | FigureKind::Records
+            | FigureKind::Rounds
             | FigureKind::Traces,
             Kind::Mechanisms,
         )
@@ -166,7 +172,9 @@ pub(super) fn figure(
         (_, kind) => {
             let message = format!("kind = \"{}\" has no such figure", kind.name());
             let help = match kind {
-                Kind::Mechanisms => "its figures are bars, epsilon, sizes, cases, traces and table",
+                Kind::Mechanisms => {
+                    "its figures are bars, epsilon, sizes, cases, records, rounds, traces and table"
+                }
                 Kind::Scaling => "its figures are scaling and table",
                 Kind::Datasets => "its only figure is table",
             };

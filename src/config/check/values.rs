@@ -8,12 +8,16 @@ use std::ops::RangeInclusive;
 use toml::Spanned;
 
 use super::Checked;
-use crate::config::experiment::Dataset;
+use crate::config::experiment::{Chain, Dataset};
 use crate::config::form::Numbers;
 use crate::config::source::Source;
 
 /// No count is larger than this (our choice: far above sense, far below overflow).
 pub(in crate::config) const MAX_COUNT: u64 = 1_000_000_000;
+
+/// The most attributes and records that are drawn (our choice: a minute, and a gigabyte).
+const MAX_CHAIN: u64 = 10_000;
+const MAX_RECORDS: u64 = 10_000_000;
 
 /// A whole number within its range.
 pub(in crate::config) fn count(
@@ -93,7 +97,35 @@ pub(super) fn datasets(source: &Source, written: Spanned<Vec<Dataset>>) -> Check
         String::clone,
         None,
     )?;
+    for dataset in &datasets {
+        if let Some(written) = &dataset.chain {
+            chain(source, dataset, written)?;
+        }
+    }
     Ok(datasets)
+}
+
+/// Records to be drawn, under a name that can be a folder and with nothing else said about them.
+fn chain(source: &Source, dataset: &Dataset, written: &Spanned<Chain>) -> Checked<()> {
+    name(source, "name of a data set", &dataset.name)?;
+    let others =
+        [dataset.schema.as_ref().map(Spanned::span), dataset.bins.as_ref().map(Spanned::span)];
+    if let Some(other) = others.into_iter().flatten().next() {
+        let message = "records that are drawn from a chain have neither a schema nor bins";
+        return Err(source.error(other, message, Some("leave it out")));
+    }
+    let Chain { attributes, records, ones, flips, .. } = *written.as_ref();
+    let number = |value| Spanned::new(written.span(), value);
+    count(source, "attributes", &number(attributes), 1..=MAX_CHAIN)?;
+    count(source, "records", &number(records), 1..=MAX_RECORDS)?;
+    for (setting, value) in [("ones", ones), ("flips", flips)] {
+        if !(0.0..=1.0).contains(&value) {
+            let message = format!("{setting} = {value} is out of range");
+            let help = format!("{setting} is a probability, from 0 to 1");
+            return Err(source.error(written.span(), message, Some(&help)));
+        }
+    }
+    Ok(())
 }
 
 /// A name that can be a folder, a field of a CSV file and a word on a command line.

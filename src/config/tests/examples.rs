@@ -3,8 +3,8 @@ use toml::{Spanned, Value};
 
 use super::{SHORT, parse, source};
 use crate::config::{
-    Algorithm, Arm, ByteSize, Constant, Decreasing, Estimation, FigureKind, Kind, Loss, Oracle,
-    Step,
+    Algorithm, Arm, ByteSize, Chain, Constant, Decreasing, Estimation, FigureKind, Kind, Loss,
+    Oracle, Step,
 };
 
 const EVERYTHING: &str = include_str!("everything.toml");
@@ -34,6 +34,9 @@ fn every_setting_arrives() {
     assert_eq!(mine.name.as_ref(), "mine");
     let schema = mine.schema.as_ref().unwrap().as_ref();
     assert_eq!(source("").beside(schema), std::path::Path::new("configs/my/schema.toml"));
+    let chain = experiment.datasets[2].chain.as_ref().unwrap().as_ref();
+    let expected = Chain { attributes: 4, records: 100, ones: 0.3, flips: 0.2, seed: 1 };
+    assert_eq!(*chain, expected);
     let restarts = &experiment.mechanisms[0].parameters["restarts"];
     assert_eq!(*restarts.as_ref(), Value::Integer(25));
     assert_eq!(&EVERYTHING[restarts.span()], "25");

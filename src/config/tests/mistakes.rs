@@ -83,7 +83,7 @@ fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
                 "there is no setting `triples` here",
                 "5:1",
                 "triples",
-                "allowed: marginals, random, prefix, queries",
+                "allowed: marginals, every, random, prefix, queries",
             ],
         ),
     ];
@@ -181,6 +181,25 @@ fn values_out_of_range_empty_lists_and_repetitions_are_refused() {
             "marginals = 0 is out of range",
             "0",
         ),
+        ("[[", "[workload]\nevery = 0\n[[", "every = 0 is out of range", "0"),
+        (
+            "\"adult\"",
+            "{ name = 'a', chain = { attributes = 0, records = 9 } }",
+            "attributes = 0 is out of range",
+            "{ attributes = 0, records = 9 }",
+        ),
+        (
+            "\"adult\"",
+            "{ name = 'a', chain = { attributes = 3, records = 9, flips = 2 } }",
+            "flips = 2 is out of range",
+            "{ attributes = 3, records = 9, flips = 2 }",
+        ),
+        (
+            "\"adult\"",
+            "{ name = 'A B', chain = { attributes = 3, records = 9 } }",
+            "\"A B\" cannot be a name of a data set",
+            "'A B'",
+        ),
         ("[[", "[quick]\ntrials = 0\n[[", "trials = 0 is out of range", "0"),
     ];
     for (piece, replacement, message, marked) in cases {
@@ -227,8 +246,20 @@ fn settings_that_exclude_each_other_are_refused() {
         (
             "[[",
             "[workload]\nmarginals = [['a']]\nrandom = { marginals = 1, size = 1 }\n[[",
-            "a workload has either `marginals` or `random`, not both",
+            "a workload has one of `marginals`, `every` and `random`, not several",
             "{ marginals = 1, size = 1 }",
+        ),
+        (
+            "[[",
+            "[workload]\nevery = 2\nqueries = ['identity']\n[[",
+            "a workload has either `queries` or marginals, not both",
+            "2",
+        ),
+        (
+            "\"adult\"",
+            "{ name = 'a', bins = 3, chain = { attributes = 3, records = 9 } }",
+            "records that are drawn from a chain have neither a schema nor bins",
+            "3",
         ),
         ("[[", "[figure]\nkind = \"traces\"\n[[", "no traces are recorded", "\"traces\""),
         (

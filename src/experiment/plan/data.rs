@@ -3,8 +3,8 @@ use rand::seq::index::sample;
 use rand_chacha::ChaCha20Rng;
 use toml::Spanned;
 
-use super::PlanError;
 use super::cases::{self, Case, Named};
+use super::{PlanError, chain};
 use crate::config::{self, Experiment, RandomMarginals, Source, closest};
 use crate::data::{DataError, Dataset, Entry, Kind, Registry, Schema};
 use crate::domain::{AttributeId, Clique, Domain};
@@ -14,6 +14,8 @@ use crate::workload::Workload;
 
 /// A numeric attribute with more bins than this is asked by prefix, where the schema says nothing.
 const PREFIX_BINS: usize = 20;
+/// The most sets of attributes that `every` may mean (our choice).
+const MOST_SETS: usize = 100_000;
 /// Draws of a random set of attributes before we give up on finding another new one.
 const ATTEMPTS: usize = 10_000;
 
@@ -69,10 +71,14 @@ pub(super) fn resolve(
 ) -> Result<Vec<PlannedData>, PlanError> {
     let mut datasets = Vec::new();
     for named in &experiment.datasets {
+        if let Some(chain) = &named.chain {
+            datasets.push(chain::planned(source, experiment, named, chain)?);
+            continue;
+        }
         let entry = entry(source, named, registry)?;
         let marginals = match &experiment.workload.queries {
             Some(_) => None,
-            None => Some(workload(source, experiment, named, &entry)?),
+            None => Some(marginals(source, experiment, named, entry.schema())?),
         };
         let mut data = entry.load()?;
         if let Some(bins) = &named.bins {
@@ -126,41 +132,67 @@ fn entry(
 
 /// The sets of attributes and which of these are asked by prefix: what the file says, else the
 /// schema.
-fn workload(
+fn marginals(
     source: &Source,
     experiment: &Experiment,
     named: &config::Dataset,
-    entry: &Entry,
+    schema: &Schema,
 ) -> Result<Workload, PlanError> {
-    let (schema, asked) = (entry.schema(), &experiment.workload);
     let domain = schema.domain();
+    let (cliques, prefix) = match (asked_sets(source, experiment, named, domain)?, &schema.workload)
+    {
+        (Some(sets), _) => (sets, numeric(schema)),
+        (None, Some(workload)) => (workload.triples.clone(), workload.prefix.clone()),
+        (None, None) => {
+            let message = format!("the schema of \"{}\" names no workload", schema.name);
+            return Err(source.error(named.name.span(), message, Some(WHICH_WORKLOAD)).into());
+        }
+    };
+    of_marginals(source, experiment, named, domain, &cliques, prefix)
+}
+
+/// What to write where nothing says what to ask.
+pub(super) const WHICH_WORKLOAD: &str = "say which with [workload] marginals = [[\"a\", \"b\"], ...], every = 2 or \
+                              random = { marginals = 15, size = 3, seed = 1 }";
+
+/// The sets of attributes that the file names, if it does.
+pub(super) fn asked_sets(
+    source: &Source,
+    experiment: &Experiment,
+    named: &config::Dataset,
+    domain: &Domain,
+) -> Result<Option<Vec<Clique>>, PlanError> {
+    let asked = &experiment.workload;
     let id = |name: &Spanned<String>| attribute(source, named.name.as_ref(), domain, name);
-    let cliques = match (&asked.marginals, &asked.random) {
-        (Some(sets), _) => {
+    Ok(match (&asked.marginals, &asked.every, &asked.random) {
+        (Some(sets), ..) => {
             let clique = |set: &Spanned<Vec<Spanned<String>>>| {
                 set.as_ref().iter().map(id).collect::<Result<Vec<_>, _>>().map(Clique::new)
             };
-            sets.as_ref().iter().map(clique).collect::<Result<Vec<_>, _>>()?
+            Some(sets.as_ref().iter().map(clique).collect::<Result<Vec<_>, _>>()?)
         }
-        (None, Some(random)) => draw(source, random, domain)?,
-        (None, None) => match &schema.workload {
-            Some(workload) => workload.triples.clone(),
-            None => {
-                let message = format!("the schema of \"{}\" names no workload", schema.name);
-                let help = "say which with [workload] marginals = [[\"a\", \"b\"], ...] or \
-                            random = { marginals = 15, size = 3, seed = 1 }";
-                return Err(source.error(named.name.span(), message, Some(help)).into());
-            }
-        },
-    };
-    let prefix = match &asked.prefix {
+        (None, Some(size), _) => Some(every(source, size, domain)?),
+        (None, None, Some(random)) => Some(draw(source, random, domain)?),
+        (None, None, None) => None,
+    })
+}
+
+/// Marginals on these sets; `prefix` are the attributes that are asked by prefix where the file does not
+/// say which.
+pub(super) fn of_marginals(
+    source: &Source,
+    experiment: &Experiment,
+    named: &config::Dataset,
+    domain: &Domain,
+    cliques: &[Clique],
+    prefix: Clique,
+) -> Result<Workload, PlanError> {
+    let id = |name: &Spanned<String>| attribute(source, named.name.as_ref(), domain, name);
+    let prefix = match &experiment.workload.prefix {
         Some(names) => Clique::new(names.iter().map(id).collect::<Result<Vec<_>, _>>()?),
-        None => match (&schema.workload, &asked.marginals, &asked.random) {
-            (Some(workload), None, None) => workload.prefix.clone(),
-            _ => numeric(schema),
-        },
+        None => prefix,
     };
-    Workload::marginals(domain, &cliques, &prefix)
+    Workload::marginals(domain, cliques, &prefix)
         .map_err(|error| source.error(named.name.span(), error.to_string(), None).into())
 }
 
@@ -188,6 +220,24 @@ fn attribute(
         let message = format!("\"{dataset}\" has no attribute \"{}\"", name.as_ref());
         source.error(name.span(), message, Some(&help)).into()
     })
+}
+
+/// All sets of `size` attributes.
+fn every(source: &Source, size: &Spanned<u64>, domain: &Domain) -> Result<Vec<Clique>, PlanError> {
+    let (attributes, wanted) = (domain.len(), *size.as_ref() as usize);
+    let refuse = |message: String| PlanError::from(source.error(size.span(), message, None));
+    if wanted > attributes {
+        return Err(refuse(format!(
+            "there are {attributes} attributes, and sets of {wanted} of them"
+        )));
+    }
+    let sets = (0..wanted).fold(1.0, |sets, i| sets * (attributes - i) as f64 / (i + 1) as f64);
+    if sets > MOST_SETS as f64 {
+        return Err(refuse(format!(
+            "{sets:.1e} sets of {wanted} attributes are more than {MOST_SETS}"
+        )));
+    }
+    Ok(domain.everything().subsets(wanted))
 }
 
 /// Different sets of attributes, each as likely as any other.

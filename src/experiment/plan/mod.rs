@@ -1,6 +1,7 @@
 //! The validated plan: everything that an experiment file names is there and fits together.
 
 mod cases;
+mod chain;
 mod data;
 mod mechanisms;
 

@@ -2,7 +2,7 @@
 
 use super::made_up::{ended, figure_1, figure_2a, figure_2b, figure_3, five, trial};
 use crate::figures::{Chart, Content, FIGURES, Facts, Outcome, Panel, figure};
-use crate::results::{Status, TraceRecord, TrialRecord};
+use crate::results::{Metric, Status, TraceRecord, TrialRecord};
 
 fn chart(name: &str, trials: &[TrialRecord], traces: &[TraceRecord]) -> Chart {
     let facts = Facts {
@@ -135,6 +135,49 @@ fn an_epsilon_without_values_interrupts_the_line() {
     let Content::Lines { lines, .. } = &chart.panels[0].content else { panic!("no lines") };
     assert_eq!((lines[0].points.len(), lines[0].points[2].y), (5, None));
     assert!(chart.notes[1].contains("HDMM+LLS on Adult: 5 of 25 trials ran out of time"));
+}
+
+/// Trials of a mechanism with rounds and a bound on data of growing size.
+fn with_rounds() -> Vec<TrialRecord> {
+    let sizes = [100, 1000, 10_000].into_iter();
+    let of_size = |records: usize| {
+        let rows = five(&format!("chain-{records}"), "pmw", "own", 1.0 / records as f64);
+        rows.into_iter().map(move |row| TrialRecord {
+            records,
+            max_error: row.workload_error,
+            error_bound: (records > 100).then_some(10.0 / records as f64),
+            rounds: Some(records / 50),
+            round_limit: Some(records),
+            ..row
+        })
+    };
+    sizes.flat_map(of_size).collect()
+}
+
+#[test]
+fn data_of_different_sizes_are_one_line_against_records_with_the_bound_beside_it() {
+    let facts = Facts { metric: Metric::MaxError, ..Facts::default() };
+    let kind = figure("records").unwrap();
+    let chart = (kind.chart)(&with_rounds(), &[], &facts).unwrap();
+    assert_eq!(names(&chart), ["PMW", "PMW, its bound"]);
+    let [panel] = &chart.panels[..] else { panic!("{} panels", chart.panels.len()) };
+    let Content::Lines { lines, .. } = &panel.content else { panic!("no lines") };
+    let points = |line: usize| lines[line].points.iter().map(|point| point.x).collect::<Vec<_>>();
+    assert_eq!(points(0), [100.0, 1000.0, 10_000.0]);
+    assert_eq!(points(1), [1000.0, 10_000.0]);
+    assert_eq!(lines[1].points[0].y.unwrap().median, 0.01);
+}
+
+#[test]
+fn rounds_are_shown_against_those_that_there_could_have_been() {
+    let chart = chart("rounds", &with_rounds(), &[]);
+    assert_eq!(names(&chart), ["at most", "Chain 100", "Chain 1000", "Chain 10000"]);
+    let Content::Lines { lines, .. } = &chart.panels[0].content else { panic!("no lines") };
+    let of = |line: usize| -> Vec<(f64, f64)> {
+        lines[line].points.iter().map(|point| (point.x, point.y.unwrap().median)).collect()
+    };
+    assert_eq!(of(0), [(100.0, 100.0), (1000.0, 1000.0), (1e4, 1e4)]);
+    assert_eq!(of(2), [(1000.0, 20.0)]);
 }
 
 #[test]

@@ -204,6 +204,7 @@ fn titles_that_are_longer_than_their_panel_go_on_in_another_line() {
         let document = Document::parse(&source).unwrap();
         let mut lines: Vec<(f64, f64)> = document
             .descendants()
+            .filter(|node| node.has_tag_name("text"))
             .filter(|node| node.text().is_some_and(|text| text.starts_with("A table")))
             .map(|node| {
                 let number = |name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();

@@ -52,8 +52,8 @@ use std::time::Instant;
 use rand::RngExt;
 use serde::Deserialize;
 
-use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Reads};
-use super::{Published, Release, Task, Times, parse};
+use super::{Course, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError};
+use super::{Published, Reads, Release, Task, Times, parse};
 use crate::data::{Dataset, Provenance};
 use crate::privacy::{Budget, Guarantee, Neighbours, NoiseSource, Scores, Sensitivity, Share};
 use likelihood::SampledQueries;
@@ -191,6 +191,7 @@ impl Mechanism for DualQuery {
             own: Box::new(SyntheticRecords::new(records, played.searched)),
             offered: Vec::new(),
             times: Times { select: began.elapsed().as_secs_f64() - counted, measure: counted },
+            course: Course::default(),
         })
     }
 }

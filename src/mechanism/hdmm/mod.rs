@@ -19,8 +19,8 @@ use serde::Deserialize;
 use self::strategy::Strategy;
 use super::post_processing::{self, ADMM_L1, ALPHA, ML, NNLS, RHO};
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Reads,
-    Release, Task, Times, parse,
+    Course, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published,
+    Reads, Release, Task, Times, parse,
 };
 use crate::domain::Domain;
 use crate::estimation::estimator::FullLeastSquares;
@@ -126,7 +126,7 @@ impl Mechanism for Hdmm {
         let own = Box::new(FullLeastSquares::default());
         let offered = consistent::estimators(answers.len(), self.alpha, self.rho);
         let published = Published::Answers(answers);
-        Ok(Release { total, published, own, offered, times })
+        Ok(Release { total, published, own, offered, times, course: Course::default() })
     }
 }
 

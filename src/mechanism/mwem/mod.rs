@@ -21,7 +21,6 @@
 //! Reference: Hardt, Ligett, McSherry, A simple and practical algorithm for differentially private
 //! data release, NIPS 2012.
 
-mod counting_query;
 mod parameters;
 mod scores;
 #[cfg(test)]
@@ -32,8 +31,11 @@ use std::time::Instant;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
+use super::counting_query::{self, CountingQuery};
+use super::records::count_records;
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release, Task, Times,
+    Course, GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release, Rounds,
+    Task, Times,
 };
 use crate::domain::Clique;
 use crate::estimation::estimate::{Evidence, Observed};
@@ -84,7 +86,7 @@ impl Mechanism for Mwem {
     ) -> Result<Release, MechanismError> {
         let Parameters { rounds, measure, .. } = self.parameters;
         if measure == Measure::Query {
-            counting_query::check(task.data.domain(), task.workload.parts())?;
+            counting_query::check(KIND.title, task.data.domain(), task.workload.parts())?;
         }
         if task.workload.queries() == 0 {
             return Err(MechanismError::Unsuitable("there are no queries to choose from".into()));
@@ -111,6 +113,10 @@ impl Mechanism for Mwem {
             own: Box::new(MultiplicativeWeights { step_name: "round", ..Default::default() }),
             offered: Vec::new(),
             times,
+            course: Course {
+                rounds: Some(Rounds { used: rounds, limit: rounds }),
+                ..Course::default()
+            },
         })
     }
 }
@@ -203,23 +209,10 @@ impl Mwem {
             row -= truth[part].len();
             part += 1;
         }
-        let (clique, query) = counting_query::row(domain, &parts[part], row)?;
-        Ok((clique, query, vec![truth[part][row]]))
+        let query = CountingQuery::of_row(domain, &parts[part], row);
+        let matrix = query.matrix(domain)?;
+        Ok((query.clique, matrix, vec![truth[part][row]]))
     }
-}
-
-/// The number of records, measured: one record more or less moves it by 1.
-fn count_records(
-    task: &Task<'_>,
-    share: Share,
-    source: &mut NoiseSource,
-) -> Result<Measurement, MechanismError> {
-    let sensitivity = Sensitivity::new(1.0, share.neighbours())?;
-    let count = [task.data.len() as f64];
-    let noisy = share.laplace("records", &count, sensitivity, task.noise.whole(), source)?;
-    let clique = Clique::empty();
-    let query = QueryMatrix::identity(task.data.domain(), &clique)?;
-    Ok(Measurement { clique, query, y: noisy.values, stddev: noisy.noise_stddev })
 }
 
 /// The marginals of the sub-workloads' cliques as everything measured so far has them.

@@ -35,8 +35,8 @@ use serde::Deserialize;
 
 use super::bayesian_network::BayesianNetwork;
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Reads,
-    Release, Task, Times, parse,
+    Course, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published,
+    Reads, Release, Task, Times, parse,
 };
 use crate::estimation::loss::Measurement;
 use crate::factor::Projectable;
@@ -192,6 +192,7 @@ impl Mechanism for PrivBayes {
             own: Box::new(BayesianNetwork { families }),
             offered: Vec::new(),
             times: Times { select: select_seconds, measure: started.elapsed().as_secs_f64() },
+            course: Course::default(),
         })
     }
 }

@@ -33,8 +33,8 @@ use serde::Deserialize;
 
 use super::bayesian_network::{BayesianNetwork, Family};
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published, Reads,
-    Release, Task, Times, parse,
+    Course, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published,
+    Reads, Release, Task, Times, parse,
 };
 use crate::data::Dataset;
 use crate::domain::{AttributeId, Clique, Domain};
@@ -150,6 +150,7 @@ impl Mechanism for SpanningTree {
             own: Box::new(BayesianNetwork { families: directed(domain, &edges) }),
             offered: Vec::new(),
             times: Times { select, measure },
+            course: Course::default(),
         })
     }
 }

@@ -154,11 +154,11 @@ impl Claim {
                 rows.iter().filter(is_here).copied().collect()
             };
             let own = of_side((&self.mechanism, &self.arm));
-            let values = match quantity {
+            let values: Vec<f64> = match quantity {
                 Quantity::Ratio { against, metric } => {
                     metric.paired_ratios(&own, &of_side((&against.mechanism, &against.arm)))
                 }
-                Quantity::Median { metric } => {
+                Quantity::Median { metric } | Quantity::Largest { metric } => {
                     own.iter().filter_map(|row| metric.of(row)).collect()
                 }
                 Quantity::Rebound => own.iter().filter_map(|row| rebound(row, traces)).collect(),
@@ -170,7 +170,13 @@ impl Claim {
                 let trials = too_few(values.len(), self.min_trials, &ended.join("; "));
                 format!("at epsilon {epsilon} {trials}")
             });
-            Measured { epsilon, spread: Spread::of(values), lack }
+            let counted = match quantity {
+                Quantity::Largest { .. } => {
+                    values.into_iter().reduce(f64::max).into_iter().collect()
+                }
+                _ => values,
+            };
+            Measured { epsilon, spread: Spread::of(counted), lack }
         };
         epsilons.into_iter().map(at).collect()
     }

@@ -22,12 +22,12 @@ use super::record::Status;
 /// | `says` | the statement, as a sentence |
 /// | `paper` | the paper's number, or a few words |
 /// | `kind` | what is compared, one of the kinds below |
-/// | `dataset`, `mechanism`, `arm` | whose trials; `reach` may do without a dataset |
+/// | `dataset`, `mechanism`, `arm` | whose trials; `reach` and `largest` may do without a dataset |
 /// | `epsilon` | a budget or a list of them, each of which must agree; all that there are if left out |
 /// | `case` | whose trials, where the data has several cases |
 /// | `against` | `ratio`: the arm below the line |
 /// | `against_mechanism` | `ratio`: the mechanism of that arm, where it is another one; the trials of both have the same number, but not the same noise |
-/// | `metric` | `ratio`, `median`: the column, `workload_error` if left out |
+/// | `metric` | `ratio`, `median`, `largest`: the column, `workload_error` if left out |
 /// | `status` | `ends`: how the arm must end, one or several |
 /// | `at_least`, `at_most` | bounds; without them the paper's number decides |
 /// | `tolerance` | how many times more or less than the paper's number still agrees; 1.5 if left out, as papers give medians of few trials on workloads that we do not know exactly |
@@ -38,6 +38,7 @@ use super::record::Status;
 /// | --- | --- |
 /// | `ratio` | the median over the trials of the arm's metric over that of another arm in the same trial |
 /// | `median` | the median of the arm's metric |
+/// | `largest` | the largest of the arm's metric over the trials: for what must never happen |
 /// | `rebound` | the median of the workload error at the end over the smallest on the way there, from the traces |
 /// | `reach` | the most attributes with which the arm ends with an estimate |
 /// | `ends` | how every trial of the arm ends |
@@ -115,13 +116,15 @@ enum Statement {
     Measures(Quantity, Expectation),
 }
 
-/// A number for each trial; the median over the trials counts.
+/// A number for each trial; the median over the trials counts, if nothing else is said.
 #[derive(Clone, Debug, PartialEq)]
 enum Quantity {
     /// The arm's metric over that of another arm in the same trial.
     Ratio { against: Side, metric: Metric },
     /// The arm's metric.
     Median { metric: Metric },
+    /// The arm's metric, of which the largest over the trials counts.
+    Largest { metric: Metric },
     /// The workload error at the end over the smallest on the way there, from the traces.
     Rebound,
 }

@@ -84,6 +84,7 @@ pub(super) struct RawClaim {
 enum Kind {
     Ratio,
     Median,
+    Largest,
     Rebound,
     Reach,
     Ends,
@@ -94,6 +95,7 @@ impl Kind {
         match self {
             Kind::Ratio => "ratio",
             Kind::Median => "median",
+            Kind::Largest => "largest",
             Kind::Rebound => "rebound",
             Kind::Reach => "reach",
             Kind::Ends => "ends",
@@ -146,11 +148,15 @@ impl TryFrom<RawClaim> for Claim {
                 Quantity::Median { metric },
                 raw.expectation(epsilon.as_deref())?,
             ),
+            Kind::Largest => Statement::Measures(
+                Quantity::Largest { metric },
+                raw.expectation(epsilon.as_deref())?,
+            ),
             Kind::Rebound => {
                 Statement::Measures(Quantity::Rebound, raw.expectation(epsilon.as_deref())?)
             }
         };
-        if raw.dataset.is_none() && kind != Kind::Reach {
+        if raw.dataset.is_none() && !matches!(kind, Kind::Reach | Kind::Largest) {
             return Err(missing("dataset"));
         }
         let trials = if matches!(kind, Kind::Reach | Kind::Ends) { 1 } else { TRIALS };
@@ -171,15 +177,15 @@ impl TryFrom<RawClaim> for Claim {
 impl RawClaim {
     /// Whether each key that is there means something.
     fn check_keys(&self) -> Result<(), ClaimError> {
-        use Kind::{Ends, Median, Ratio, Reach, Rebound};
+        use Kind::{Ends, Largest, Median, Ratio, Reach, Rebound};
         let keys: [(&str, bool, &[Kind]); 8] = [
             ("against", self.against.is_some(), &[Ratio]),
             ("against_mechanism", self.against_mechanism.is_some(), &[Ratio]),
-            ("metric", self.metric.is_some(), &[Ratio, Median]),
+            ("metric", self.metric.is_some(), &[Ratio, Median, Largest]),
             ("status", self.status.is_some(), &[Ends]),
-            ("at_least", self.at_least.is_some(), &[Ratio, Median, Rebound, Reach]),
-            ("at_most", self.at_most.is_some(), &[Ratio, Median, Rebound, Reach]),
-            ("tolerance", self.tolerance.is_some(), &[Ratio, Median, Rebound, Reach]),
+            ("at_least", self.at_least.is_some(), &[Ratio, Median, Largest, Rebound, Reach]),
+            ("at_most", self.at_most.is_some(), &[Ratio, Median, Largest, Rebound, Reach]),
+            ("tolerance", self.tolerance.is_some(), &[Ratio, Median, Largest, Rebound, Reach]),
             ("as_epsilon_falls", self.as_epsilon_falls.is_some(), &[Ratio, Median, Rebound]),
         ];
         let kind = self.kind.name();

@@ -194,6 +194,32 @@ fn an_error_is_above_a_threshold_at_each_epsilon() {
 }
 
 #[test]
+fn what_must_never_happen_is_told_by_the_largest_trial() {
+    let used = |errors: &[f64]| {
+        let mut rows = trials("lls", 1.0, errors);
+        for (place, row) in rows.iter_mut().enumerate() {
+            (row.rounds, row.round_limit) = (Some(place + 1), Some(5));
+            (row.max_error, row.error_bound) = (row.workload_error, Some(0.8));
+            row.dataset = format!("data-{place}");
+        }
+        rows
+    };
+    // Of all data, where none is named.
+    let most = claim(
+        "kind = 'largest'\narm = 'lls'\npaper = 'L'\nmetric = 'rounds_of_limit'\nat_most = 1\n",
+    );
+    assert_eq!(verdict(&most, &used(&PGM)), Holds);
+    assert_eq!(most.check(&used(&PGM), &[]).value, Some(1.0));
+    assert_eq!(verdict(&most, &used(&[0.1; 6])), Differs, "one is too many");
+    assert_eq!(verdict(&most, &used(&PGM[..4])), CannotTell);
+    let error = claim(
+        "kind = 'largest'\narm = 'lls'\npaper = 'b'\nmetric = 'error_of_bound'\nat_most = 1\n",
+    );
+    assert_eq!(verdict(&error, &used(&[0.1, 0.2, 0.79, 0.1, 0.1])), Holds);
+    assert_eq!(verdict(&error, &used(&[0.1, 0.2, 0.81, 0.1, 0.1])), Differs);
+}
+
+#[test]
 fn an_arm_reaches_as_far_as_it_is_done_and_ends_where_it_is_not() {
     let reach = |keys: &str| claim(&format!("kind = 'reach'\narm = 'lls'\n{keys}"));
     let rows = |sizes: &[(usize, Status)]| -> Vec<TrialRecord> {

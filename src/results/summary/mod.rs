@@ -18,10 +18,12 @@ use crate::storage::NewFile;
 pub const REFERENCE_ARM: &str = "pgm";
 
 /// The numbers of a row of `summary.csv`, each with median, smallest and largest.
-const METRICS: [Metric; 5] = [
+const METRICS: [Metric; 7] = [
     Metric::WorkloadError,
     Metric::MeanSquaredError,
+    Metric::MaxError,
     Metric::MeasurementError,
+    Metric::Rounds,
     Metric::EstimateSeconds,
     Metric::SecondsPerIteration,
 ];

@@ -30,9 +30,21 @@ struct Row {
     mean_squared_error_min: Option<f64>,
     #[serde(default)]
     mean_squared_error_max: Option<f64>,
+    #[serde(default)]
+    max_error_median: Option<f64>,
+    #[serde(default)]
+    max_error_min: Option<f64>,
+    #[serde(default)]
+    max_error_max: Option<f64>,
     measurement_error_median: Option<f64>,
     measurement_error_min: Option<f64>,
     measurement_error_max: Option<f64>,
+    #[serde(default)]
+    rounds_median: Option<f64>,
+    #[serde(default)]
+    rounds_min: Option<f64>,
+    #[serde(default)]
+    rounds_max: Option<f64>,
     estimate_seconds_median: Option<f64>,
     estimate_seconds_min: Option<f64>,
     estimate_seconds_max: Option<f64>,
@@ -75,11 +87,13 @@ impl Row {
                 self.mean_squared_error_min,
                 self.mean_squared_error_max,
             ),
+            spread(self.max_error_median, self.max_error_min, self.max_error_max),
             spread(
                 self.measurement_error_median,
                 self.measurement_error_min,
                 self.measurement_error_max,
             ),
+            spread(self.rounds_median, self.rounds_min, self.rounds_max),
             spread(
                 self.estimate_seconds_median,
                 self.estimate_seconds_min,

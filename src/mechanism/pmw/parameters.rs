@@ -1,0 +1,95 @@
+use serde::Deserialize;
+
+use crate::mechanism::{Parameter, ParameterError, parse};
+
+/// What can be set about private multiplicative weights.
+pub(super) static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "alpha",
+        default: "\"auto\"",
+        meaning: "The error to aim at, between 0 and 1, which is also the step of an update; by \
+                  default the smallest that the proof of accuracy has room for.",
+    },
+    Parameter {
+        name: "beta",
+        default: "0.05",
+        meaning: "The probability with which the promised accuracy may fail.",
+    },
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Parameters {
+    pub(super) alpha: Alpha,
+    pub(super) beta: f64,
+}
+
+/// The lecture's alpha.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "alpha: expected a number between 0 and 1, or \"auto\"")]
+pub(super) enum Alpha {
+    Fixed(f64),
+    Named(Named),
+}
+
+/// Values of alpha that depend on the number of records, the queries and the budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Named {
+    Auto,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { alpha: Alpha::Named(Named::Auto), beta: 0.05 }
+    }
+}
+
+impl Parameters {
+    pub(super) fn parse(table: &toml::Table) -> Result<Self, ParameterError> {
+        let parameters: Self = parse(table)?;
+        let inside = |value: f64| value > 0.0 && value < 1.0;
+        let refuse = |message: String| Err(ParameterError { message });
+        match parameters {
+            Self { alpha: Alpha::Fixed(alpha), .. } if !inside(alpha) => refuse(format!(
+                "alpha: expected a number between 0 and 1, or \"auto\", found {alpha}"
+            )),
+            Self { beta, .. } if !inside(beta) => {
+                refuse(format!("beta: expected a number between 0 and 1, found {beta}"))
+            }
+            _ => Ok(parameters),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Parameters, String> {
+        Parameters::parse(&text.parse().unwrap()).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn what_is_listed_as_the_default_is_the_default() {
+        let lines = PARAMETERS.iter().map(|p| format!("{} = {}\n", p.name, p.default));
+        assert_eq!(parsed(&lines.collect::<String>()), Ok(Parameters::default()));
+        assert_eq!(parsed(""), Ok(Parameters::default()));
+    }
+
+    #[test]
+    fn bad_values_are_refused_by_name() {
+        for (text, part) in [
+            ("alpha = 0.0", "alpha: expected a number between 0 and 1"),
+            ("alpha = 1.0", "found 1"),
+            ("alpha = -0.1", "found -0.1"),
+            ("alpha = nan", "alpha: expected"),
+            ("alpha = \"small\"", "alpha: expected"),
+            ("beta = 1.0", "beta: expected"),
+            ("eta = 0.1", "unknown field `eta`"),
+        ] {
+            let message = parsed(text).unwrap_err();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+}

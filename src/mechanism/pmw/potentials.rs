@@ -1,0 +1,26 @@
+use crate::domain::Domain;
+use crate::factor::Potentials;
+use crate::mechanism::counting_query::CountingQuery;
+use crate::numeric::strided::Projection;
+
+/// The update U(q, p^) in the log domain: p^ is proportional to exp(sum over C of theta_C(x_C)), and
+/// exp(-eta q) is a factor of the query's clique alone. So the potentials of a clique that contains it
+/// fall by eta where the query counts, and nothing else changes; scaling to 1 is left to whoever
+/// computes marginals.
+///
+/// # Panics
+/// When no clique of the layout contains the query's.
+pub(super) fn update(
+    domain: &Domain,
+    potentials: &mut Potentials,
+    query: &CountingQuery,
+    eta: f64,
+) {
+    let index = potentials.layout().covering(&query.clique).expect("the query's clique is covered");
+    let clique = potentials.layout().cliques()[index].clone();
+    let kept: Vec<bool> = clique.iter().map(|id| query.clique.contains(id)).collect();
+    let projection = Projection::new(&domain.shape(&clique), &kept);
+    let mut steps = vec![0.0; projection.small_len()];
+    query.cells.iter().for_each(|&cell| steps[cell] = -eta);
+    projection.broadcast(&steps, potentials.table_mut(index), |theta, step| *theta += step);
+}

@@ -1,0 +1,104 @@
+//! p^ again, from the updates that were published.
+//!
+//! The trajectory of the mechanism is public: which queries it updated with, in which order. Whoever has
+//! that list can build the last p^ in any form, so that all arms speak of the same distribution.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::potentials;
+use super::table::Table;
+use crate::estimation::estimate::{EstimateError, Evidence};
+use crate::estimation::estimator::{
+    Diagnostics, Estimated, Estimator, EstimatorError, Run, Tables,
+};
+use crate::estimation::junction_tree::JunctionTree;
+use crate::estimation::loss::maximal_cliques;
+use crate::estimation::model::{Calibrated, DEFAULT_CELL_LIMIT, Model};
+use crate::factor::{CliqueLayout, Potentials};
+use crate::mechanism::counting_query::CountingQuery;
+use crate::numeric::bytes::Bytes;
+
+/// The updates of a run.
+pub(super) struct Updates {
+    /// The queries that p^ was found to be too large on.
+    pub(super) queries: Vec<CountingQuery>,
+    /// The step.
+    pub(super) eta: f64,
+    /// How the run ended, in a sentence.
+    pub(super) ending: String,
+}
+
+/// The lecture's own form: a table over all attributes, multiplied and scaled update by update.
+pub(super) struct Dense(pub(super) Arc<Updates>);
+
+/// The same updates as potentials of a graphical model on the cliques of the queries.
+pub(super) struct LogDomain(pub(super) Arc<Updates>);
+
+impl Updates {
+    fn diagnostics(&self, bytes: f64, junction_tree_cells: Option<f64>) -> Diagnostics {
+        Diagnostics {
+            iterations: Some(self.queries.len()),
+            junction_tree_cells,
+            bytes: Some(bytes),
+            message: self.ending.clone(),
+            ..Diagnostics::default()
+        }
+    }
+}
+
+fn in_time(run: &Run<'_>, iterations: usize) -> Result<(), EstimatorError> {
+    match run.deadline {
+        Some(deadline) if Instant::now() >= deadline => Err(EstimatorError::Timeout { iterations }),
+        _ => Ok(()),
+    }
+}
+
+impl Estimator for Dense {
+    fn estimate(
+        &self,
+        evidence: &Evidence<'_>,
+        run: &mut Run<'_>,
+    ) -> Result<Estimated, EstimatorError> {
+        let bytes = Table::bytes(evidence.domain);
+        if bytes > run.memory_limit as f64 {
+            let message = format!(
+                "the table of all possible records needs {}, more than the limit of {}",
+                Bytes(bytes),
+                Bytes(run.memory_limit as f64),
+            );
+            return Err(EstimatorError::Infeasible { bytes, message });
+        }
+        let mut table = Table::uniform(evidence.domain);
+        for (iteration, query) in self.0.queries.iter().enumerate() {
+            in_time(run, iteration)?;
+            table.update(query, self.0.eta);
+        }
+        let table = table.into_factor(evidence.domain, evidence.total);
+        let answers = Box::new(Tables::new(evidence.domain, vec![table]));
+        Ok(Estimated { answers, model: None, diagnostics: self.0.diagnostics(bytes, None) })
+    }
+}
+
+impl Estimator for LogDomain {
+    fn estimate(
+        &self,
+        evidence: &Evidence<'_>,
+        run: &mut Run<'_>,
+    ) -> Result<Estimated, EstimatorError> {
+        in_time(run, 0)?;
+        let domain = evidence.domain;
+        let cliques = maximal_cliques(self.0.queries.iter().map(|query| &query.clique));
+        let tree = JunctionTree::new(domain, &cliques);
+        tree.check_limit(run.memory_limit).map_err(EstimateError::from)?;
+        let mut potentials = Potentials::zeros(&CliqueLayout::new(domain.clone(), cliques));
+        for query in &self.0.queries {
+            potentials::update(domain, &mut potentials, query, self.0.eta);
+        }
+        let size = tree.size();
+        let model = Model::new(evidence.total, potentials);
+        let answers = Box::new(Calibrated::new(&model, tree, DEFAULT_CELL_LIMIT)?);
+        let diagnostics = self.0.diagnostics(size.bytes(), Some(size.cells));
+        Ok(Estimated { answers, model: Some(model), diagnostics })
+    }
+}
