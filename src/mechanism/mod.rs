@@ -11,6 +11,7 @@ mod error;
 pub mod gaussian;
 pub mod hdmm;
 pub mod laplace;
+pub mod matrix_mechanism;
 mod mwem;
 pub mod php;
 mod post_processing;
@@ -21,6 +22,7 @@ mod release;
 #[cfg(test)]
 mod small_table;
 pub mod spanning_tree;
+mod strategy;
 mod task;
 pub mod tree;
 
@@ -120,6 +122,8 @@ pub static MECHANISMS: &[&Kind] = &[
     &privlet::PRIVLET,
     &efpa::EFPA,
     &php::PHP,
+    &matrix_mechanism::MATRIX_MECHANISM,
+    &matrix_mechanism::LOW_RANK,
 ];
 
 /// The mechanism of this name.

@@ -4,7 +4,6 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
 use super::opt0::{Gram, Objective};
-use super::strategy::Strategy;
 use super::*;
 use crate::data::{Dataset, Registry};
 use crate::domain::Clique;
@@ -78,7 +77,7 @@ fn strategy_for(factor: QueryFactor, n: usize) -> Strategy {
     let prefix = Workload::marginals(&domain, &[clique], &Clique::empty()).unwrap();
     let mut part = prefix.parts()[0].clone();
     part.query = part.query.with_factors(vec![factor]).unwrap();
-    Strategy::new(&part, Hdmm::default().restarts).unwrap()
+    strategy(&part, Hdmm::default().restarts).unwrap()
 }
 
 #[test]
@@ -132,7 +131,7 @@ fn no_record_moves_the_answers_by_more_than_is_claimed() {
             let mut claimed = 0.0f64;
             let worst = worst_case::<L1>(SmallTable::CELLS, records, |counts| {
                 let table = SmallTable::new(counts);
-                let strategy = Strategy::new(&table.workload.parts()[part], 3).unwrap();
+                let strategy = strategy(&table.workload.parts()[part], 3).unwrap();
                 claimed = strategy.sensitivity(&table.task(), neighbours).unwrap().get();
                 strategy.answers(&table.task()).unwrap()
             });

@@ -1,0 +1,88 @@
+//! The strategy of the low-rank mechanism (Yuan, Zhang, Winslett, Xiao, Yang, Hao, "Low-rank mechanism:
+//! optimizing batch queries under differential privacy", PVLDB 2012).
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+
+use crate::numeric::cholesky::Cholesky;
+use crate::numeric::l1_ball::project_onto_l1_ball;
+use crate::numeric::matrix::Matrix;
+use crate::numeric::product::{View, product};
+use crate::numeric::projected_gradient::minimise_over;
+use crate::numeric::projected_lbfgs::Stopping;
+
+/// Rows of L for each column: the authors take 1.2 times the rank of W, and we at least 1.2 times the
+/// number of values, so that noise on the counts themselves is among what can be found.
+const ROWS: f64 = 1.2;
+/// Our choice: ten steps that gain less than a thousandth are the last ones.
+const STOPPING: Stopping = Stopping { decrease: 1e-3, steps: 150 };
+
+/// The decomposition W = B L with the least |B|_F, every column of L within the L1 ball, as far as a
+/// local search finds it; returns L. What it depends on beside V = W^T W is the seed.
+///
+/// Given L, the best B is W L^+, and |B|_F^2 = tr(V (L^T L)^-1): what is left is a smooth function of L
+/// over a product of L1 balls, minimised by projected gradients. `None` when V is not finite.
+pub(super) fn low_rank(gram: &Matrix, seed: [u8; 32]) -> Option<Matrix> {
+    let size = gram.rows();
+    let rows = (ROWS * size as f64).ceil() as usize;
+    let scale = (0..size).map(|i| gram[(i, i)]).sum::<f64>();
+    if !(scale > 0.0 && scale.is_finite()) {
+        return None;
+    }
+    let mut scratch = Vec::new();
+    let found = minimise_over(
+        start(size, rows, seed),
+        STOPPING,
+        |transposed, gradient| error(gram, scale, rows, transposed, gradient),
+        |transposed| {
+            let columns = transposed.chunks_exact_mut(rows);
+            columns.for_each(|column| project_onto_l1_ball(column, &mut scratch));
+        },
+    );
+    let mut found = Matrix::new(size, rows, found.x);
+    // A column that is shorter than it might be only makes the answers noisier.
+    for col in 0..size {
+        let norm: f64 = found.row(col).iter().map(|x| x.abs()).sum();
+        if norm > 0.0 {
+            found.row_mut(col).iter_mut().for_each(|x| *x /= norm);
+        }
+    }
+    Some(found.transposed())
+}
+
+/// L^T with the identity in the first columns and random ones after it, which have half of the norm.
+fn start(size: usize, rows: usize, seed: [u8; 32]) -> Vec<f64> {
+    let mut rng = ChaCha20Rng::from_seed(seed);
+    let mut transposed = vec![0.0; size * rows];
+    let further = (rows - size).max(1) as f64;
+    for (col, entries) in transposed.chunks_exact_mut(rows).enumerate() {
+        entries[col] = 0.5;
+        entries[size..].iter_mut().for_each(|x| *x = rng.random_range(0.0..1.0) / further);
+    }
+    transposed
+}
+
+/// F = tr(V S^-1) / scale for S = L^T L, and its gradient by L^T, -2 S^-1 V S^-1 L^T / scale; infinite
+/// where S has no inverse.
+pub(super) fn error(
+    gram: &Matrix,
+    scale: f64,
+    rows: usize,
+    transposed: &[f64],
+    gradient: &mut [f64],
+) -> f64 {
+    let size = gram.rows();
+    let columns = View::new(size, rows, transposed);
+    let Some(s) = Cholesky::new(product(columns, columns.transposed())) else {
+        return f64::INFINITY;
+    };
+    let mut half = gram.clone();
+    s.solve(half.values_mut());
+    let value = (0..size).map(|i| half[(i, i)]).sum::<f64>() / scale;
+    // S^-1 V S^-1 is symmetric, so that the transpose of S^-1 V can be solved for as well.
+    let mut both = half.transposed();
+    s.solve(both.values_mut());
+    let slope = product(&both, columns);
+    gradient.iter_mut().zip(slope.values()).for_each(|(g, x)| *g = -2.0 * x / scale);
+    value
+}
