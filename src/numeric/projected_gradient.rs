@@ -11,8 +11,9 @@ const RECENT: usize = 10;
 /// The share of the predicted decrease that a step must reach (Armijo).
 const DECREASE: f64 = 1e-4;
 const HALVINGS: usize = 30;
-/// Bounds on the length of steps, the authors'.
-const STEPS: (f64, f64) = (1e-30, 1e30);
+/// How far a step may move the entry that it moves most, before it is projected. Our choice: farther
+/// away, rounding would decide where the projection ends.
+const MOVES: (f64, f64) = (1e-10, 1e6);
 
 /// A local minimum of the function that `evaluate(x, gradient)` returns, writing its gradient, over the
 /// set that `project` replaces points by the nearest of. Ends when the last [`RECENT`] steps together
@@ -34,9 +35,11 @@ pub fn minimise_over(
     let mut recent = VecDeque::from([value]);
     let mut bests = VecDeque::from([value]);
     let (mut target, mut moved) = (x.clone(), x.clone());
-    let mut length = gradient.iter().fold(0.0f64, |most, g| most.max(g.abs())).recip();
+    let mut length = 0.0;
     for done in 1..=stopping.steps {
-        length = if length.is_finite() { length.clamp(STEPS.0, STEPS.1) } else { 1.0 };
+        let steepest = gradient.iter().fold(0.0f64, |most, g| most.max(g.abs()));
+        let moves = if done == 1 { 1.0 } else { (length * steepest).clamp(MOVES.0, MOVES.1) };
+        length = moves / steepest.max(f64::MIN_POSITIVE);
         target.copy_from_slice(&x);
         add_scaled(-length, &gradient, &mut target);
         project(&mut target);
@@ -61,7 +64,7 @@ pub fn minimise_over(
             along += step * step;
             curvature += step * (next_gradient[i] - gradient[i]);
         }
-        length = if curvature > 0.0 { along / curvature } else { STEPS.1 };
+        length = if curvature > 0.0 { along / curvature } else { f64::INFINITY };
         std::mem::swap(&mut x, &mut moved);
         std::mem::swap(&mut gradient, &mut next_gradient);
         value = found;

@@ -41,9 +41,11 @@ pub(super) fn approximated(gram: &Matrix) -> Option<Approximated> {
         let scaled = scaled(gram, &multipliers, f64::sqrt);
         let eigen = Eigen::new(&scaled)?;
         let root = positive_root(&eigen);
-        let s = eigen.map_diagonal(root);
-        let most = s.iter().zip(&multipliers).filter(|(_, l)| **l > 0.0);
-        let most = most.map(|(s, l)| s / l).fold(0.0, f64::max);
+        let mut s = eigen.map_diagonal(root);
+        // What is asked about by no query stays so, whatever rounding leaves there.
+        s.iter_mut().zip(&multipliers).filter(|(_, l)| **l <= 0.0).for_each(|(s, _)| *s = 0.0);
+        let asked = s.iter().zip(&multipliers).filter(|(_, l)| **l > 0.0);
+        let most = asked.map(|(s, l)| s / l).fold(0.0, f64::max);
         let ratio = most * multipliers.iter().sum::<f64>() / s.iter().sum::<f64>();
         if ratio <= GOOD || iteration == ITERATIONS {
             let root = eigen.map(positive_root(&eigen));

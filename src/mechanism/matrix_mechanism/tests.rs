@@ -1,22 +1,23 @@
 use proptest::prelude::*;
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
 
 use super::covariance::approximated;
+use super::found::{Found, find};
 use super::low_rank::error;
-use super::*;
+use super::{LOW_RANK, MATRIX_MECHANISM, Search, strategy};
 use crate::domain::Domain;
 use crate::estimation::estimate::Update;
 use crate::estimation::estimator::Run;
 use crate::factor::Projectable;
-use crate::mechanism::Noise;
 use crate::mechanism::small_table::{SmallTable, answers};
+use crate::mechanism::{MechanismError, Noise, Task};
 use crate::numeric::cholesky::Cholesky;
 use crate::numeric::matrix::Matrix;
 use crate::numeric::product::{View, product};
 use crate::privacy::sensitivity::brute_force::{Records, worst_case};
-use crate::privacy::{Epsilon, L1, SeedPath};
-use crate::workload::QueryFactor;
-use rand::SeedableRng;
-use rand_chacha::ChaCha20Rng;
+use crate::privacy::{Budget, Epsilon, L1, Neighbours, NoiseSource, SeedPath};
+use crate::workload::{QueryFactor, QueryMatrix};
 
 const SEARCHES: [Search; 2] = [Search::Approximated, Search::LowRank];
 
@@ -45,8 +46,7 @@ fn objective(v: &Matrix, m: &Matrix) -> f64 {
     trace * (0..m.rows()).map(|i| m[(i, i)]).fold(0.0, f64::max)
 }
 
-fn small_workloads() -> impl proptest::strategy::Strategy<Value = (usize, usize, Vec<f64>, Vec<f64>)>
-{
+fn small_workloads() -> impl Strategy<Value = (usize, usize, Vec<f64>, Vec<f64>)> {
     (1usize..6, 1usize..6).prop_flat_map(|(rows, cols)| {
         let entry = prop_oneof![Just(0.0), Just(1.0), -2.0..2.0f64];
         let other = prop::collection::vec(-1.0..1.0f64, cols * cols);
@@ -119,7 +119,7 @@ proptest! {
         let expected = (0..cols).map(|i| solved[(i, i)]).sum::<f64>() / scale;
         prop_assert!((value - expected).abs() <= 1e-10 * expected.max(1.0));
         for place in 0..at.len() {
-            let mut moved = |by: f64| {
+            let moved = |by: f64| {
                 let mut at = at.clone();
                 at[place] += by;
                 error(&v, scale, rows, &at, &mut vec![0.0; at.len()])
