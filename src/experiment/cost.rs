@@ -50,8 +50,8 @@ impl Costs<'_> {
         let queries = workload.queries() as f64;
         let seconds = match self.plan.mechanism(trial).name {
             "mwem" => attributes * ROUND_ITERATIONS as f64 * self.iteration(trial),
-            // The search for strategies, one for each size of an attribute.
-            "hdmm" => 0.5,
+            // The search for strategies, one for each size of an attribute, or each workload.
+            "hdmm" | "mm" | "lrm" => 0.5,
             // Some fifty rounds that weigh every query.
             "dualquery" => 50.0 * 3e-7 * queries,
             "privbayes" | "spanning-tree" => 1e-4 * attributes * attributes,

@@ -8,7 +8,6 @@ use crate::mechanism::strategy::Prepared;
 use crate::numeric::matrix::Matrix;
 use crate::numeric::product::product;
 use crate::numeric::symmetric::pseudo_inverse;
-use crate::privacy::SeedPath;
 use crate::workload::{QueryFactor, QueryMatrix};
 
 /// A strategy that a search has found.
@@ -26,7 +25,7 @@ pub(super) struct Found {
 
 impl Found {
     /// `None` when the queries are all 0, or not finite.
-    pub(super) fn new(query: &QueryMatrix, search: Search, seed: [u8; 32]) -> Option<Self> {
+    pub(super) fn new(query: &QueryMatrix, search: Search) -> Option<Self> {
         let gram = &query.gram();
         let identity = || QueryFactor::Identity.to_dense(gram.rows());
         let of = |queries: Matrix| {
@@ -40,7 +39,7 @@ impl Found {
             _ if query.is_identity() => of(identity()),
             Search::Approximated => of(approximated(gram)?.queries),
             Search::LowRank => {
-                let found = of(low_rank(gram, seed)?)?;
+                let found = of(low_rank(gram)?)?;
                 // The identity: noise on the counts themselves.
                 let counts = (0..gram.rows()).map(|i| gram[(i, i)]).sum::<f64>();
                 match found.error <= counts {
@@ -61,12 +60,7 @@ pub(super) fn find(query: &QueryMatrix, search: Search) -> Option<Arc<Found>> {
         Arc::clone(all.entry((content, search)).or_default())
     };
     // Whoever comes second waits. The searches fork no threads, so that nobody waits for themselves.
-    let found = known.get_or_init(|| {
-        let seed = SeedPath::new("strategy", "low-rank")
-            .with("queries", blake3::Hash::from_bytes(content).to_hex())
-            .seed();
-        Found::new(query, search, seed).map(Arc::new)
-    });
+    let found = known.get_or_init(|| Found::new(query, search).map(Arc::new));
     found.clone()
 }
 

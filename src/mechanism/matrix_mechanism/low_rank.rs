@@ -1,15 +1,13 @@
 //! The strategy of the low-rank mechanism (Yuan, Zhang, Winslett, Xiao, Yang, Hao, "Low-rank mechanism:
 //! optimizing batch queries under differential privacy", PVLDB 2012).
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha20Rng;
-
 use crate::numeric::cholesky::Cholesky;
 use crate::numeric::l1_ball::project_onto_l1_ball;
 use crate::numeric::matrix::Matrix;
 use crate::numeric::product::{View, product};
 use crate::numeric::projected_gradient::minimise_over;
 use crate::numeric::projected_lbfgs::Stopping;
+use crate::numeric::symmetric::Eigen;
 
 /// Rows of L for each column: the authors take 1.2 times the rank of W, and we at least 1.2 times the
 /// number of values, so that noise on the counts themselves is among what can be found.
@@ -18,11 +16,11 @@ const ROWS: f64 = 1.2;
 const STOPPING: Stopping = Stopping { decrease: 1e-3, steps: 150 };
 
 /// The decomposition W = B L with the least |B|_F, every column of L within the L1 ball, as far as a
-/// local search finds it; returns L. What it depends on beside V = W^T W is the seed.
+/// local search finds it; returns L. It depends on V = W^T W alone.
 ///
 /// Given L, the best B is W L^+, and |B|_F^2 = tr(V (L^T L)^-1): what is left is a smooth function of L
 /// over a product of L1 balls, minimised by projected gradients. `None` when V is not finite.
-pub(super) fn low_rank(gram: &Matrix, seed: [u8; 32]) -> Option<Matrix> {
+pub(super) fn low_rank(gram: &Matrix) -> Option<Matrix> {
     let size = gram.rows();
     let rows = (ROWS * size as f64).ceil() as usize;
     let scale = (0..size).map(|i| gram[(i, i)]).sum::<f64>();
@@ -31,7 +29,7 @@ pub(super) fn low_rank(gram: &Matrix, seed: [u8; 32]) -> Option<Matrix> {
     }
     let mut scratch = Vec::new();
     let found = minimise_over(
-        start(size, rows, seed),
+        start(gram, rows)?,
         STOPPING,
         |transposed, gradient| error(gram, scale, rows, transposed, gradient),
         |transposed| {
@@ -50,16 +48,27 @@ pub(super) fn low_rank(gram: &Matrix, seed: [u8; 32]) -> Option<Matrix> {
     Some(found.transposed())
 }
 
-/// L^T with the identity in the first columns and random ones after it, which have half of the norm.
-fn start(size: usize, rows: usize, seed: [u8; 32]) -> Vec<f64> {
-    let mut rng = ChaCha20Rng::from_seed(seed);
-    let mut transposed = vec![0.0; size * rows];
-    let further = (rows - size).max(1) as f64;
-    for (col, entries) in transposed.chunks_exact_mut(rows).enumerate() {
-        entries[col] = 0.5;
-        entries[size..].iter_mut().for_each(|x| *x = rng.random_range(0.0..1.0) / further);
+/// L^T with the identity in the first columns and V's leading eigenvectors after it, which have half of
+/// the norm at most. They are weighed by the fourth roots of their eigenvalues, as in the strategy that is
+/// best when norms of columns are L2.
+fn start(gram: &Matrix, rows: usize) -> Option<Vec<f64>> {
+    let size = gram.rows();
+    let eigen = Eigen::new(gram)?;
+    let mut leading: Vec<usize> = (0..size).collect();
+    leading.sort_by(|&a, &b| eigen.values[b].total_cmp(&eigen.values[a]));
+    leading.truncate(rows - size);
+    let mut transposed = Matrix::zeros(size, rows);
+    for (place, &vector) in leading.iter().enumerate() {
+        let weight = eigen.values[vector].max(0.0).sqrt().sqrt();
+        for (col, z) in eigen.vectors.row(vector).iter().enumerate() {
+            transposed[(col, size + place)] = weight * z;
+        }
     }
-    transposed
+    let norm = |col: usize| transposed.row(col).iter().map(|x| x.abs()).sum::<f64>();
+    let most = (0..size).map(norm).fold(f64::MIN_POSITIVE, f64::max);
+    transposed.values_mut().iter_mut().for_each(|x| *x *= 0.5 / most);
+    (0..size).for_each(|col| transposed[(col, col)] = 0.5);
+    Some(transposed.values().to_vec())
 }
 
 /// F = tr(V S^-1) / scale for S = L^T L, and its gradient by L^T, -2 S^-1 V S^-1 L^T / scale; infinite

@@ -89,7 +89,7 @@ proptest! {
         let query = query(rows, w.clone());
         let w = Matrix::new(rows, cols, w);
         for search in SEARCHES {
-            let Some(found) = Found::new(&query, search, [7; 32]) else {
+            let Some(found) = Found::new(&query, search) else {
                 prop_assert!(w.values().iter().all(|&entry| entry == 0.0));
                 continue;
             };
@@ -139,22 +139,22 @@ fn low_rank_strategies_have_columns_of_norm_one_and_are_never_worse_than_the_ide
         factor(QueryFactor::Total, 5),
         query(8, signs),
     ] {
-        let found = Found::new(&query, Search::LowRank, [1; 32]).unwrap();
+        let found = Found::new(&query, Search::LowRank).unwrap();
         let norm = QueryFactor::Dense(found.queries.clone()).max_column_l1(query.cols());
         assert!((norm - 1.0).abs() < 1e-12, "{norm}");
         let v = query.gram();
         let counts: f64 = (0..v.rows()).map(|i| v[(i, i)]).sum();
         assert!(found.error <= counts, "{} {counts}", found.error);
     }
-    // HDMM's search, from 25 starts, finds 1.9 times less than the identity for 64 prefix sums.
-    let found = Found::new(&factor(QueryFactor::Prefix, 64), Search::LowRank, [1; 32]).unwrap();
-    assert!(found.error < 0.7 * (64.0 * 65.0 / 2.0), "{}", found.error);
+    // HDMM's search finds 0.436 of the identity's error for 64 prefix sums.
+    let found = Found::new(&factor(QueryFactor::Prefix, 64), Search::LowRank).unwrap();
+    assert!(found.error < 0.46 * (64.0 * 65.0 / 2.0), "{}", found.error);
 }
 
 #[test]
 fn counts_are_asked_for_themselves() {
     for search in SEARCHES {
-        let found = Found::new(&factor(QueryFactor::Identity, 4), search, [1; 32]).unwrap();
+        let found = Found::new(&factor(QueryFactor::Identity, 4), search).unwrap();
         assert_eq!(found.queries, QueryFactor::Identity.to_dense(4));
         assert!((found.error - 4.0).abs() < 1e-12);
     }
