@@ -61,6 +61,17 @@ impl Mixture {
         settings.check().map_err(|error| of(RHO.name, error))?;
         Ok((mixture, others))
     }
+
+    /// For mechanisms that have no other parameters.
+    pub(super) fn alone(parameters: &toml::Table) -> Result<Self, ParameterError> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Nothing {}
+
+        let (mixture, others) = Self::split(parameters)?;
+        let Nothing {} = parse(&others)?;
+        Ok(mixture)
+    }
 }
 
 /// Which of the three.

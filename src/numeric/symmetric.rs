@@ -94,11 +94,11 @@ fn tridiagonal(mut matrix: Matrix) -> (Vec<f64>, Vec<f64>, Matrix) {
     let size = matrix.rows();
     let mut beside = vec![0.0; size.saturating_sub(1)];
     let mut reflections: Vec<Vec<f64>> = Vec::with_capacity(size);
-    for k in 0..size.saturating_sub(1) {
+    for (k, beside) in beside.iter_mut().enumerate() {
         // I - 2 v v^T maps the rest of the row to a multiple of the first unit vector.
         let mut v = matrix.row(k)[k + 1..].to_vec();
         let norm = dot(&v, &v).sqrt();
-        beside[k] = -norm.copysign(v[0]);
+        *beside = -norm.copysign(v[0]);
         v[0] += norm.copysign(v[0]);
         let length = dot(&v, &v).sqrt();
         match length > 0.0 {

@@ -11,11 +11,9 @@ mod tests;
 
 use std::time::Instant;
 
-use serde::Deserialize;
-
 use super::each_marginal::{EachMarginal, Processed, refused};
 use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO, Way};
-use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
+use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task};
 use crate::estimation::estimator::{AsMeasured, Estimator, EstimatorError};
 use crate::estimation::loss::Measurement;
 use crate::numeric::bytes::Bytes;
@@ -44,15 +42,13 @@ pub static LAPLACE: Kind = Kind {
     offers: &[ADMM_L1, ML, NNLS],
     parameters: &[ALPHA, RHO],
     build: |table| {
-        let (mixture, others) = Mixture::split(table)?;
-        Ok(Box::new(Laplace { mixture, ..parse(&others)? }))
+        let mixture = Mixture::alone(table)?;
+        Ok(Box::new(Laplace { mixture }))
     },
 };
 
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug)]
 struct Laplace {
-    #[serde(skip)]
     mixture: Mixture,
 }
 

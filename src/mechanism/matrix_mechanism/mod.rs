@@ -15,15 +15,13 @@ mod tests;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde::Deserialize;
-
 use self::found::{Found, find};
 use super::each_marginal::{EachMarginal, Processed};
 use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO};
 use super::strategy::{Strategy, estimators};
 use super::{
     GuaranteeKind, Kind, Mechanism, MechanismError, ParameterError, Published, Reads, Release,
-    Task, Times, parse,
+    Task, Times,
 };
 use crate::estimation::estimator::Estimator;
 use crate::estimation::loss::Measurement;
@@ -76,14 +74,8 @@ struct MatrixMechanism {
     mixture: Mixture,
 }
 
-/// There are none beside the mixture's.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Parameters {}
-
 fn build(search: Search, table: &toml::Table) -> Result<Box<dyn Mechanism>, ParameterError> {
-    let (mixture, others) = Mixture::split(table)?;
-    let Parameters {} = parse(&others)?;
+    let mixture = Mixture::alone(table)?;
     Ok(Box::new(MatrixMechanism { search, mixture }))
 }
 
