@@ -6,6 +6,9 @@ use crate::numeric::symmetric::Eigen;
 /// The ratio of the error to the best possible that is good enough: a thousandth of the error. Our
 /// choice; it is reached in some ten iterations, each of which halves what is left.
 const GOOD: f64 = 1.001;
+/// The least multiplier, as a part of their mean: those of constraints that do not bind go to 0, and
+/// rounding would be divided by their roots. It raises the ratio by no more than this. Our choice.
+const LEAST: f64 = 1e-6;
 /// The most iterations. Our choice.
 const ITERATIONS: usize = 40;
 
@@ -14,6 +17,8 @@ const ITERATIONS: usize = 40;
 pub(super) struct Approximated {
     /// A.
     pub(super) queries: Matrix,
+    /// A^+.
+    pub(super) inverse: Matrix,
     /// tr(V M^+) is at most this many times the least that there is.
     pub(super) ratio: f64,
 }
@@ -30,7 +35,7 @@ pub(super) struct Approximated {
 ///
 /// Costs an eigendecomposition of V's size for each iteration. Values that no query asks about have
 /// empty rows and columns. Rounding beyond rank is cut off: eigenvalues below size * 2^-52 of the
-/// largest are 0.
+/// largest are 0, so that columns of W whose norms differ by more than 10^3 are beyond it.
 pub(super) fn approximated(gram: &Matrix) -> Option<Approximated> {
     let size = gram.rows();
     let mut multipliers: Vec<f64> = (0..size).map(|i| gram[(i, i)]).collect();
@@ -41,9 +46,7 @@ pub(super) fn approximated(gram: &Matrix) -> Option<Approximated> {
         let scaled = scaled(gram, &multipliers, f64::sqrt);
         let eigen = Eigen::new(&scaled)?;
         let root = positive_root(&eigen);
-        let mut s = eigen.map_diagonal(root);
-        // What is asked about by no query stays so, whatever rounding leaves there.
-        s.iter_mut().zip(&multipliers).filter(|(_, l)| **l <= 0.0).for_each(|(s, _)| *s = 0.0);
+        let s = eigen.map_diagonal(root);
         let asked = s.iter().zip(&multipliers).filter(|(_, l)| **l > 0.0);
         let most = asked.map(|(s, l)| s / l).fold(0.0, f64::max);
         let ratio = most * multipliers.iter().sum::<f64>() / s.iter().sum::<f64>();
@@ -51,9 +54,17 @@ pub(super) fn approximated(gram: &Matrix) -> Option<Approximated> {
             let root = eigen.map(positive_root(&eigen));
             let m = self::scaled(&root, &multipliers, |l| (most * l).sqrt().recip());
             let eigen = Eigen::new(&m)?;
-            return Some(Approximated { queries: eigen.map(positive_root(&eigen)), ratio });
+            let root = positive_root(&eigen);
+            let inverse = eigen.map(|value| match root(value) {
+                0.0 => 0.0,
+                root => root.recip(),
+            });
+            return Some(Approximated { queries: eigen.map(root), inverse, ratio });
         }
-        multipliers = s;
+        let least = LEAST * s.iter().sum::<f64>() / size as f64;
+        for (l, s) in multipliers.iter_mut().zip(s).filter(|(l, _)| **l > 0.0) {
+            *l = s.max(least);
+        }
     }
     None
 }

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use super::Search;
-use super::covariance::approximated;
+use super::covariance::{Approximated, approximated};
 use super::low_rank::low_rank;
 use crate::mechanism::strategy::Prepared;
 use crate::numeric::matrix::Matrix;
@@ -28,23 +28,27 @@ impl Found {
     pub(super) fn new(query: &QueryMatrix, search: Search) -> Option<Self> {
         let gram = &query.gram();
         let identity = || QueryFactor::Identity.to_dense(gram.rows());
-        let of = |queries: Matrix| {
-            let inverse = pseudo_inverse(&queries)?;
+        let of = |queries: Matrix, inverse: Matrix| {
             let spread = product(gram, &inverse);
             let error = spread.values().iter().zip(inverse.values()).map(|(s, i)| s * i).sum();
             Some(Self { queries, inverse, error, prepared: Prepared::default() })
         };
         match search {
             // A record is in one query at most: they are themselves the best that can be asked.
-            _ if query.is_identity() => of(identity()),
-            Search::Approximated => of(approximated(gram)?.queries),
+            _ if query.is_identity() => of(identity(), identity()),
+            Search::Approximated => {
+                let Approximated { queries, inverse, .. } = approximated(gram)?;
+                of(queries, inverse)
+            }
             Search::LowRank => {
-                let found = of(low_rank(gram)?)?;
+                let queries = low_rank(gram)?;
+                let inverse = pseudo_inverse(&queries)?;
+                let found = of(queries, inverse)?;
                 // The identity: noise on the counts themselves.
                 let counts = (0..gram.rows()).map(|i| gram[(i, i)]).sum::<f64>();
                 match found.error <= counts {
                     true => Some(found),
-                    false => of(identity()),
+                    false => of(identity(), identity()),
                 }
             }
         }

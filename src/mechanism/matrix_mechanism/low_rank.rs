@@ -12,6 +12,9 @@ use crate::numeric::symmetric::Eigen;
 /// Rows of L for each column: the authors take 1.2 times the rank of W, and we at least 1.2 times the
 /// number of values, so that noise on the counts themselves is among what can be found.
 const ROWS: f64 = 1.2;
+/// What is added to the diagonal of V, as a part of its mean, so that L stays far from singular where the
+/// queries do not ask about everything. Our choice.
+const REGULAR: f64 = 1e-4;
 /// Our choice: ten steps that gain less than a thousandth are the last ones.
 const STOPPING: Stopping = Stopping { decrease: 1e-3, steps: 150 };
 
@@ -27,11 +30,13 @@ pub(super) fn low_rank(gram: &Matrix) -> Option<Matrix> {
     if !(scale > 0.0 && scale.is_finite()) {
         return None;
     }
+    let mut regular = gram.clone();
+    (0..size).for_each(|i| regular[(i, i)] += REGULAR * scale / size as f64);
     let mut scratch = Vec::new();
     let found = minimise_over(
         start(gram, rows)?,
         STOPPING,
-        |transposed, gradient| error(gram, scale, rows, transposed, gradient),
+        |transposed, gradient| error(&regular, scale, rows, transposed, gradient),
         |transposed| {
             let columns = transposed.chunks_exact_mut(rows);
             columns.for_each(|column| project_onto_l1_ball(column, &mut scratch));
