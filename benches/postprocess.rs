@@ -39,15 +39,20 @@ fn noisy_tree(leaves: usize) -> (HTree, Vec<f64>, f64) {
 
 const LENGTHS: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
 
-#[divan::bench(args = LENGTHS, max_time = 5)]
-fn admm_l1(bencher: Bencher, leaves: usize) {
-    let (htree, noisy, _) = noisy_tree(leaves);
-    let objective = Objective::new(0.9).expect("alpha");
-    bencher
-        .bench(|| histogram::estimate(&htree, black_box(&noisy), objective, &Settings::default()));
+/// Until what is left is a thousandth of the noise, as mechanisms have it.
+fn settings(scale: f64) -> Settings {
+    let settings = Settings::default();
+    Settings { tolerance: settings.tolerance * scale, ..settings }
 }
 
 #[divan::bench(args = LENGTHS, max_time = 5)]
+fn admm_l1(bencher: Bencher, leaves: usize) {
+    let (htree, noisy, scale) = noisy_tree(leaves);
+    let objective = Objective::new(0.9).expect("alpha");
+    bencher.bench(|| histogram::estimate(&htree, black_box(&noisy), objective, &settings(scale)));
+}
+
+#[divan::bench(args = [1 << 6, 1 << 8].into_iter().chain(LENGTHS), max_time = 5)]
 fn maximum_likelihood(bencher: Bencher, leaves: usize) {
     let (htree, noisy, scale) = noisy_tree(leaves);
     let objective = Objective::new(1.0).expect("alpha").in_units_of(scale);
@@ -62,7 +67,7 @@ fn htree(bencher: Bencher, leaves: usize) {
 }
 
 /// Maximum likelihood as a linear program over the bins, by the simplex method.
-#[divan::bench(args = [1 << 4, 1 << 6, 1 << 8], sample_count = 1, sample_size = 1)]
+#[divan::bench(args = [1 << 6, 1 << 8, 1 << 10, 1 << 12], sample_count = 1, sample_size = 1)]
 fn linear_program(bencher: Bencher, leaves: usize) {
     let (htree, noisy, _) = noisy_tree(leaves);
     bencher.bench(|| {

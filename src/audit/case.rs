@@ -36,6 +36,7 @@ pub fn cases(kind: &Kind, epsilon: f64, neighbours: Neighbours) -> Result<Vec<Ca
         "hdmm" => {
             &[Plan { title: "prefix sums", parameters: "restarts = 1", shape: Shape::Prefix }]
         }
+        "mm" | "lrm" => &[Plan { title: "prefix sums", parameters: "", shape: Shape::Prefix }],
         // Small tables are useful to almost any theta but the default.
         "privbayes" => &[
             Plan { title: "score R", parameters: "theta = 0.01", shape: Shape::Triangle },

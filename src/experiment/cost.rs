@@ -52,8 +52,8 @@ impl Costs<'_> {
             // Some twenty rounds, each of which answers every query.
             "pmw" | "pmw-delta" => 20.0 * self.iteration(trial),
             "mwem" => attributes * ROUND_ITERATIONS as f64 * self.iteration(trial),
-            // The search for strategies, one for each size of an attribute.
-            "hdmm" => 0.5,
+            // The search for strategies, one for each size of an attribute, or each workload.
+            "hdmm" | "mm" | "lrm" => 0.5,
             // Some fifty rounds that weigh every query.
             "dualquery" => 50.0 * 3e-7 * queries,
             "privbayes" | "spanning-tree" => 1e-4 * attributes * attributes,

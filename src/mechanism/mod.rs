@@ -12,6 +12,7 @@ mod error;
 pub mod gaussian;
 pub mod hdmm;
 pub mod laplace;
+pub mod matrix_mechanism;
 mod mwem;
 pub mod php;
 mod pmw;
@@ -23,6 +24,7 @@ mod release;
 #[cfg(test)]
 mod small_table;
 pub mod spanning_tree;
+mod strategy;
 mod task;
 pub mod tree;
 
@@ -124,6 +126,8 @@ pub static MECHANISMS: &[&Kind] = &[
     &privlet::PRIVLET,
     &efpa::EFPA,
     &php::PHP,
+    &matrix_mechanism::MATRIX_MECHANISM,
+    &matrix_mechanism::LOW_RANK,
 ];
 
 /// The mechanism of this name.

@@ -1,6 +1,8 @@
 //! The three ways in which noisy answers are made consistent, for mechanisms that offer them.
 
-use super::{Offer, Parameter, ParameterError};
+use serde::Deserialize;
+
+use super::{Offer, Parameter, ParameterError, parse};
 use crate::postprocess::admm::{Settings, SettingsError};
 use crate::postprocess::proximal::Objective;
 
@@ -28,22 +30,63 @@ pub(super) const RHO: Parameter = Parameter {
     meaning: "admm-l1: the penalty parameter of ADMM, positive; changes the time, not the result",
 };
 
-/// The settings of section 5 of KDD 2015.
-pub(super) const DEFAULT: (f64, f64) = (0.9, 2.0);
+/// The parameters of admm-l1, which all mechanisms that offer it have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Mixture {
+    alpha: f64,
+    rho: f64,
+}
+
+impl Default for Mixture {
+    /// The settings of section 5 of KDD 2015.
+    fn default() -> Self {
+        Self { alpha: 0.9, rho: 2.0 }
+    }
+}
+
+impl Mixture {
+    /// Takes alpha and rho out of the parameters of a mechanism, and returns the others beside them.
+    /// Refuses what has no meaning, with the name of the parameter.
+    pub(super) fn split(parameters: &toml::Table) -> Result<(Self, toml::Table), ParameterError> {
+        let is_ours = |name: &str| [ALPHA, RHO].iter().any(|ours| ours.name == name);
+        let (ours, others): (toml::Table, toml::Table) =
+            parameters.clone().into_iter().partition(|(name, _)| is_ours(name));
+        let mixture: Self = parse(&ours)?;
+        let of = |name: &str, error: SettingsError| ParameterError {
+            message: format!("{name}: {error}"),
+        };
+        Objective::new(mixture.alpha).map_err(|error| of(ALPHA.name, error))?;
+        let settings = Settings { rho: mixture.rho, ..Settings::default() };
+        settings.check().map_err(|error| of(RHO.name, error))?;
+        Ok((mixture, others))
+    }
+
+    /// For mechanisms that have no other parameters.
+    pub(super) fn alone(parameters: &toml::Table) -> Result<Self, ParameterError> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Nothing {}
+
+        let (mixture, others) = Self::split(parameters)?;
+        let Nothing {} = parse(&others)?;
+        Ok(mixture)
+    }
+}
 
 /// Which of the three.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Way {
-    AdmmL1 { alpha: f64, rho: f64 },
+    AdmmL1(Mixture),
     MaximumLikelihood,
     LeastSquares,
 }
 
 impl Way {
     /// All three, by the names of their offers.
-    pub(super) fn all(alpha: f64, rho: f64) -> [(&'static str, Self); 3] {
+    pub(super) fn all(mixture: Mixture) -> [(&'static str, Self); 3] {
         [
-            (ADMM_L1.name, Way::AdmmL1 { alpha, rho }),
+            (ADMM_L1.name, Way::AdmmL1(mixture)),
             (ML.name, Way::MaximumLikelihood),
             (NNLS.name, Way::LeastSquares),
         ]
@@ -53,7 +96,7 @@ impl Way {
     /// number of iterations does not depend on its size.
     pub(super) fn objective(self, stddev: f64) -> Result<Objective, SettingsError> {
         match self {
-            Way::AdmmL1 { alpha, .. } => Objective::new(alpha),
+            Way::AdmmL1(Mixture { alpha, .. }) => Objective::new(alpha),
             Way::MaximumLikelihood => Ok(Objective::new(1.0)?.in_units_of(stddev)),
             Way::LeastSquares => Ok(Objective::new(0.0)?.in_units_of(stddev)),
         }
@@ -64,18 +107,10 @@ impl Way {
     pub(super) fn settings(self, stddev: f64) -> Settings {
         let settings = Settings::default();
         match self {
-            Way::AdmmL1 { rho, .. } => {
+            Way::AdmmL1(Mixture { rho, .. }) => {
                 Settings { rho, tolerance: settings.tolerance * stddev, ..settings }
             }
             _ => settings,
         }
     }
-}
-
-/// Refuses what has no meaning, with the name of the parameter.
-pub(super) fn check(alpha: f64, rho: f64) -> Result<(), ParameterError> {
-    let of =
-        |name: &str, error: SettingsError| ParameterError { message: format!("{name}: {error}") };
-    Objective::new(alpha).map_err(|error| of("alpha", error))?;
-    Settings { rho, ..Settings::default() }.check().map_err(|error| of("rho", error))
 }

@@ -49,9 +49,46 @@ impl Matrix {
         &mut self.values[row * self.cols..(row + 1) * self.cols]
     }
 
+    /// A row and the one below it, to be changed.
+    ///
+    /// # Panics
+    /// When there are not as many rows.
+    pub fn two_rows_mut(&mut self, row: usize) -> (&mut [f64], &mut [f64]) {
+        let two = &mut self.values[row * self.cols..(row + 2) * self.cols];
+        two.split_at_mut(self.cols)
+    }
+
     /// The entries, row by row.
     pub fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    /// The entries, row by row, to be changed.
+    pub fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// Rows and columns turned into each other.
+    pub fn transposed(&self) -> Self {
+        let mut turned = Self::zeros(self.cols, self.rows);
+        for row in 0..self.rows {
+            for (col, &value) in self.row(row).iter().enumerate() {
+                turned[(col, row)] = value;
+            }
+        }
+        turned
+    }
+
+    /// The Kronecker product with a matrix: each entry times all of it.
+    pub fn kronecker(&self, right: &Self) -> Self {
+        let mut product = Self::zeros(self.rows * right.rows, self.cols * right.cols);
+        for row in 0..product.rows {
+            for col in 0..product.cols {
+                let left = self[(row / right.rows, col / right.cols)];
+                product[(row, col)] = left * right[(row % right.rows, col % right.cols)];
+            }
+        }
+        product
     }
 
     /// The matrix whose column `j` is column `order[j]` of this one.

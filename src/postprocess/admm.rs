@@ -7,6 +7,8 @@ use thiserror::Error;
 use super::proximal::Proximal;
 use crate::numeric::cholesky::Cholesky;
 use crate::numeric::matrix::Matrix;
+use crate::numeric::pointwise::add_scaled;
+use crate::numeric::product::{View, add_transposed, multiply, product};
 use crate::numeric::sparse::CsrMatrix;
 
 /// Entries that are worked on at a time, so that they stay in the nearest cache. Our choice.
@@ -124,7 +126,7 @@ pub fn solve(
 ) -> Solution {
     let Settings { rho, tolerance, iterations } = *settings;
     let mut x = start;
-    let mut copies: Vec<Copy> = terms.iter().map(|term| Copy::new(term, x.len())).collect();
+    let mut copies: Vec<Copy> = terms.iter().map(|term| Copy::new(term, &x)).collect();
     let mut sum = vec![0.0; x.len()];
     let mut residuals =
         Residuals { primal: vec![0.0; copies.len()], dual: 0.0, converged: copies.is_empty() };
@@ -160,23 +162,28 @@ struct Copy<'a> {
     term: &'a Term<'a>,
     z: Vec<f64>,
     u: Vec<f64>,
-    /// A x, and A^T of something; empty for the identity.
+    /// A x, and z - u; empty for the identity.
     image: Vec<f64>,
+    difference: Vec<f64>,
 }
 
 impl<'a> Copy<'a> {
-    fn new(term: &'a Term<'a>, entries: usize) -> Self {
-        let (rows, image) = match term.map {
-            Map::Identity => (entries, 0),
+    fn new(term: &'a Term<'a>, x: &[f64]) -> Self {
+        let (rows, needed) = match term.map {
+            Map::Identity => (x.len(), 0),
             Map::Dense(matrix) => (matrix.rows(), matrix.rows()),
             Map::Sparse(matrix) => (matrix.rows(), matrix.rows()),
         };
-        Self { term, z: vec![0.0; rows], u: vec![0.0; rows], image: vec![0.0; image] }
+        let (mut image, difference) = (vec![0.0; needed], vec![0.0; needed]);
+        if needed > 0 {
+            term.map.apply(x, &mut image);
+        }
+        Self { term, z: vec![0.0; rows], u: vec![0.0; rows], image, difference }
     }
 
     /// Sets z, and adds A^T (z - u) to `sum`.
     fn minimise(&mut self, rho: f64, x: &[f64], sum: &mut [f64]) {
-        let Self { term, z, u, image } = self;
+        let Self { term, z, u, image, difference } = self;
         if let Map::Identity = term.map {
             match term.function.is_separable() {
                 true => {
@@ -196,17 +203,16 @@ impl<'a> Copy<'a> {
             }
             return;
         }
-        term.map.apply(x, image);
         add(image, u, z);
         term.function.minimise(rho, 0, z);
-        image.fill(0.0);
-        add_difference(z, u, image);
-        term.map.add_transposed(image, sum);
+        difference.fill(0.0);
+        add_difference(z, u, difference);
+        term.map.add_transposed(difference, sum);
     }
 
     /// Adds A x - z to u, and returns its root mean square.
     fn update_dual(&mut self, x: &[f64]) -> f64 {
-        let Self { term, z, u, image } = self;
+        let Self { term, z, u, image, .. } = self;
         let image = match term.map {
             Map::Identity => x,
             _ => {
@@ -236,11 +242,7 @@ impl Map<'_> {
     fn apply(self, x: &[f64], out: &mut [f64]) {
         match self {
             Map::Identity => out.copy_from_slice(x),
-            Map::Dense(matrix) => {
-                for (row, out) in out.iter_mut().enumerate() {
-                    *out = crate::numeric::pointwise::dot(matrix.row(row), x);
-                }
-            }
+            Map::Dense(matrix) => multiply(matrix, x, out),
             Map::Sparse(matrix) => {
                 for (row, out) in out.iter_mut().enumerate() {
                     *out = matrix.row(row).map(|(col, value)| value * x[col]).sum();
@@ -252,11 +254,7 @@ impl Map<'_> {
     fn add_transposed(self, y: &[f64], out: &mut [f64]) {
         match self {
             Map::Identity => out.iter_mut().zip(y).for_each(|(out, y)| *out += y),
-            Map::Dense(matrix) => {
-                for (row, &y) in y.iter().enumerate() {
-                    crate::numeric::pointwise::add_scaled(y, matrix.row(row), out);
-                }
-            }
+            Map::Dense(matrix) => add_transposed(matrix, y, out),
             Map::Sparse(matrix) => {
                 for (row, y) in y.iter().enumerate() {
                     matrix.row(row).for_each(|(col, value)| out[col] += value * y);
@@ -270,12 +268,8 @@ impl Map<'_> {
         match self {
             Map::Identity => (0..gram.rows()).for_each(|i| gram[(i, i)] += 1.0),
             Map::Dense(matrix) => {
-                for row in 0..matrix.rows() {
-                    let entries = matrix.row(row);
-                    for (col, &value) in entries.iter().enumerate() {
-                        crate::numeric::pointwise::add_scaled(value, entries, gram.row_mut(col));
-                    }
-                }
+                let squares = product(View::from(matrix).transposed(), matrix);
+                add_scaled(1.0, squares.values(), gram.values_mut());
             }
             Map::Sparse(matrix) => {
                 for row in 0..matrix.rows() {

@@ -94,7 +94,7 @@ impl Strategy {
     /// The counts x >= 0 whose answers A x are nearest to the noisy ones by the objective.
     ///
     /// The print of Algorithm 4 has z^k in line 6 where the update of x needs z^(k+1). Each iteration
-    /// costs three products with A and the solution of a factored system.
+    /// costs two products with A and the solution of a factored system.
     pub fn estimate(
         &self,
         noisy: &[f64],

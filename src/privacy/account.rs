@@ -60,7 +60,10 @@ impl Account {
                 worst_delta = worst_delta.max(part_delta);
             }
             if neighbours == Neighbours::Replace {
-                worst_delta *= replaced_delta(worst);
+                // Nothing stays nothing, even where the factor is too large for a float.
+                if worst_delta > 0.0 {
+                    worst_delta *= replaced_delta(worst);
+                }
                 worst *= replaced_leading(currency);
             }
             leading.add(worst);

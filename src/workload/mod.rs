@@ -5,6 +5,7 @@
 //! prefix matrix nor a Kronecker product is ever written out.
 
 mod factor_error;
+mod gram;
 mod p_identity;
 mod pseudo_inverse;
 mod query_factor;

@@ -261,17 +261,10 @@ impl QueryMatrix {
     /// The matrix, written out.
     pub fn to_dense(&self) -> Matrix {
         let one = Matrix::new(1, 1, vec![1.0]);
-        self.factors.iter().zip(&self.shape).fold(one, |left, (factor, &n)| {
-            let right = factor.to_dense(n);
-            let mut product = Matrix::zeros(left.rows() * right.rows(), left.cols() * n);
-            for row in 0..product.rows() {
-                for col in 0..product.cols() {
-                    product[(row, col)] =
-                        left[(row / right.rows(), col / n)] * right[(row % right.rows(), col % n)];
-                }
-            }
-            product
-        })
+        self.factors
+            .iter()
+            .zip(&self.shape)
+            .fold(one, |left, (factor, &n)| left.kronecker(&factor.to_dense(n)))
     }
 
     /// The largest L1 norm of a column.

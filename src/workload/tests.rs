@@ -125,6 +125,15 @@ proptest! {
     }
 
     #[test]
+    fn gram_matrices_agree_with_the_matrix_written_out((n, factor) in sized_factor()) {
+        let (w, gram) = (factor.to_dense(n), factor.gram(n));
+        for (a, b) in (0..n).flat_map(|a| (0..n).map(move |b| (a, b))) {
+            let expected: f64 = (0..w.rows()).map(|row| w[(row, a)] * w[(row, b)]).sum();
+            prop_assert!((gram[(a, b)] - expected).abs() <= 1e-12 * expected.abs());
+        }
+    }
+
+    #[test]
     fn norms_of_columns_agree_with_the_matrix_written_out((n, factor) in sized_factor()) {
         let columns = transposed(&factor.to_dense(n));
         let largest = |norm: fn(f64) -> f64| {
@@ -317,6 +326,14 @@ fn identity_is_recognised_and_needs_no_scratch_space() {
     assert_eq!((query.rows(), query.cols(), query.scratch_len()), (6, 6, 0));
     let nothing = QueryMatrix::identity(&domain, &crate::domain::Clique::empty()).unwrap();
     assert_eq!((nothing.rows(), nothing.cols()), (1, 1));
+}
+
+#[test]
+fn the_gram_matrix_of_a_product_is_that_of_the_matrix_written_out() {
+    let domain = Domain::new([("a", 3), ("b", 4)]).unwrap();
+    let identity = QueryMatrix::identity(&domain, &domain.everything()).unwrap();
+    let query = identity.with_factors(vec![QueryFactor::Ranges, QueryFactor::Prefix]).unwrap();
+    assert_eq!(query.gram(), QueryFactor::Dense(query.to_dense()).gram(12));
 }
 
 #[test]

@@ -52,7 +52,7 @@ impl Named {
     }
 }
 
-/// Each workload with each order of public marginals.
+/// Each workload with each order of public marginals. The true answers are the same for all orders.
 pub(super) fn cases(
     public: &[usize],
     workloads: Vec<Named>,
@@ -62,9 +62,11 @@ pub(super) fn cases(
         [] => vec![None],
         orders => orders.iter().copied().map(Some).collect(),
     };
+    let truths: Vec<Vec<Vec<f64>>> =
+        workloads.iter().map(|named| named.workload.answers(data)).collect::<Result<_, _>>()?;
     let mut cases = Vec::new();
     for public in orders {
-        for Named { name, size, workload } in &workloads {
+        for (Named { name, size, workload }, truth) in workloads.iter().zip(&truths) {
             let known = match public {
                 None => String::new(),
                 Some(0) => "public total".into(),
@@ -72,8 +74,7 @@ pub(super) fn cases(
             };
             let parts = [name.as_str(), &known];
             let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-            let truth = workload.answers(data)?;
-            let (name, workload) = (parts.join(", "), workload.clone());
+            let (name, workload, truth) = (parts.join(", "), workload.clone(), truth.clone());
             cases.push(Case { name, size: *size, public, workload, truth });
         }
     }

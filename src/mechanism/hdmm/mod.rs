@@ -6,9 +6,8 @@
 //! sub-workload's strategies is answered with Laplace noise. None of it looks at the data but the
 //! answers, so the budget is for these alone.
 
-mod consistent;
 mod opt0;
-mod strategy;
+mod search;
 #[cfg(test)]
 mod tests;
 
@@ -16,16 +15,16 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use self::strategy::Strategy;
-use super::post_processing::{self, ADMM_L1, ALPHA, ML, NNLS, RHO};
+use self::search::strategy;
+use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO};
+use super::strategy::{Prepared, Strategy, estimators};
 use super::{
     Course, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published,
     Reads, Release, Task, Times, parse,
 };
-use crate::domain::Domain;
 use crate::estimation::estimator::FullLeastSquares;
 use crate::estimation::loss::Measurement;
-use crate::privacy::{Budget, NoiseSource, Share};
+use crate::privacy::{Budget, NoiseSource};
 
 /// HDMM, as users know it.
 pub static HDMM: Kind = Kind {
@@ -53,12 +52,12 @@ pub static HDMM: Kind = Kind {
         RHO,
     ],
     build: |table| {
-        let hdmm: Hdmm = parse(table)?;
+        let (mixture, others) = Mixture::split(table)?;
+        let hdmm = Hdmm { mixture, ..parse(&others)? };
         if hdmm.restarts == 0 {
             let message = "restarts: expected at least 1, found 0".into();
             return Err(ParameterError { message });
         }
-        post_processing::check(hdmm.alpha, hdmm.rho)?;
         Ok(Box::new(hdmm))
     },
 };
@@ -68,14 +67,13 @@ pub static HDMM: Kind = Kind {
 struct Hdmm {
     restarts: usize,
     split: Split,
-    alpha: f64,
-    rho: f64,
+    #[serde(skip)]
+    mixture: Mixture,
 }
 
 impl Default for Hdmm {
     fn default() -> Self {
-        let (alpha, rho) = post_processing::DEFAULT;
-        Self { restarts: 25, split: Split::Even, alpha, rho }
+        Self { restarts: 25, split: Split::Even, mixture: Mixture::default() }
     }
 }
 
@@ -103,7 +101,7 @@ impl Mechanism for Hdmm {
             .iter()
             .map(|part| {
                 task.in_time()?;
-                Strategy::new(part, self.restarts)
+                strategy(part, self.restarts)
             })
             .collect::<Result<_, _>>()?;
         let select = began.elapsed().as_secs_f64();
@@ -119,35 +117,14 @@ impl Mechanism for Hdmm {
         let answers: Vec<Measurement> = strategies
             .into_iter()
             .zip(shares)
-            .map(|(strategy, share)| measure(strategy, task, share, source))
+            .map(|(strategy, share)| strategy.measure(task, share, source))
             .collect::<Result<_, _>>()?;
         let total = task.total(neighbours, &answers)?;
         let times = Times { select, measure: began.elapsed().as_secs_f64() - select };
         let own = Box::new(FullLeastSquares::default());
-        let offered = consistent::estimators(answers.len(), self.alpha, self.rho);
+        let prepared = answers.iter().map(|_| Prepared::default()).collect();
+        let offered = estimators(prepared, self.mixture);
         let published = Published::Answers(answers);
         Ok(Release { total, published, own, offered, times, course: Course::default() })
     }
-}
-
-fn measure(
-    strategy: Strategy,
-    task: &Task<'_>,
-    share: Share,
-    source: &mut NoiseSource,
-) -> Result<Measurement, MechanismError> {
-    let sensitivity = strategy.sensitivity(task, share.neighbours())?;
-    let line = match strategy.query.is_identity() {
-        true => task.noise.whole(),
-        false => task.noise.real(sensitivity, strategy.query.rows()),
-    };
-    let label = label(task.workload.domain(), &strategy);
-    let noisy = share.laplace(label, &strategy.answers(task)?, sensitivity, line, source)?;
-    let Strategy { clique, query, .. } = strategy;
-    Ok(Measurement { clique, query, y: noisy.values, stddev: noisy.noise_stddev })
-}
-
-/// What the ledger calls it.
-fn label(domain: &Domain, strategy: &Strategy) -> String {
-    format!("strategy on {}", domain.names(&strategy.clique).join(", "))
 }

@@ -34,12 +34,9 @@ impl Gram {
             let diagonal = (0..n).map(|a| (n - a) as f64).collect();
             return Self { product: Product::Queries(factor.clone()), diagonal };
         }
-        let identity = QueryFactor::Identity.to_dense(n);
-        let (mut w, mut v) = (vec![0.0; factor.rows(n) * n], vec![0.0; n * n]);
-        factor.apply(n, n, identity.values(), &mut w);
-        factor.apply_transpose(n, n, &w, &mut v);
-        let diagonal = (0..n).map(|a| v[a * n + a]).collect();
-        Self { product: Product::Matrix(Matrix::new(n, n, v)), diagonal }
+        let v = factor.gram(n);
+        let diagonal = (0..n).map(|a| v[(a, a)]).collect();
+        Self { product: Product::Matrix(v), diagonal }
     }
 
     /// Writes V x.

@@ -4,16 +4,16 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
 use super::opt0::{Gram, Objective};
-use super::strategy::Strategy;
 use super::*;
 use crate::data::{Dataset, Registry};
-use crate::domain::Clique;
+use crate::domain::{Clique, Domain};
 use crate::estimation::estimate::Update;
 use crate::estimation::estimator::{Estimator, LocalLeastSquares, Pgm, Run};
 use crate::evaluation::{answers as answers_to, workload_error};
 use crate::factor::{Factor, Projectable};
 use crate::mechanism::Noise;
 use crate::mechanism::small_table::{SmallTable, answers};
+use crate::mechanism::strategy::Strategy;
 use crate::numeric::cholesky::Cholesky;
 use crate::numeric::matrix::Matrix;
 use crate::privacy::sensitivity::brute_force::{Records, worst_case};
@@ -78,7 +78,7 @@ fn strategy_for(factor: QueryFactor, n: usize) -> Strategy {
     let prefix = Workload::marginals(&domain, &[clique], &Clique::empty()).unwrap();
     let mut part = prefix.parts()[0].clone();
     part.query = part.query.with_factors(vec![factor]).unwrap();
-    Strategy::new(&part, Hdmm::default().restarts).unwrap()
+    strategy(&part, Hdmm::default().restarts).unwrap()
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn no_record_moves_the_answers_by_more_than_is_claimed() {
             let mut claimed = 0.0f64;
             let worst = worst_case::<L1>(SmallTable::CELLS, records, |counts| {
                 let table = SmallTable::new(counts);
-                let strategy = Strategy::new(&table.workload.parts()[part], 3).unwrap();
+                let strategy = strategy(&table.workload.parts()[part], 3).unwrap();
                 claimed = strategy.sensitivity(&table.task(), neighbours).unwrap().get();
                 strategy.answers(&table.task()).unwrap()
             });

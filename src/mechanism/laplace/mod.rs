@@ -11,11 +11,9 @@ mod tests;
 
 use std::time::Instant;
 
-use serde::Deserialize;
-
 use super::each_marginal::{EachMarginal, Processed, refused};
-use super::post_processing::{self, ADMM_L1, ALPHA, ML, NNLS, RHO, Way};
-use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
+use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO, Way};
+use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task};
 use crate::estimation::estimator::{AsMeasured, Estimator, EstimatorError};
 use crate::estimation::loss::Measurement;
 use crate::numeric::bytes::Bytes;
@@ -44,24 +42,14 @@ pub static LAPLACE: Kind = Kind {
     offers: &[ADMM_L1, ML, NNLS],
     parameters: &[ALPHA, RHO],
     build: |table| {
-        let mechanism: Laplace = parse(table)?;
-        post_processing::check(mechanism.alpha, mechanism.rho)?;
-        Ok(Box::new(mechanism))
+        let mixture = Mixture::alone(table)?;
+        Ok(Box::new(Laplace { mixture }))
     },
 };
 
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Copy, Debug)]
 struct Laplace {
-    alpha: f64,
-    rho: f64,
-}
-
-impl Default for Laplace {
-    fn default() -> Self {
-        let (alpha, rho) = post_processing::DEFAULT;
-        Self { alpha, rho }
-    }
+    mixture: Mixture,
 }
 
 impl Mechanism for Laplace {
@@ -100,7 +88,7 @@ impl Laplace {
                 move |place: usize, measured: &Measurement| process(way, &known[place], measured);
             (name, Box::new(EachMarginal { count, process }) as Box<dyn Estimator>)
         };
-        Way::all(self.alpha, self.rho).map(of_way).into()
+        Way::all(self.mixture).map(of_way).into()
     }
 }
 

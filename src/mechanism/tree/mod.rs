@@ -3,6 +3,7 @@
 //! through consistency", PVLDB 2010), post-processed as they do, or by maximum likelihood (Lee, Wang,
 //! Kifer, KDD 2015, section 5.2).
 
+mod branching;
 #[cfg(test)]
 mod tests;
 
@@ -10,11 +11,11 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
+use self::branching::Branching;
 use super::each_marginal::{EachMarginal, Processed, refused};
-use super::post_processing::{self, ADMM_L1, ALPHA, ML, NNLS, RHO, Way};
+use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO, Way};
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Parameter, ParameterError, Reads,
-    Release, Task, parse,
+    GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Parameter, Reads, Release, Task, parse,
 };
 use crate::domain::{Clique, Domain};
 use crate::estimation::estimator::Estimator;
@@ -45,34 +46,29 @@ pub static TREE: Kind = Kind {
         Parameter {
             name: "branching",
             default: "2",
-            meaning: "how many neighbours a node of the tree sums, at least 2",
+            meaning: "how many neighbours a node of the tree sums, at least 2; or \"auto\" for the number \
+                      with which HTree has the least expected squared error over random ranges",
         },
         ALPHA,
         RHO,
     ],
     build: |table| {
-        let mechanism: SumTree = parse(table)?;
-        if mechanism.branching < 2 {
-            let message = format!("branching: expected at least 2, found {}", mechanism.branching);
-            return Err(ParameterError { message });
-        }
-        post_processing::check(mechanism.alpha, mechanism.rho)?;
-        Ok(Box::new(mechanism))
+        let (mixture, others) = Mixture::split(table)?;
+        Ok(Box::new(SumTree { mixture, ..parse(&others)? }))
     },
 };
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct SumTree {
-    branching: usize,
-    alpha: f64,
-    rho: f64,
+    branching: Branching,
+    #[serde(skip)]
+    mixture: Mixture,
 }
 
 impl Default for SumTree {
     fn default() -> Self {
-        let (alpha, rho) = post_processing::DEFAULT;
-        Self { branching: 2, alpha, rho }
+        Self { branching: Branching::Fixed(2), mixture: Mixture::default() }
     }
 }
 
@@ -107,7 +103,7 @@ impl Mechanism for SumTree {
         let domain = task.workload.domain();
         let mut trees = Vec::new();
         let answers = task.measure_each(budget, |clique, cells, share| {
-            let tree = Tree::new(self.branching, cells.len())?;
+            let tree = self.branching.tree(cells.len(), neighbours)?;
             let nodes = tree.sums(cells);
             let label = format!("tree of sums over {}", domain.names(&clique).join(", "));
             let moved = sensitivity(&tree, neighbours)?;
@@ -134,7 +130,7 @@ impl SumTree {
             };
             Box::new(EachMarginal { count, process }) as Box<dyn Estimator>
         };
-        let ways = Way::all(self.alpha, self.rho).map(|(name, way)| {
+        let ways = Way::all(self.mixture).map(|(name, way)| {
             let trees = trees.to_vec();
             let process = move |place: usize, measured: &Measurement| {
                 let objective = way.objective(measured.stddev).map_err(refused)?;

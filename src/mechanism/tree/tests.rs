@@ -1,6 +1,8 @@
 use super::*;
 use crate::factor::Projectable;
 use crate::mechanism::small_table::{SmallTable, answers};
+use crate::numeric::cholesky::Cholesky;
+use crate::numeric::matrix::Matrix;
 use crate::privacy::Epsilon;
 use crate::privacy::sensitivity::brute_force::{Records, worst_case};
 
@@ -42,11 +44,60 @@ fn every_node_is_measured_with_the_noise_of_its_tree() {
 fn bad_parameters_are_refused_by_name() {
     for (text, name) in [
         ("branching = 1", "branching"),
+        ("branching = -3", "branching"),
+        ("branching = \"best\"", "branching"),
         ("alpha = 1.5", "alpha"),
         ("alpha = -0.1", "alpha"),
         ("rho = 0.0", "rho"),
     ] {
         let message = (TREE.build)(&text.parse().unwrap()).err().unwrap().message;
         assert!(message.starts_with(name), "{text}: {message}");
+    }
+}
+
+/// Var(q^T x) = q^T (A^T A)^-1 q, with A written out and the inverse by elimination.
+fn variance_by_definition(tree: &Tree, (start, end): (usize, usize)) -> f64 {
+    let leaves = tree.leaves();
+    let mut gram = Matrix::zeros(leaves, leaves);
+    for span in tree.spans() {
+        for (a, b) in span.clone().flat_map(|a| span.clone().map(move |b| (a, b))) {
+            gram[(a, b)] += 1.0;
+        }
+    }
+    let query: Vec<f64> =
+        (0..leaves).map(|leaf| f64::from(u8::from((start..end).contains(&leaf)))).collect();
+    let mut solved = query.clone();
+    Cholesky::new(gram).unwrap().solve_one(&mut solved);
+    solved.iter().zip(&query).map(|(s, q)| s * q).sum()
+}
+
+#[test]
+fn the_variance_of_a_range_is_that_of_least_squares() {
+    for (branching, leaves) in [(2, 8), (3, 7), (5, 23), (16, 16)] {
+        let tree = Tree::new(branching, leaves).unwrap();
+        let htree = HTree::new(tree.clone());
+        for range in [(0, 1), (0, leaves), (1, leaves - 1), (leaves / 2, leaves)] {
+            let found = branching::range_variance(&htree, range).unwrap();
+            assert!((found - variance_by_definition(&tree, range)).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn the_chosen_branching_factor_is_the_best_of_all_over_all_ranges() {
+    for leaves in [1, 2, 5, 40] {
+        for neighbours in [Neighbours::AddRemove, Neighbours::Replace] {
+            let error = |branching: usize| {
+                let tree = Tree::new(branching, leaves).unwrap();
+                let noise = sensitivity(&tree, neighbours).unwrap().get();
+                let ranges = (0..leaves).flat_map(|a| (a + 1..=leaves).map(move |b| (a, b)));
+                let sum: f64 = ranges.map(|range| variance_by_definition(&tree, range)).sum();
+                noise * noise * sum
+            };
+            let chosen = Branching::Auto.tree(leaves, neighbours).unwrap().branching();
+            let best = (2..=leaves.max(2)).map(error).fold(f64::INFINITY, f64::min);
+            // A sample of the ranges decides.
+            assert!(error(chosen) <= 1.05 * best, "{leaves}: {chosen}");
+        }
     }
 }

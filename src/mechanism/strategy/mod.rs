@@ -1,19 +1,22 @@
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+//! Strategies: what a matrix mechanism measures in place of a sub-workload (Li, Hay, Rastogi, Miklau,
+//! McGregor, PODS 2010), with Laplace noise.
 
-use super::opt0::{Gram, optimise};
+mod consistent;
+
+pub(super) use consistent::{Prepared, estimators};
+
+use super::{MechanismError, Task};
 use crate::domain::Clique;
+use crate::estimation::loss::Measurement;
 use crate::factor::Projectable;
-use crate::mechanism::{MechanismError, Task};
-use crate::privacy::{L1, Neighbours, SeedPath, Sensitivity};
-use crate::workload::{QueryFactor, QueryMatrix, SubWorkload};
+use crate::privacy::{L1, Neighbours, NoiseSource, Sensitivity, Share};
+use crate::workload::{QueryFactor, QueryMatrix};
 
 /// A bound on the number of records of any table, where that number is private: 2^32. Our choice;
 /// it enters the allowance for rounding only.
 const MOST_RECORDS: f64 = (1u64 << 32) as f64;
 
-/// What is measured instead of a sub-workload: the Kronecker product of the best strategies for its
-/// factors.
+/// What is measured instead of a sub-workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Strategy {
     pub(super) clique: Clique,
@@ -24,18 +27,6 @@ pub(super) struct Strategy {
 }
 
 impl Strategy {
-    /// For `part`, with this many starts for each factor that is optimised.
-    pub(super) fn new(part: &SubWorkload, restarts: usize) -> Result<Self, MechanismError> {
-        let (mut factors, mut error) = (Vec::new(), 1.0);
-        for (factor, &n) in part.query.factors().iter().zip(part.query.shape()) {
-            let (strategy, factor_error) = factor_strategy(factor, n, restarts);
-            factors.push(strategy);
-            error *= factor_error;
-        }
-        let query = part.query.with_factors(factors)?;
-        Ok(Self { clique: part.clique.clone(), query, error })
-    }
-
     /// A mu, the answers without noise.
     pub(super) fn answers(&self, task: &Task<'_>) -> Result<Vec<f64>, MechanismError> {
         let marginal = task.data.project(&self.clique)?;
@@ -77,42 +68,23 @@ impl Strategy {
         let allowance = 2.0 * answer_operations * f64::EPSILON * norm * records;
         Ok(Sensitivity::<L1>::linear(norm, neighbours)?.enlarged(allowance)?)
     }
-}
 
-/// The strategy for the queries on one attribute, and its error.
-///
-/// Where a record is in one row at most, as for the identity, the queries themselves are the best
-/// that can be asked. Other strategies are found by optimisation, once in a process for the same
-/// queries: the search depends on nothing else, so that it does not matter who asks first.
-fn factor_strategy(factor: &QueryFactor, n: usize, restarts: usize) -> (QueryFactor, f64) {
-    let disjoint = matches!(
-        factor,
-        QueryFactor::Identity
-            | QueryFactor::Total
-            | QueryFactor::Evidence(_)
-            | QueryFactor::Compress(_)
-    );
-    if disjoint {
-        return (factor.clone(), factor.rows(n) as f64);
+    /// The answers with noise.
+    pub(super) fn measure(
+        self,
+        task: &Task<'_>,
+        share: Share,
+        source: &mut NoiseSource,
+    ) -> Result<Measurement, MechanismError> {
+        let sensitivity = self.sensitivity(task, share.neighbours())?;
+        let line = match self.query.is_identity() {
+            true => task.noise.whole(),
+            false => task.noise.real(sensitivity, self.query.rows()),
+        };
+        let names = task.workload.domain().names(&self.clique);
+        let label = format!("strategy on {}", names.join(", "));
+        let noisy = share.laplace(label, &self.answers(task)?, sensitivity, line, source)?;
+        let Self { clique, query, .. } = self;
+        Ok(Measurement { clique, query, y: noisy.values, stddev: noisy.noise_stddev })
     }
-    let key = SeedPath::new("strategy", "OPT_0")
-        .with("queries", format_args!("{factor:?}"))
-        .with("values", n)
-        .seed();
-    let known = {
-        let mut all = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(all.entry((key, restarts)).or_default())
-    };
-    // Whoever comes second waits. The search forks no threads, so that nobody waits for themselves.
-    known
-        .get_or_init(|| {
-            let (strategy, error) = optimise(&Gram::new(factor, n), restarts, key);
-            (QueryFactor::PIdentity(strategy), error)
-        })
-        .clone()
 }
-
-/// By the hash of the queries, and the number of starts.
-type Found = HashMap<([u8; 32], usize), Arc<OnceLock<(QueryFactor, f64)>>>;
-
-static FOUND: LazyLock<Mutex<Found>> = LazyLock::new(Mutex::default);

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use crate::estimation::estimator::{Estimator, EstimatorError};
 use crate::estimation::loss::Measurement;
 use crate::mechanism::each_marginal::{EachMarginal, Processed, refused};
-use crate::mechanism::post_processing::Way;
+use crate::mechanism::post_processing::{Mixture, Way};
 use crate::numeric::bytes::Bytes;
 use crate::postprocess::strategy::{Estimate, Strategy, StrategyError};
 
@@ -14,28 +14,27 @@ use crate::postprocess::strategy::{Estimate, Strategy, StrategyError};
 /// each.
 const MOST_ENTRIES: usize = 1 << 24;
 
-/// Written out and factored when first asked for, once for all that share it.
-type Written = Arc<OnceLock<Result<Strategy, StrategyError>>>;
+/// A strategy, written out and factored when first asked for, once for all that share it.
+pub(in crate::mechanism) type Prepared = Arc<OnceLock<Result<Strategy, StrategyError>>>;
 
-/// The three ways, by name, for so many measurements.
-pub(super) fn estimators(
-    count: usize,
-    alpha: f64,
-    rho: f64,
+/// The three ways, by name, for measurements with these strategies.
+pub(in crate::mechanism) fn estimators(
+    strategies: Vec<Prepared>,
+    mixture: Mixture,
 ) -> Vec<(&'static str, Box<dyn Estimator>)> {
-    let strategies: Vec<Written> = (0..count).map(|_| Written::default()).collect();
     let of_way = |(name, way): (&'static str, Way)| {
         let strategies = strategies.clone();
+        let count = strategies.len();
         let process =
             move |place: usize, measured: &Measurement| process(way, &strategies[place], measured);
         (name, Box::new(EachMarginal { count, process }) as Box<dyn Estimator>)
     };
-    Way::all(alpha, rho).map(of_way).into()
+    Way::all(mixture).map(of_way).into()
 }
 
 fn process(
     way: Way,
-    strategy: &Written,
+    strategy: &Prepared,
     measured: &Measurement,
 ) -> Result<Processed, EstimatorError> {
     let (rows, cols) = (measured.query.rows(), measured.query.cols());

@@ -1,0 +1,59 @@
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+
+use super::opt0::{Gram, optimise};
+use crate::mechanism::MechanismError;
+use crate::mechanism::strategy::Strategy;
+use crate::privacy::SeedPath;
+use crate::workload::{QueryFactor, SubWorkload};
+
+/// The Kronecker product of the best strategies for the factors of `part`, with this many starts for
+/// each factor that is optimised.
+pub(super) fn strategy(part: &SubWorkload, restarts: usize) -> Result<Strategy, MechanismError> {
+    let (mut factors, mut error) = (Vec::new(), 1.0);
+    for (factor, &n) in part.query.factors().iter().zip(part.query.shape()) {
+        let (strategy, factor_error) = factor_strategy(factor, n, restarts);
+        factors.push(strategy);
+        error *= factor_error;
+    }
+    let query = part.query.with_factors(factors)?;
+    Ok(Strategy { clique: part.clique.clone(), query, error })
+}
+
+/// The strategy for the queries on one attribute, and its error.
+///
+/// Where a record is in one row at most, as for the identity, the queries themselves are the best
+/// that can be asked. Other strategies are found by optimisation, once in a process for the same
+/// queries: the search depends on nothing else, so that it does not matter who asks first.
+fn factor_strategy(factor: &QueryFactor, n: usize, restarts: usize) -> (QueryFactor, f64) {
+    let disjoint = matches!(
+        factor,
+        QueryFactor::Identity
+            | QueryFactor::Total
+            | QueryFactor::Evidence(_)
+            | QueryFactor::Compress(_)
+    );
+    if disjoint {
+        return (factor.clone(), factor.rows(n) as f64);
+    }
+    let key = SeedPath::new("strategy", "OPT_0")
+        .with("queries", format_args!("{factor:?}"))
+        .with("values", n)
+        .seed();
+    let known = {
+        let mut all = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(all.entry((key, restarts)).or_default())
+    };
+    // Whoever comes second waits. The search forks no threads, so that nobody waits for themselves.
+    known
+        .get_or_init(|| {
+            let (strategy, error) = optimise(&Gram::new(factor, n), restarts, key);
+            (QueryFactor::PIdentity(strategy), error)
+        })
+        .clone()
+}
+
+/// By the hash of the queries, and the number of starts.
+type Found = HashMap<([u8; 32], usize), Arc<OnceLock<(QueryFactor, f64)>>>;
+
+static FOUND: LazyLock<Mutex<Found>> = LazyLock::new(Mutex::default);
