@@ -1,6 +1,5 @@
 //! What trials will cost, before they are run: from the sizes of the models, roughly.
 
-use super::trial::ROUND_ITERATIONS;
 use super::{Plan, PlannedArm, PlannedRow, Trial};
 use crate::config::Algorithm;
 use crate::estimation::junction_tree::TreeSize;
@@ -46,19 +45,9 @@ impl Costs<'_> {
     /// What the mechanism itself takes.
     pub fn release(&self, trial: &Trial) -> f64 {
         let workload = self.workload(trial);
-        let attributes = workload.domain().len() as f64;
-        let queries = workload.queries() as f64;
-        let seconds = match self.plan.mechanism(trial).name {
-            // Some twenty rounds, each of which answers every query.
-            "pmw" | "pmw-delta" => 20.0 * self.iteration(trial),
-            "mwem" => attributes * ROUND_ITERATIONS as f64 * self.iteration(trial),
-            // The search for strategies, one for each size of an attribute, or each workload.
-            "hdmm" | "mm" | "lrm" => 0.5,
-            // Some fifty rounds that weigh every query.
-            "dualquery" => 50.0 * 3e-7 * queries,
-            "privbayes" | "spanning-tree" => 1e-4 * attributes * attributes,
-            _ => NOTHING,
-        };
+        let (attributes, queries) = (workload.domain().len(), workload.queries());
+        let effort = &self.plan.mechanism(trial).effort;
+        let seconds = effort.predicted(attributes, queries, self.iteration(trial));
         seconds.min(self.limit_seconds())
     }
 
@@ -97,14 +86,9 @@ impl Costs<'_> {
         PER_ITERATION + PER_CELL * cells + PER_QUERY * queries
     }
 
-    /// Mechanisms that choose what they measure do not tell before. PrivBayes and spanning trees
-    /// end up with a hundredth of the workload's model, MWEM with half of it.
+    /// Mechanisms that choose what they measure do not tell before.
     fn measured(&self, trial: &Trial) -> Measured {
-        let part = match self.plan.mechanism(trial).name {
-            "privbayes" | "spanning-tree" => 0.01,
-            "mwem" | "pmw" | "pmw-delta" => 0.5,
-            _ => 1.0,
-        };
+        let part = self.plan.mechanism(trial).effort.part_measured;
         let queries = self.workload(trial).queries() as f64;
         Measured { cells: part * self.trees[trial.data].cells, queries: part * queries }
     }

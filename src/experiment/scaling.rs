@@ -61,6 +61,7 @@ pub(super) fn mechanisms(
         mechanism: built,
         parameters: String::new(),
         reads: kind.reads,
+        effort: kind.effort,
         guarantee: kind.guarantee,
         delta: None,
         arms: arms(source, &[], &scaling.arms)?,

@@ -20,7 +20,7 @@ use crate::workload::SubWorkload;
 
 /// Iterations between two rounds of a mechanism that estimates on its way. The next query is
 /// chosen by errors far larger than what is left of the optimisation by then.
-pub(super) const ROUND_ITERATIONS: usize = 100;
+const ROUND_ITERATIONS: usize = 100;
 
 /// What is stored of an arm.
 pub(super) struct Finished {

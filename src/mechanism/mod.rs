@@ -7,6 +7,7 @@ mod bayesian_network;
 mod counting_query;
 mod dualquery;
 mod each_marginal;
+mod effort;
 pub mod efpa;
 mod error;
 pub mod gaussian;
@@ -28,6 +29,7 @@ mod strategy;
 mod task;
 pub mod tree;
 
+pub use effort::Effort;
 pub use error::{MechanismError, ParameterError};
 pub use release::{Course, Published, Release, Rounds, Times};
 pub use task::{Noise, Task};
@@ -61,6 +63,8 @@ pub struct Kind {
     pub own: &'static str,
     /// What it reads of the workload.
     pub reads: Reads,
+    /// What its release takes.
+    pub effort: Effort,
     /// The estimators that work from its measurements alone.
     pub offers: &'static [Offer],
     /// What can be set, with defaults.

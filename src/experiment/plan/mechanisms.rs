@@ -3,7 +3,7 @@ use toml::{Spanned, Table};
 use super::PlanError;
 use crate::config::{self, Estimation, Experiment, Source, closest};
 use crate::experiment::arm::{ARMS, ArmKind};
-use crate::mechanism::{self, GuaranteeKind, MECHANISMS, Mechanism, Offer, Reads};
+use crate::mechanism::{self, Effort, GuaranteeKind, MECHANISMS, Mechanism, Offer, Reads};
 
 /// A mechanism that takes part.
 pub struct PlannedMechanism {
@@ -19,6 +19,8 @@ pub struct PlannedMechanism {
     pub parameters: String,
     /// What it reads of the workload.
     pub reads: Reads,
+    /// What its release takes.
+    pub effort: Effort,
     /// Which guarantee it gives.
     pub guarantee: GuaranteeKind,
     /// The delta that it needs.
@@ -111,6 +113,7 @@ fn planned(
         mechanism,
         parameters: toml::to_string(&parameters).unwrap_or_default(),
         reads: kind.reads,
+        effort: kind.effort,
         guarantee: kind.guarantee,
         delta,
         arms,

@@ -52,7 +52,9 @@ use std::time::Instant;
 use rand::RngExt;
 use serde::Deserialize;
 
-use super::{Course, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError};
+use super::{
+    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
+};
 use super::{Published, Reads, Release, Task, Times, parse};
 use crate::data::{Dataset, Provenance};
 use crate::privacy::{Budget, Guarantee, Neighbours, NoiseSource, Scores, Sensitivity, Share};
@@ -71,6 +73,8 @@ pub(super) static DUALQUERY: Kind = Kind {
     guarantee: GuaranteeKind::Approximate,
     own: "the synthetic records",
     reads: Reads::Queries,
+    // Some fifty rounds that weigh every query.
+    effort: Effort { seconds_a_query: 1.5e-5, ..Effort::LITTLE },
     offers: &[],
     parameters: &[
         Parameter {

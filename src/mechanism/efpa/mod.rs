@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
+use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
 use crate::estimation::estimator::AsMeasured;
 use crate::estimation::loss::Measurement;
 use crate::numeric::fourier::{real_fourier, real_fourier_inverse};
@@ -34,6 +34,7 @@ pub static EFPA: Kind = Kind {
     guarantee: GuaranteeKind::Pure,
     own: "the inverse transform",
     reads: Reads::Cliques,
+    effort: Effort::LITTLE,
     offers: &[],
     parameters: &[],
     build: |table| Ok(Box::new(parse::<Efpa>(table)?)),

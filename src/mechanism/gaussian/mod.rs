@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
+use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
 use crate::domain::Clique;
 use crate::estimation::estimator::AsMeasured;
 use crate::estimation::loss::Measurement;
@@ -26,6 +26,7 @@ pub static GAUSSIAN: Kind = Kind {
     guarantee: GuaranteeKind::Approximate,
     own: "the noisy marginals themselves",
     reads: Reads::Cliques,
+    effort: Effort::LITTLE,
     offers: &[],
     parameters: &[],
     build: |table| Ok(Box::new(parse::<Gaussian>(table)?)),

@@ -19,8 +19,8 @@ use self::search::strategy;
 use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO};
 use super::strategy::{Prepared, Strategy, estimators};
 use super::{
-    Course, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published,
-    Reads, Release, Task, Times, parse,
+    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
+    Published, Reads, Release, Task, Times, parse,
 };
 use crate::estimation::estimator::FullLeastSquares;
 use crate::estimation::loss::Measurement;
@@ -35,6 +35,8 @@ pub static HDMM: Kind = Kind {
     guarantee: GuaranteeKind::Pure,
     own: "least squares over the whole domain",
     reads: Reads::Queries,
+    // The search for strategies, one for each size of an attribute.
+    effort: Effort { seconds: 0.5, ..Effort::LITTLE },
     offers: &[ADMM_L1, ML, NNLS],
     parameters: &[
         Parameter {

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use super::each_marginal::{EachMarginal, Processed, refused};
 use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO, Way};
-use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task};
+use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task};
 use crate::estimation::estimator::{AsMeasured, Estimator, EstimatorError};
 use crate::estimation::loss::Measurement;
 use crate::numeric::bytes::Bytes;
@@ -39,6 +39,7 @@ pub static LAPLACE: Kind = Kind {
     guarantee: GuaranteeKind::Pure,
     own: "the noisy marginals themselves",
     reads: Reads::Cliques,
+    effort: Effort::LITTLE,
     offers: &[ADMM_L1, ML, NNLS],
     parameters: &[ALPHA, RHO],
     build: |table| {

@@ -20,14 +20,14 @@ use super::each_marginal::{EachMarginal, Processed};
 use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO};
 use super::strategy::{Strategy, estimators};
 use super::{
-    Course, GuaranteeKind, Kind, Mechanism, MechanismError, ParameterError, Published, Reads,
-    Release, Task, Times,
+    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, ParameterError, Published,
+    Reads, Release, Task, Times,
 };
 use crate::estimation::estimator::Estimator;
 use crate::estimation::loss::Measurement;
 use crate::numeric::bytes::Bytes;
 use crate::numeric::product::multiply;
-use crate::privacy::{Budget, Neighbours, NoiseSource};
+use crate::privacy::{Budget, NoiseSource};
 use crate::workload::{QueryMatrix, SubWorkload};
 
 /// Matrices of this many cells squared that a search holds at the same time, about.
@@ -43,6 +43,8 @@ pub static MATRIX_MECHANISM: Kind = Kind {
     guarantee: GuaranteeKind::Pure,
     own: "least squares",
     reads: Reads::Queries,
+    // The search for a strategy.
+    effort: Effort { seconds: 0.5, ..Effort::LITTLE },
     offers: &[ADMM_L1, ML, NNLS],
     parameters: &[ALPHA, RHO],
     build: |table| build(Search::Approximated, table),
@@ -57,6 +59,8 @@ pub static LOW_RANK: Kind = Kind {
     guarantee: GuaranteeKind::Pure,
     own: "B times the noisy answers, which is least squares",
     reads: Reads::Queries,
+    // The search for a strategy.
+    effort: Effort { seconds: 0.5, ..Effort::LITTLE },
     offers: &[ADMM_L1, ML, NNLS],
     parameters: &[ALPHA, RHO],
     build: |table| build(Search::LowRank, table),

@@ -34,8 +34,8 @@ use rand_chacha::ChaCha20Rng;
 use super::counting_query::{self, CountingQuery};
 use super::records::count_records;
 use super::{
-    Course, GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release, Rounds,
-    Task, Times,
+    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release,
+    Rounds, Task, Times,
 };
 use crate::domain::Clique;
 use crate::estimation::estimate::{Evidence, Observed};
@@ -58,6 +58,8 @@ pub(super) static KIND: Kind = Kind {
     guarantee: GuaranteeKind::Pure,
     own: "factored multiplicative weights",
     reads: Reads::Queries,
+    // As many rounds as attributes, with some hundred iterations each.
+    effort: Effort { iterations_an_attribute: 100.0, part_measured: 0.5, ..Effort::LITTLE },
     offers: &[],
     parameters: PARAMETERS,
     build: |table| Ok(Box::new(Mwem { parameters: Parameters::parse(table)? })),

@@ -13,8 +13,8 @@ use serde::Deserialize;
 
 use super::each_marginal::{EachMarginal, Processed};
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Reads, Release,
-    Task, parse,
+    Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Reads,
+    Release, Task, parse,
 };
 use crate::estimation::loss::Measurement;
 use crate::privacy::{
@@ -32,6 +32,7 @@ pub static PHP: Kind = Kind {
     guarantee: GuaranteeKind::Pure,
     own: "the mean of its cluster for each cell",
     reads: Reads::Cliques,
+    effort: Effort::LITTLE,
     offers: &[],
     parameters: &[Parameter {
         name: "depth",

@@ -58,8 +58,8 @@ use std::time::Instant;
 use super::counting_query::CountingQuery;
 use super::records::count_records;
 use super::{
-    Course, GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Published, Reads, Release,
-    Rounds, Task, Times,
+    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Published, Reads,
+    Release, Rounds, Task, Times,
 };
 use crate::estimation::loss::Measurement;
 use crate::privacy::{Budget, NoiseSource, Scores, Sensitivity, Share};
@@ -89,6 +89,8 @@ pub(super) static PURE: Kind = Kind {
     guarantee: GuaranteeKind::Pure,
     own: "multiplicative weights on the table of all possible records",
     reads: Reads::Queries,
+    // Some twenty rounds, each of which answers every query.
+    effort: Effort { iterations: 20.0, part_measured: 0.5, ..Effort::LITTLE },
     offers: &[MODEL],
     parameters: PARAMETERS,
     build: |table| Ok(Box::new(Pmw { parameters: Parameters::parse(table)? })),

@@ -35,8 +35,8 @@ use serde::Deserialize;
 
 use super::bayesian_network::BayesianNetwork;
 use super::{
-    Course, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published,
-    Reads, Release, Task, Times, parse,
+    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
+    Published, Reads, Release, Task, Times, parse,
 };
 use crate::estimation::loss::Measurement;
 use crate::factor::Projectable;
@@ -54,6 +54,7 @@ pub static PRIVBAYES: Kind = Kind {
     guarantee: GuaranteeKind::Pure,
     own: "records drawn from the network",
     reads: Reads::Queries,
+    effort: Effort { seconds_a_pair: 1e-4, part_measured: 0.01, ..Effort::LITTLE },
     offers: &[],
     parameters: &[
         Parameter {

@@ -12,7 +12,7 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use super::each_marginal::{EachMarginal, Processed};
-use super::{GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
+use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
 use crate::estimation::loss::Measurement;
 use crate::numeric::sparse::CsrMatrix;
 use crate::postprocess::haar;
@@ -28,6 +28,7 @@ pub static PRIVLET: Kind = Kind {
     guarantee: GuaranteeKind::Pure,
     own: "the inverse transform",
     reads: Reads::Cliques,
+    effort: Effort::LITTLE,
     offers: &[],
     parameters: &[],
     build: |table| Ok(Box::new(parse::<Privlet>(table)?)),

@@ -33,8 +33,8 @@ use serde::Deserialize;
 
 use super::bayesian_network::{BayesianNetwork, Family};
 use super::{
-    Course, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Published,
-    Reads, Release, Task, Times, parse,
+    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
+    Published, Reads, Release, Task, Times, parse,
 };
 use crate::data::Dataset;
 use crate::domain::{AttributeId, Clique, Domain};
@@ -56,6 +56,7 @@ pub static SPANNING_TREE: Kind = Kind {
     guarantee: GuaranteeKind::Concentrated,
     own: "records drawn along the tree",
     reads: Reads::Queries,
+    effort: Effort { seconds_a_pair: 1e-4, part_measured: 0.01, ..Effort::LITTLE },
     offers: &[],
     parameters: &[Parameter {
         name: "weights",

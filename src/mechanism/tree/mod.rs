@@ -15,7 +15,8 @@ use self::branching::Branching;
 use super::each_marginal::{EachMarginal, Processed, refused};
 use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO, Way};
 use super::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Parameter, Reads, Release, Task, parse,
+    Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Parameter, Reads, Release, Task,
+    parse,
 };
 use crate::domain::{Clique, Domain};
 use crate::estimation::estimator::Estimator;
@@ -41,6 +42,7 @@ pub static TREE: Kind = Kind {
     guarantee: GuaranteeKind::Pure,
     own: "the noisy leaves themselves",
     reads: Reads::Cliques,
+    effort: Effort::LITTLE,
     offers: &[HTREE, ADMM_L1, ML, NNLS],
     parameters: &[
         Parameter {
