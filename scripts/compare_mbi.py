@@ -23,7 +23,8 @@ How it measures.
   order grows with the cube of d and would need minutes at d = 1000.
 - "From process start" means everything: imports, compilation, reading the problem; for us also writing
   the model. Losses are evaluated outside the timed blocks.
-- Peak memory is what the operating system reports for the process when it ends (wait4).
+- Peak memory is the high-water mark that Linux keeps for the process, read every few milliseconds until
+  it ends. (What wait4 reports begins with the memory of this script, from which the process was made.)
 - On both sides all cores may be used. The load average is printed: ratios from a busy machine are rough.
 
 Adult: identity measurements with Laplace noise of scale 30 on every cell. The records come from --adult
@@ -247,6 +248,21 @@ class Theirs:
 # ------------------------------------------------------------------------- processes, both sides
 
 
+class HighWater(threading.Thread):
+    """Watches how much memory a process has had resident at most."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.status, self.bytes, self.ended = Path(f"/proc/{pid}/status"), 0, threading.Event()
+
+    def run(self):
+        while not self.ended.wait(0.003):
+            with contextlib.suppress(OSError, StopIteration, ValueError):
+                lines = self.status.read_text().splitlines()
+                mark = next(line for line in lines if line.startswith("VmHWM"))
+                self.bytes = max(self.bytes, 1024 * int(mark.split()[1]))
+
+
 def run_process(command, limit):
     """Runs a command; its output, wall seconds and peak bytes, or None when it fails."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -254,11 +270,14 @@ def run_process(command, limit):
         process = subprocess.Popen([str(word) for word in command], stdout=out, stderr=err)
         timer = threading.Timer(limit, process.kill)
         timer.start()
+        watch = HighWater(process.pid)
+        watch.start()
         try:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
         finally:
             timer.cancel()
+            watch.ended.set()
             if process.returncode is None:  # interrupted: leave nothing running
                 process.kill()
                 process.wait()
@@ -270,7 +289,8 @@ def run_process(command, limit):
             print(f"  {Path(command[0]).name}: {reason}: {' / '.join(tail)}", file=sys.stderr)
             return None
         out.seek(0)
-        peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        watch.join()
+        peak = usage.ru_maxrss if sys.platform == "darwin" else watch.bytes
         return {"out": out.read().decode(), "wall_seconds": seconds, "peak_bytes": peak}
 
 
