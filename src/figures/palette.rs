@@ -45,6 +45,8 @@ const OTHERS: &[Colour] = &[
     PURPLE,
     GREEN,
     VERMILION,
+    ORANGE,
+    BLUE,
 ];
 
 /// The colours of these estimators, in the same order: fixed for known ones, the next free colour
