@@ -3,6 +3,7 @@
 pub mod bytes;
 pub mod cholesky;
 pub mod contraction;
+pub mod distance;
 pub mod eigen;
 pub mod exp;
 pub mod fourier;

@@ -1,7 +1,5 @@
 //! Elementwise operations on slices of one length.
 
-use std::array;
-
 use multiversion::multiversion;
 use rayon::prelude::*;
 
@@ -66,10 +64,10 @@ pub fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: bool) ->
 
 /// Cells that one thread handles at a time. Sums are formed block by block whether or not there
 /// are threads, so that they do not depend on it.
-const BLOCK: usize = 1 << 13;
+pub(super) const BLOCK: usize = 1 << 13;
 
 /// Vectors shorter than this are not shared among threads.
-const PARALLEL: usize = 1 << 15;
+pub(super) const PARALLEL: usize = 1 << 15;
 
 /// out = a * x + b * y.
 pub fn combine(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64], parallel: bool) {
@@ -93,62 +91,6 @@ pub fn add_scaled(a: f64, y: &[f64], x: &mut [f64]) {
     for (x, y) in x.iter_mut().zip(y) {
         *x += a * y;
     }
-}
-
-/// For g = old * mean + new * nu - y and d = next - nu: the inner products <g, next>, <g, d> and
-/// <d, d>, in one pass.
-pub fn distance_products(
-    [old, new]: [f64; 2],
-    [mean, nu]: [&[f64]; 2],
-    y: &[f64],
-    next: &[f64],
-    parallel: bool,
-) -> [f64; 3] {
-    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-    fn block([old, new]: [f64; 2], [mean, nu]: [&[f64]; 2], [y, next]: [&[f64]; 2]) -> [f64; 3] {
-        // In registers as a whole: sums of three products would otherwise go through memory.
-        #[inline(always)]
-        fn add<const W: usize>(
-            sums: &mut [[f64; W]; 3],
-            [old, new]: [f64; 2],
-            [mean, nu, y, next]: [&[f64; W]; 4],
-        ) {
-            let g: [f64; W] = array::from_fn(|i| old.mul_add(mean[i], new.mul_add(nu[i], -y[i])));
-            let d: [f64; W] = array::from_fn(|i| next[i] - nu[i]);
-            let [g_next, g_d, d_d] = *sums;
-            *sums = [
-                array::from_fn(|i| g[i].mul_add(next[i], g_next[i])),
-                array::from_fn(|i| g[i].mul_add(d[i], g_d[i])),
-                array::from_fn(|i| d[i].mul_add(d[i], d_d[i])),
-            ];
-        }
-        let (means, mean_rest) = mean.as_chunks::<4>();
-        let (nus, nu_rest) = nu.as_chunks::<4>();
-        let (ys, y_rest) = y.as_chunks::<4>();
-        let (nexts, next_rest) = next.as_chunks::<4>();
-        let mut sums = [[0.0; 4]; 3];
-        for (((mean, nu), y), next) in means.iter().zip(nus).zip(ys).zip(nexts) {
-            add(&mut sums, [old, new], [mean, nu, y, next]);
-        }
-        let mut rest = [[0.0]; 3];
-        for (((mean, nu), y), next) in mean_rest.iter().zip(nu_rest).zip(y_rest).zip(next_rest) {
-            add(&mut rest, [old, new], [mean, nu, y, next].map(array::from_ref));
-        }
-        array::from_fn(|k| sums[k].iter().sum::<f64>() + rest[k][0])
-    }
-    let n = y.len();
-    assert!(mean.len() == n && nu.len() == n && next.len() == n);
-    let part = |index: usize| {
-        let cells = index * BLOCK..n.min((index + 1) * BLOCK);
-        let [mean, nu, y, next] = [mean, nu, y, next].map(|all| &all[cells.clone()]);
-        block([old, new], [mean, nu], [y, next])
-    };
-    let blocks = n.div_ceil(BLOCK);
-    let parts: Vec<[f64; 3]> = match parallel && n >= PARALLEL {
-        true => (0..blocks).into_par_iter().map(part).collect(),
-        false => (0..blocks).map(part).collect(),
-    };
-    parts.iter().fold([0.0; 3], |sum, part| array::from_fn(|i| sum[i] + part[i]))
 }
 
 /// x = a * x + b * y.
@@ -199,12 +141,6 @@ mod tests {
             assert_eq!(dot(&x, &y), expected, "sums of small integers are exact");
             blend(2.0, &mut out, 3.0, &y, true);
             assert!((0..n).all(|i| out[i] == 4.0 * x[i] + 3.0 * y[i]));
-
-            let next: Vec<f64> = (0..n).map(|i| (i % 5) as f64).collect();
-            let g: Vec<f64> = (0..n).map(|i| 0.5 * x[i] + 0.25 * y[i] - next[i]).collect();
-            let d: Vec<f64> = (0..n).map(|i| x[i] - y[i]).collect();
-            let products = distance_products([0.5, 0.25], [&x, &y], &next, &x, true);
-            assert_eq!(products, [dot(&g, &x), dot(&g, &d), dot(&d, &d)]);
         }
     }
 

@@ -37,27 +37,65 @@ pub enum Shift {
     OfRows,
 }
 
+/// The rows of a table whose cells change a little at a time.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    /// The largest cell of each row, where these were taken out.
+    pub maxima: Vec<f64>,
+    /// A cell of each row that was not far below the largest of all; empty before any was found. As
+    /// long as all of these are not, there is no need to look at the others.
+    witnesses: Vec<usize>,
+}
+
+impl Rows {
+    /// So many rows.
+    pub fn new(rows: usize) -> Self {
+        Self { maxima: vec![0.0; rows], witnesses: Vec::new() }
+    }
+
+    /// Whether the rows of a table can share a shift: none is far below the largest cell, but for
+    /// rows that exclude everything. Finds all maxima if it has to.
+    fn share(
+        &mut self,
+        projection: &Projection,
+        big: &[f64],
+        [smallest, largest]: [f64; 2],
+    ) -> bool {
+        let is_narrow = |smallest: f64| largest - smallest < NARROW;
+        let narrow_cell = |&cell: &usize| is_narrow(big[cell]);
+        if is_narrow(smallest)
+            || (!self.witnesses.is_empty() && self.witnesses.iter().all(narrow_cell))
+        {
+            return true;
+        }
+        max_rows(projection, big, &mut self.maxima);
+        let excluded = |&row: &f64| row == f64::NEG_INFINITY;
+        let narrow_row = |row: &f64| is_narrow(*row) || excluded(row);
+        let share = largest > f64::NEG_INFINITY && self.maxima.iter().all(narrow_row);
+        if share {
+            self.witnesses.resize(self.maxima.len(), 0);
+            find_rows(projection, big, &self.maxima, &mut self.witnesses);
+        }
+        share
+    }
+}
+
 /// Takes a shift out of each row and writes exp(cell - shift) to `to`. The shift is the largest cell
-/// of `big`, if no row is far below it; else the row's own maximum, written to `small`. A row
-/// without finite cells has zeros. `extremes` are those of `big`.
+/// of `big`, if no row is far below it; else the row's own maximum, written to `rows`. A row
+/// without finite cells has zeros. `extremes` are those of `big`. The `rows` are those of the same
+/// projection every time; what they were before makes no difference but to the time it takes.
 pub fn exp_rows(
     projection: &Projection,
     big: &[f64],
-    [smallest, largest]: [f64; 2],
-    small: &mut [f64],
+    extremes: [f64; 2],
+    rows: &mut Rows,
     to: &mut [f64],
     parallel: bool,
 ) -> Shift {
     let n = projection.run();
-    assert!(big.len() == to.len() && small.len() == projection.small_len());
-    let is_narrow = |smallest: f64| largest - smallest < NARROW;
-    let mut common = is_narrow(smallest);
-    if !common {
-        max_rows(projection, big, small);
-        let excluded = |&row: &f64| row == f64::NEG_INFINITY;
-        common =
-            largest > f64::NEG_INFINITY && small.iter().all(|row| is_narrow(*row) || excluded(row));
-    }
+    assert!(big.len() == to.len() && rows.maxima.len() == projection.small_len());
+    let common = rows.share(projection, big, extremes);
+    let (largest, small) = (extremes[1], &rows.maxima);
     let parallel = parallel && big.len() >= PARALLEL;
     if common {
         if parallel {
@@ -175,6 +213,19 @@ fn max_rows(projection: &Projection, big: &[f64], small: &mut [f64]) {
     }
 }
 
+/// A cell of each row that is equal to the row's maximum.
+fn find_rows(projection: &Projection, big: &[f64], maxima: &[f64], cells: &mut [usize]) {
+    let n = projection.run();
+    for (run, &start) in projection.starts().iter().enumerate() {
+        for i in 0..n {
+            let row = start as usize + if projection.inner_kept() { i } else { 0 };
+            if big[run * n + i] == maxima[row] {
+                cells[row] = run * n + i;
+            }
+        }
+    }
+}
+
 /// exp(cell - shift) for the inner runs whose partners begin at `starts`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn exp_runs(projection: &Projection, starts: &[u32], big: &[f64], small: &[f64], to: &mut [f64]) {
@@ -271,14 +322,15 @@ mod tests {
                     (0..projection.small_len()).map(|row| distance * (row % 3) as f64).collect();
                 projection.broadcast(&rows, &mut big, |cell, row| *cell += row);
                 let range = extremes(&big, true);
-                let mut small = vec![0.0; projection.small_len()];
+                let mut rows_of_both = Rows::new(projection.small_len());
                 let (mut alone, mut shared) = (vec![0.0; n], vec![0.0; n]);
-                let shift = exp_rows(&projection, &big, range, &mut small, &mut alone, false);
-                exp_rows(&projection, &big, range, &mut small, &mut shared, true);
+                let shift =
+                    exp_rows(&projection, &big, range, &mut rows_of_both, &mut alone, false);
+                exp_rows(&projection, &big, range, &mut rows_of_both, &mut shared, true);
                 assert_eq!(alone, shared);
                 let (constant, rows) = match shift {
                     Shift::Common(shift) => (shift, None),
-                    Shift::OfRows => (0.0, Some((&projection, &small[..]))),
+                    Shift::OfRows => (0.0, Some((&projection, &rows_of_both.maxima[..]))),
                 };
                 assert_eq!(rows.is_some(), distance > 0.0);
                 let mut back = vec![0.0; n];
@@ -293,23 +345,61 @@ mod tests {
     #[test]
     fn a_cell_far_below_its_row_does_not_keep_rows_apart() {
         let projection = Projection::new(&[2, 2], &[true, false]);
-        let (big, mut small, mut to) = ([0.0, -500.0, -2.0, -3.0], [0.0; 2], [0.0; 4]);
-        let shift = exp_rows(&projection, &big, extremes(&big, false), &mut small, &mut to, false);
+        let (big, mut rows, mut to) = ([0.0, -500.0, -2.0, -3.0], Rows::new(2), [0.0; 4]);
+        let shift = exp_rows(&projection, &big, extremes(&big, false), &mut rows, &mut to, false);
         assert_eq!(shift, Shift::Common(0.0));
         assert!((to[1].ln() + 500.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_rows_were_before_makes_no_difference() {
+        let mut seed = 1u64;
+        let mut random = |n: u64| {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % n
+        };
+        for kept in [[true, true, false], [true, false, true], [false, true, true], [false; 3]] {
+            let projection = Projection::new(&[3, 4, 5], &kept);
+            let mut known = Rows::new(projection.small_len());
+            let mut big = vec![0.0; 60];
+            let mut shared = 0;
+            for _ in 0..200 {
+                // Cells wander apart and together, and some rows become excluded.
+                for cell in &mut big {
+                    let far = [0.0, -200.0, -400.0, f64::NEG_INFINITY];
+                    if random(4) == 0 {
+                        *cell = far[random(4) as usize] + random(10) as f64;
+                    }
+                }
+                let range = extremes(&big, false);
+                let mut fresh = Rows::new(projection.small_len());
+                let (mut ours, mut expected) = ([0.0; 60], [0.0; 60]);
+                let shift = exp_rows(&projection, &big, range, &mut known, &mut ours, false);
+                let other = exp_rows(&projection, &big, range, &mut fresh, &mut expected, false);
+                assert_eq!((shift, ours), (other, expected));
+                if shift == Shift::OfRows {
+                    assert_eq!(known.maxima, fresh.maxima);
+                } else {
+                    shared += 1;
+                }
+            }
+            assert!(shared > 10, "the tables shared a shift {shared} times");
+        }
     }
 
     #[test]
     fn a_row_of_exclusions_gives_zeros() {
         let projection = Projection::new(&[2, 3], &[true, false]);
         let zero = f64::NEG_INFINITY;
-        let (mut small, mut to) = ([0.0; 2], [1.0; 6]);
+        let (mut rows, mut to) = (Rows::new(2), [1.0; 6]);
         let big = [zero, zero, zero, 1.0, zero, 1.0];
-        let shift = exp_rows(&projection, &big, extremes(&big, false), &mut small, &mut to, false);
+        let shift = exp_rows(&projection, &big, extremes(&big, false), &mut rows, &mut to, false);
         assert_eq!(shift, Shift::Common(1.0));
         assert_eq!(to, [0.0, 0.0, 0.0, 1.0, 0.0, 1.0]);
-        let shift = exp_rows(&projection, &[zero; 6], [zero; 2], &mut small, &mut to, false);
-        assert_eq!((shift, small), (Shift::OfRows, [zero; 2]));
+        let shift = exp_rows(&projection, &[zero; 6], [zero; 2], &mut rows, &mut to, false);
+        assert_eq!((shift, &rows.maxima[..]), (Shift::OfRows, &[zero; 2][..]));
         assert_eq!(to, [0.0; 6]);
     }
 }

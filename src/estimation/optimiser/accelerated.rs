@@ -45,9 +45,9 @@ const RAISE: f64 = 1.25;
 const LOWER: f64 = 0.93;
 /// and after one that was not when none has been too long yet.
 const LOWER_FAST: f64 = 0.5;
-/// Once the constant has been found, only every fourth step is judged: the constant changes slowly,
+/// Once the constant has been found, only every eighth step is judged: the constant changes slowly,
 /// and judging costs a pass over all marginals.
-const JUDGE_EVERY: usize = 4;
+const JUDGE_EVERY: usize = 8;
 
 impl Accelerated {
     /// The fastest way that needs no tuning.

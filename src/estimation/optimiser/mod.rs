@@ -21,10 +21,11 @@ pub use watch::{Progress, Reason, Stopping, Watch};
 
 use std::sync::Arc;
 
-use crate::estimation::loss::Loss;
+use crate::estimation::loss::{Distance, Loss};
 use crate::estimation::oracle::MarginalOracle;
-use crate::factor::{CliqueLayout, CliqueVector, Marginals, Potentials};
-use crate::numeric::pointwise::{add_scaled, dot};
+use crate::factor::{CliqueLayout, Marginals, Potentials};
+use crate::numeric::distance::{distance_descent, squared_distance};
+use crate::numeric::pointwise::{blend, dot};
 
 /// What is minimised, and by whose marginals.
 pub struct Objective<'a> {
@@ -87,22 +88,40 @@ impl Objective<'_> {
         Iterate { potentials, marginals, log_z }
     }
 
+    /// The loss at mu.
+    fn value(&mut self, marginals: &Marginals) -> f64 {
+        match self.loss.as_distance() {
+            Some(Distance { y, weight }) => {
+                let parallel = self.oracle.is_parallel();
+                0.5 * weight * squared_distance(marginals.values(), y, parallel)
+            }
+            None => self.loss.value(marginals),
+        }
+    }
+
     /// The loss at mu, and the certificate: how much larger than the smallest possible it can be.
     ///
     /// By convexity L(mu') >= L(mu) + <g, mu' - mu> for the gradient g at mu, so that L(mu) - L(mu')
     /// is at most <g, mu> - <g, mu'>, whatever mu'. The smallest <g, mu'> over all marginals is taken
     /// at a single record repeated: minus the total times the largest sum over C of -g_C(x_C), one
-    /// run of the oracle. `None` when the oracle cannot bound that maximum. Overwrites `gradient`.
+    /// run of the oracle. `None` when the oracle cannot bound that maximum. Overwrites `scratch`.
     pub fn certificate(
         &mut self,
         marginals: &Marginals,
-        gradient: &mut CliqueVector,
+        scratch: &mut Potentials,
     ) -> Option<(f64, f64)> {
-        let value = self.loss.value_and_gradient(marginals, gradient);
-        let here = dot(gradient.values(), marginals.values());
-        let mut descent = self.base.clone();
-        add_scaled(-1.0, gradient.values(), descent.values_mut());
-        let best = self.oracle.maximum(&descent)?;
+        let (base, parallel) = (self.base.values(), self.oracle.is_parallel());
+        let (value, here);
+        if let Some(Distance { y, weight }) = self.loss.as_distance() {
+            let inputs = [marginals.values(), y, base];
+            let sums = distance_descent(weight, inputs, scratch.values_mut(), parallel);
+            (value, here) = (0.5 * weight * sums[0], weight * sums[1]);
+        } else {
+            value = self.loss.value_and_gradient(marginals, &mut scratch.0);
+            here = dot(scratch.values(), marginals.values());
+            blend(-1.0, scratch.values_mut(), 1.0, base, parallel);
+        }
+        let best = self.oracle.maximum(scratch)?;
         // Rounding can make a vanishing difference negative.
         Some((value, (here + self.total * best).max(0.0)))
     }

@@ -2,7 +2,8 @@ use super::average::Average;
 use super::{Iterate, Objective};
 use crate::estimation::oracle::Descent;
 use crate::factor::{CliqueVector, Marginals, Potentials};
-use crate::numeric::pointwise::{add_scaled, combine, distance_products, dot};
+use crate::numeric::distance::distance_products;
+use crate::numeric::pointwise::{add_scaled, combine, dot};
 use crate::numeric::step::DistanceStep;
 
 /// What there is to say of a step.

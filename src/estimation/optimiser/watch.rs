@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use super::{Iterate, Objective, Outcome};
-use crate::factor::{CliqueVector, Marginals};
+use crate::factor::{Marginals, Potentials};
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,11 +72,12 @@ pub struct Watch<'a> {
     lower_bound: f64,
     smallest_gap: f64,
     looks_since_smallest_gap: usize,
-    scratch: Option<CliqueVector>,
+    scratch: Option<Potentials>,
 }
 
+/// Without its marginals: the oracle finds them again if it comes to that.
 struct Best {
-    iterate: Iterate,
+    potentials: Potentials,
     loss: f64,
 }
 
@@ -161,8 +162,11 @@ impl<'a> Watch<'a> {
 
     /// How much larger than the smallest possible the best loss is at most.
     fn gap(&self) -> Option<f64> {
-        let best = self.best.as_ref()?;
-        self.lower_bound.is_finite().then_some((best.loss - self.lower_bound).max(0.0))
+        self.gap_of(self.best.as_ref()?.loss)
+    }
+
+    fn gap_of(&self, loss: f64) -> Option<f64> {
+        self.lower_bound.is_finite().then_some((loss - self.lower_bound).max(0.0))
     }
 
     /// Measures `iterate` and keeps it if it is the best so far.
@@ -173,14 +177,14 @@ impl<'a> Watch<'a> {
         mean: &Marginals,
     ) -> Option<Reason> {
         self.next_look = self.iterations + LOOK_EVERY;
-        let loss = objective.loss.value(&iterate.marginals);
+        let loss = objective.value(&iterate.marginals);
         match &mut self.best {
             Some(best) if loss <= best.loss => {
-                best.iterate.copy_from(iterate);
+                best.potentials.values_mut().copy_from_slice(iterate.potentials.values());
                 best.loss = loss;
             }
             Some(_) => {}
-            None => self.best = Some(Best { iterate: iterate.clone(), loss }),
+            None => self.best = Some(Best { potentials: iterate.potentials.clone(), loss }),
         }
         self.raise_lower_bound(objective, mean);
         let gap = self.gap()?;
@@ -199,7 +203,7 @@ impl<'a> Watch<'a> {
 
     /// The loss at these marginals, when the oracle can certify it.
     fn raise_lower_bound(&mut self, objective: &mut Objective<'_>, at: &Marginals) -> Option<f64> {
-        let scratch = self.scratch.get_or_insert_with(|| CliqueVector::zeros(at.layout()));
+        let scratch = self.scratch.get_or_insert_with(|| Potentials::zeros(at.layout()));
         let (value, gap) = objective.certificate(at, scratch)?;
         self.lower_bound = self.lower_bound.max(value - gap);
         Some(value)
@@ -223,21 +227,16 @@ impl<'a> Watch<'a> {
         last: Iterate,
         reason: Reason,
     ) -> Outcome {
-        let loss = objective.loss.value(&last.marginals);
-        if self.best.as_ref().is_none_or(|best| loss < best.loss) {
+        let loss = objective.value(&last.marginals);
+        let best = self.best.take();
+        if best.as_ref().is_none_or(|best| loss < best.loss) {
             self.raise_lower_bound(objective, &last.marginals);
-            self.best = Some(Best { iterate: last, loss });
         }
-        let gap = self.gap();
-        let best = self.best.take().expect("just set, if it was not before");
-        Outcome { iterate: best.iterate, loss: best.loss, gap, iterations: self.iterations, reason }
-    }
-}
-
-impl Iterate {
-    fn copy_from(&mut self, other: &Iterate) {
-        self.potentials.values_mut().copy_from_slice(other.potentials.values());
-        self.marginals.values_mut().copy_from_slice(other.marginals.values());
-        self.log_z = other.log_z;
+        let (iterate, loss) = match best {
+            Some(best) if best.loss < loss => (objective.evaluate(best.potentials), best.loss),
+            _ => (last, loss),
+        };
+        let gap = self.gap_of(loss);
+        Outcome { iterate, loss, gap, iterations: self.iterations, reason }
     }
 }

@@ -1,7 +1,7 @@
 use super::program::Operand;
 use crate::numeric::contraction::Contraction;
 use crate::numeric::pointwise::{divide_assign, multiply_assign};
-use crate::numeric::shift::{NARROW, Shift, exp_rows, extremes, ln_plus_rows};
+use crate::numeric::shift::{NARROW, Rows, Shift, exp_rows, extremes, ln_plus_rows};
 
 /// Sums below this are not trusted. All that rounding to zero can have taken from a larger sum is
 /// below 1e-40 of it.
@@ -27,7 +27,7 @@ pub(super) struct Table {
     /// What was taken out of the table for the parent,
     pub(super) shift: Shift,
     /// row by row as the parent sees it, if it is not one number.
-    pub(super) rows: Vec<f64>,
+    pub(super) rows: Rows,
     /// On the way back: the derivative of N ln Z by the values, or, for a table that is not plain,
     /// the marginal. Empty for a leaf that absorbs its sibling.
     pub(super) adjoint: Vec<f64>,
@@ -52,14 +52,14 @@ impl Table {
             log: zeros(cells),
             value: zeros(cells),
             shift: Shift::Common(0.0),
-            rows: zeros(rows),
+            rows: Rows::new(rows),
             adjoint: zeros(adjoint),
         }
     }
 
     /// The node's own tables, without a leaf's, which are elsewhere.
     pub(super) fn bytes(&self) -> usize {
-        8 * (3 * self.sums.len() + self.rows.len() + self.adjoint.len())
+        8 * (3 * self.sums.len() + 2 * self.rows.maxima.len() + self.adjoint.len())
     }
 
     /// The exponentials that the parent multiplies.
@@ -98,7 +98,8 @@ impl Table {
         self.plain = (one_number && stands_for_itself()).then_some(constant);
         if self.plain.is_none() {
             let of_rows = children.iter().filter(|(_, child)| child.shift == Shift::OfRows);
-            let rows = of_rows.map(|(operand, child)| (&*operand.from_node, &child.rows[..]));
+            let rows =
+                of_rows.map(|(operand, child)| (&*operand.from_node, &child.rows.maxima[..]));
             ln_plus_rows(&self.sums, TINY, constant, rows, &mut self.log, parallel);
         }
     }
