@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use super::pointwise::{BLOCK, PARALLEL};
 
-/// The parts of blocks, added in their order: the sum does not depend on the threads.
-fn total<const K: usize>(parts: &[[f64; K]]) -> [f64; K] {
-    parts.iter().fold([0.0; K], |sum, part| array::from_fn(|i| sum[i] + part[i]))
+/// Adds the part of a block. Blocks come in their order: the sum does not depend on the threads.
+fn add<const K: usize>(sum: [f64; K], part: [f64; K]) -> [f64; K] {
+    array::from_fn(|i| sum[i] + part[i])
 }
 
 /// The sums over blocks of inputs of one length.
@@ -25,11 +25,11 @@ fn sums<const I: usize, const K: usize>(
         block(inputs.map(|input| &input[cells.clone()]))
     };
     let blocks = n.div_ceil(BLOCK);
-    let parts: Vec<[f64; K]> = match parallel && n >= PARALLEL {
-        true => (0..blocks).into_par_iter().map(part).collect(),
-        false => (0..blocks).map(part).collect(),
-    };
-    total(&parts)
+    if !parallel || n < PARALLEL {
+        return (0..blocks).map(part).fold([0.0; K], add);
+    }
+    let parts: Vec<[f64; K]> = (0..blocks).into_par_iter().map(part).collect();
+    parts.into_iter().fold([0.0; K], add)
 }
 
 /// |mu - y|^2.
@@ -83,11 +83,11 @@ pub fn distance_descent(
         let cells = index * BLOCK..index * BLOCK + out.len();
         block(weight, [mu, y, base].map(|input| &input[cells.clone()]), out)
     };
-    let parts: Vec<[f64; 2]> = match parallel && n >= PARALLEL {
-        true => out.par_chunks_mut(BLOCK).enumerate().map(part).collect(),
-        false => out.chunks_mut(BLOCK).enumerate().map(part).collect(),
-    };
-    total(&parts)
+    if !parallel || n < PARALLEL {
+        return out.chunks_mut(BLOCK).enumerate().map(part).fold([0.0; 2], add);
+    }
+    let parts: Vec<[f64; 2]> = out.par_chunks_mut(BLOCK).enumerate().map(part).collect();
+    parts.into_iter().fold([0.0; 2], add)
 }
 
 /// For g = old * mean + new * nu - y and d = next - nu: the inner products <g, next>, <g, d> and
@@ -103,7 +103,7 @@ pub fn distance_products(
     fn block([old, new]: [f64; 2], [mean, nu, y, next]: [&[f64]; 4]) -> [f64; 3] {
         // In registers as a whole: sums of three products would otherwise go through memory.
         #[inline(always)]
-        fn add<const W: usize>(
+        fn gather<const W: usize>(
             sums: &mut [[f64; W]; 3],
             [old, new]: [f64; 2],
             [mean, nu, y, next]: [&[f64; W]; 4],
@@ -123,11 +123,11 @@ pub fn distance_products(
         let (nexts, next_rest) = next.as_chunks::<4>();
         let mut sums = [[0.0; 4]; 3];
         for (((mean, nu), y), next) in means.iter().zip(nus).zip(ys).zip(nexts) {
-            add(&mut sums, [old, new], [mean, nu, y, next]);
+            gather(&mut sums, [old, new], [mean, nu, y, next]);
         }
         let mut rest = [[0.0]; 3];
         for (((mean, nu), y), next) in mean_rest.iter().zip(nu_rest).zip(y_rest).zip(next_rest) {
-            add(&mut rest, [old, new], [mean, nu, y, next].map(array::from_ref));
+            gather(&mut rest, [old, new], [mean, nu, y, next].map(array::from_ref));
         }
         array::from_fn(|k| sums[k].iter().sum::<f64>() + rest[k][0])
     }

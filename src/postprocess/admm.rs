@@ -1,18 +1,20 @@
 //! The alternating direction method of multipliers, with the stopping rule of KDD 2015, section 4.4.
 
 use std::fmt;
+use std::ops::Range;
 
 use thiserror::Error;
 
 use super::proximal::Proximal;
 use crate::numeric::cholesky::Cholesky;
+use crate::numeric::distance::squared_distance;
 use crate::numeric::matrix::Matrix;
 use crate::numeric::pointwise::add_scaled;
 use crate::numeric::product::{View, add_transposed, multiply, product};
 use crate::numeric::sparse::CsrMatrix;
 
 /// Entries that are worked on at a time, so that they stay in the nearest cache. Our choice.
-const BLOCK: usize = 1024;
+const BLOCK: usize = 512;
 
 /// One of the functions whose sum is minimised, f(A x).
 pub struct Term<'a> {
@@ -116,8 +118,10 @@ impl fmt::Display for Residuals {
 /// - x = argmin of the sum of |A_i x - z_i + u_i|^2,
 /// - u_i = u_i + A_i x - z_i.
 ///
-/// This is Algorithm 1 with scaled dual variables (there mu, nu, eta). Each iteration costs a few
-/// passes over the entries of each term, the maps, and the solution for x.
+/// This is Algorithm 1 with scaled dual variables (there mu, nu, eta). Where entries do not depend on
+/// each other, one iteration's x and u and the next one's z are found block by block: an iteration
+/// costs one pass over the entries of all terms, and what the other functions, the maps, and the
+/// solution for x need.
 pub fn solve(
     terms: &[Term<'_>],
     combine: &Combine,
@@ -127,26 +131,49 @@ pub fn solve(
     let Settings { rho, tolerance, iterations } = *settings;
     let mut x = start;
     let mut copies: Vec<Copy> = terms.iter().map(|term| Copy::new(term, &x)).collect();
+    // The sum of A^T (z - u) over the copies, as far as it is known.
     let mut sum = vec![0.0; x.len()];
     let mut residuals =
         Residuals { primal: vec![0.0; copies.len()], dual: 0.0, converged: copies.is_empty() };
+    for start in (0..x.len()).step_by(BLOCK) {
+        let block = start..x.len().min(start + BLOCK);
+        copies.iter_mut().for_each(|copy| copy.begin(rho, &block, &x, &mut sum));
+    }
+    copies.iter_mut().for_each(Copy::begin_mapped);
     for done in 1..=iterations {
-        sum.fill(0.0);
         for copy in &mut copies {
-            copy.minimise(rho, &x, &mut sum);
+            copy.minimise(rho, &mut sum);
         }
-        match combine {
-            Combine::Mean => {
+        if let Combine::Factor(factor) = combine {
+            copies.iter().for_each(|copy| copy.add_to(&mut sum, 0));
+            factor.solve_one(&mut sum);
+        }
+        let mut squares = vec![0.0; copies.len()];
+        let mut dual_square = 0.0;
+        for start in (0..x.len()).step_by(BLOCK) {
+            let block = start..x.len().min(start + BLOCK);
+            let (x_block, sum_block) = (&mut x[block.clone()], &mut sum[block.clone()]);
+            if let Combine::Mean = combine {
+                copies.iter().for_each(|copy| copy.add_to(sum_block, start));
                 let share = 1.0 / copies.len() as f64;
-                sum.iter_mut().for_each(|s| *s *= share);
+                sum_block.iter_mut().for_each(|s| *s *= share);
             }
-            Combine::Factor(factor) => factor.solve_one(&mut sum),
+            dual_square += squared_distance(sum_block, x_block, false);
+            x_block.copy_from_slice(sum_block);
+            for (square, copy) in squares.iter_mut().zip(&mut copies) {
+                *square += copy.update_dual(&block, x_block);
+            }
+            sum_block.fill(0.0);
+            copies.iter_mut().for_each(|copy| copy.begin(rho, &block, &x, &mut sum));
         }
-        residuals.dual =
-            rho * root_mean_square(sum.iter().zip(&x).map(|(new, old)| new - old), x.len());
-        std::mem::swap(&mut x, &mut sum);
-        for (residual, copy) in residuals.primal.iter_mut().zip(&mut copies) {
-            *residual = copy.update_dual(&x);
+        for (square, copy) in squares.iter_mut().zip(&mut copies) {
+            *square += copy.update_mapped_dual(&x);
+            copy.begin_mapped();
+        }
+        let root_mean = |square: f64, count: usize| (square / count.max(1) as f64).sqrt();
+        residuals.dual = rho * root_mean(dual_square, x.len());
+        for ((residual, copy), square) in residuals.primal.iter_mut().zip(&copies).zip(squares) {
+            *residual = root_mean(square, copy.z.len());
         }
         let all = residuals.primal.iter().chain([&residuals.dual]);
         residuals.converged = all.into_iter().all(|residual| *residual <= tolerance);
@@ -160,6 +187,7 @@ pub fn solve(
 /// A term with its variables.
 struct Copy<'a> {
     term: &'a Term<'a>,
+    /// z, or, before a function of all entries has been minimised, A x + u.
     z: Vec<f64>,
     u: Vec<f64>,
     /// A x, and z - u; empty for the identity.
@@ -181,61 +209,92 @@ impl<'a> Copy<'a> {
         Self { term, z: vec![0.0; rows], u: vec![0.0; rows], image, difference }
     }
 
-    /// Sets z, and adds A^T (z - u) to `sum`.
-    fn minimise(&mut self, rho: f64, x: &[f64], sum: &mut [f64]) {
-        let Self { term, z, u, image, difference } = self;
-        if let Map::Identity = term.map {
-            match term.function.is_separable() {
-                true => {
-                    for start in (0..z.len()).step_by(BLOCK) {
-                        let block = start..z.len().min(start + BLOCK);
-                        let (z, u) = (&mut z[block.clone()], &u[block.clone()]);
-                        add(&x[block.clone()], u, z);
-                        term.function.minimise(rho, start, z);
-                        add_difference(z, u, &mut sum[block]);
-                    }
-                }
-                false => {
-                    add(x, u, z);
-                    term.function.minimise(rho, 0, z);
-                    add_difference(z, u, sum);
-                }
-            }
-            return;
-        }
-        add(image, u, z);
-        term.function.minimise(rho, 0, z);
-        difference.fill(0.0);
-        add_difference(z, u, difference);
-        term.map.add_transposed(difference, sum);
+    fn is_mapped(&self) -> bool {
+        !matches!(self.term.map, Map::Identity)
     }
 
-    /// Adds A x - z to u, and returns its root mean square.
-    fn update_dual(&mut self, x: &[f64]) -> f64 {
-        let Self { term, z, u, image, .. } = self;
-        let image = match term.map {
-            Map::Identity => x,
-            _ => {
-                term.map.apply(x, image);
-                image
-            }
-        };
-        // Eight sums, so that the additions need not wait for each other.
-        let mut squares = [0.0; 8];
-        let mut add = |u: &mut [f64], image: &[f64], z: &[f64]| {
-            for (((square, u), image), z) in squares.iter_mut().zip(u).zip(image).zip(z) {
-                let residual = image - z;
-                *u += residual;
-                *square += residual * residual;
-            }
-        };
-        let mut us = u.chunks_exact_mut(8);
-        let (images, zs) = (image.chunks_exact(8), z.chunks_exact(8));
-        let rest = (images.remainder(), zs.remainder());
-        us.by_ref().zip(images).zip(zs).for_each(|((u, image), z)| add(u, image, z));
-        add(us.into_remainder(), rest.0, rest.1);
-        (squares.iter().sum::<f64>() / z.len().max(1) as f64).sqrt()
+    /// Whether z is found block by block.
+    fn is_local(&self) -> bool {
+        !self.is_mapped() && self.term.function.is_separable()
     }
+
+    /// Begins with z of the next iteration, on a block of entries. Where these do not depend on others
+    /// it is found, and z - u goes to the sum.
+    fn begin(&mut self, rho: f64, block: &Range<usize>, x: &[f64], sum: &mut [f64]) {
+        if self.is_mapped() {
+            return;
+        }
+        let (z, u) = (&mut self.z[block.clone()], &self.u[block.clone()]);
+        add(&x[block.clone()], u, z);
+        if self.term.function.is_separable() {
+            self.term.function.minimise(rho, block.start, z);
+            add_difference(z, u, &mut sum[block.clone()]);
+        }
+    }
+
+    /// The same for a term with a map.
+    fn begin_mapped(&mut self) {
+        if self.is_mapped() {
+            add(&self.image, &self.u, &mut self.z);
+        }
+    }
+
+    /// Finds z if it has not been found block by block. With a map, A^T (z - u) goes to the sum.
+    fn minimise(&mut self, rho: f64, sum: &mut [f64]) {
+        if self.is_local() {
+            return;
+        }
+        self.term.function.minimise(rho, 0, &mut self.z);
+        if self.is_mapped() {
+            self.difference.fill(0.0);
+            add_difference(&self.z, &self.u, &mut self.difference);
+            self.term.map.add_transposed(&self.difference, sum);
+        }
+    }
+
+    /// Adds z - u to a part of the sum from `start` on, if it is not in there yet.
+    fn add_to(&self, sum: &mut [f64], start: usize) {
+        if !self.is_mapped() && !self.is_local() {
+            let part = start..start + sum.len();
+            add_difference(&self.z[part.clone()], &self.u[part], sum);
+        }
+    }
+
+    /// Adds x - z to u on a block of entries, and returns the sum of its squares.
+    fn update_dual(&mut self, block: &Range<usize>, x: &[f64]) -> f64 {
+        if self.is_mapped() {
+            return 0.0;
+        }
+        add_residual(x, &self.z[block.clone()], &mut self.u[block.clone()])
+    }
+
+    /// The same with A x, for a term with a map.
+    fn update_mapped_dual(&mut self, x: &[f64]) -> f64 {
+        if !self.is_mapped() {
+            return 0.0;
+        }
+        self.term.map.apply(x, &mut self.image);
+        add_residual(&self.image, &self.z, &mut self.u)
+    }
+}
+
+/// Adds x - z to u, and returns the sum of its squares.
+fn add_residual(x: &[f64], z: &[f64], u: &mut [f64]) -> f64 {
+    // Eight sums, so that the additions need not wait for each other.
+    let mut squares = [0.0; 8];
+    let mut add = |u: &mut [f64], x: &[f64], z: &[f64]| {
+        for (((square, u), x), z) in squares.iter_mut().zip(u).zip(x).zip(z) {
+            let residual = x - z;
+            *u += residual;
+            *square += residual * residual;
+        }
+    };
+    let mut us = u.chunks_exact_mut(8);
+    let (xs, zs) = (x.chunks_exact(8), z.chunks_exact(8));
+    let rest = (xs.remainder(), zs.remainder());
+    us.by_ref().zip(xs).zip(zs).for_each(|((u, x), z)| add(u, x, z));
+    add(us.into_remainder(), rest.0, rest.1);
+    squares.iter().sum()
 }
 
 impl Map<'_> {
@@ -299,8 +358,4 @@ fn add(x: &[f64], u: &[f64], out: &mut [f64]) {
 
 fn add_difference(z: &[f64], u: &[f64], out: &mut [f64]) {
     out.iter_mut().zip(z).zip(u).for_each(|((out, z), u)| *out += z - u);
-}
-
-fn root_mean_square(values: impl Iterator<Item = f64>, count: usize) -> f64 {
-    (values.map(|value| value * value).sum::<f64>() / count.max(1) as f64).sqrt()
 }
