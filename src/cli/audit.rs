@@ -141,7 +141,12 @@ fn show(title: &str, findings: &[Finding]) -> Result<(), Failure> {
                 finding.likelier, finding.runs, finding.rarer, finding.event
             )?;
             match finding.spent {
-                Some(spent) => writeln!(output, "  ledger   {spent}, verified in every run")?,
+                Some(spent) => {
+                    writeln!(
+                        output,
+                        "  ledger   {spent} drawn in the first run; verified in every run"
+                    )?;
+                }
                 None => writeln!(output, "  ledger   empty: nothing was drawn through it")?,
             }
         }

@@ -131,10 +131,13 @@ pub fn solve(
     let Settings { rho, tolerance, iterations } = *settings;
     let mut x = start;
     let mut copies: Vec<Copy> = terms.iter().map(|term| Copy::new(term, &x)).collect();
+    if copies.is_empty() {
+        let residuals = Residuals { primal: Vec::new(), dual: 0.0, converged: true };
+        return Solution { x, iterations: 0, residuals };
+    }
     // The sum of A^T (z - u) over the copies, as far as it is known.
     let mut sum = vec![0.0; x.len()];
-    let mut residuals =
-        Residuals { primal: vec![0.0; copies.len()], dual: 0.0, converged: copies.is_empty() };
+    let mut residuals = Residuals { primal: vec![0.0; copies.len()], dual: 0.0, converged: false };
     for start in (0..x.len()).step_by(BLOCK) {
         let block = start..x.len().min(start + BLOCK);
         copies.iter_mut().for_each(|copy| copy.begin(rho, &block, &x, &mut sum));

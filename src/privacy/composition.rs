@@ -100,7 +100,12 @@ impl Rho {
         let standard = self.standard_epsilon(delta)?;
         // (epsilon, delta) with a negative epsilon is a fact, but not a guarantee that we can name.
         let (bound, sizes) = terms(low);
-        let tight = (bound + ROUNDING * sizes).max(f64::MIN_POSITIVE);
+        let tight = bound + ROUNDING * sizes;
+        // Where the terms overflow, nothing is known of the tight bound.
+        if !tight.is_finite() {
+            return Ok(standard);
+        }
+        let tight = tight.max(f64::MIN_POSITIVE);
         Ok(if tight < standard.get() { Epsilon::new(tight)? } else { standard })
     }
 

@@ -209,7 +209,7 @@ impl Account<'_> {
         }
         let [dataset, mechanism, budget] = name();
         let spent = self.spent.map_or_else(String::new, Guarantee::in_words);
-        let mut cells = vec![dataset, mechanism, budget, text("together")];
+        let mut cells = vec![dataset, mechanism, budget, text("together, at most")];
         cells.extend(vec![Cell::default(); 5]);
         cells.push(text(spent));
         rows.push(Row { cells, is_total: true });

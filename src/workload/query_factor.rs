@@ -125,7 +125,7 @@ impl QueryFactor {
         bad.map_or(Ok(()), Err)
     }
 
-    /// Whether every row counts the records with certain values: entries 0 and 1.
+    /// Whether every row counts the records with certain values: entries 0 and 1, none of them twice.
     pub fn counts(&self, n: usize) -> bool {
         match self {
             Self::Identity
@@ -136,11 +136,14 @@ impl QueryFactor {
             | Self::Evidence(_)
             | Self::Compress(_) => true,
             _ => {
-                let mut zeros_and_ones = true;
-                self.for_each_entry(n, |_, _, entry| {
-                    zeros_and_ones &= entry == 0.0 || entry == 1.0;
+                let mut counts = true;
+                // The row that had an entry for a value last: two entries for it in one row add up.
+                let mut last = vec![None; n];
+                self.for_each_entry(n, |row, col, entry| {
+                    counts &= (entry == 0.0 || entry == 1.0) && last[col] != Some(row);
+                    last[col] = Some(row);
                 });
-                zeros_and_ones
+                counts
             }
         }
     }

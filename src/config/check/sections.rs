@@ -92,16 +92,14 @@ pub(super) fn workload(source: &Source, workload: Workload) -> Checked<Workload>
         for kind in queries.as_ref() {
             let numbers = match kind.as_ref() {
                 Queries::Identity | Queries::AllRanges => Vec::new(),
-                Queries::Ranges(RandomRanges { size, count }) => vec![size.unwrap_or(1), *count],
-                Queries::Predicates(rows) | Queries::Signs(rows) => vec![*rows],
+                Queries::Ranges(RandomRanges { size, count }) => {
+                    vec![("size", size.unwrap_or(1)), ("count", *count)]
+                }
+                Queries::Predicates(rows) => vec![("predicates", *rows)],
+                Queries::Signs(rows) => vec![("signs", *rows)],
             };
-            for number in numbers {
-                count(
-                    source,
-                    "a number of queries",
-                    &Spanned::new(kind.span(), number),
-                    1..=MAX_ROWS,
-                )?;
+            for (name, number) in numbers {
+                count(source, name, &Spanned::new(kind.span(), number), 1..=MAX_ROWS)?;
             }
         }
     }

@@ -27,7 +27,8 @@ pub enum Constant {
 ///
 /// The loss at the average mu falls as D(optimum, start) / A_t, with A_t of order t^2 / K. The
 /// averaging begins anew from the model nu after 32, 64, 128, ... iterations: the distance D from
-/// there is so much smaller that on real data the error then falls geometrically. It also makes nu, which is a graphical model while the average is not, as good as the average.
+/// there is so much smaller that on real data the error then falls geometrically. It also makes nu,
+/// which is a graphical model while the average is not, as good as the average.
 ///
 /// Reference: ICML 2019, Algorithm 2 and supplement A.2; the adaptive constant and the restarts
 /// are our additions; [`DualAveraging`](super::DualAveraging) is the algorithm as printed.
@@ -107,6 +108,8 @@ impl Optimiser for Accelerated {
                     if leg.steps > 0 {
                         lower = LOWER;
                     }
+                    // The next one is judged as well, until one is not too long.
+                    unjudged = JUDGE_EVERY;
                     if watch.wasted() {
                         return watch.finish(objective, now, Reason::Iterations);
                     }

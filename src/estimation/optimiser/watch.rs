@@ -75,10 +75,21 @@ pub struct Watch<'a> {
     scratch: Option<Potentials>,
 }
 
-/// Without its marginals: the oracle finds them again if it comes to that.
 struct Best {
     potentials: Potentials,
+    /// What the oracle said of them, where it would not say the same again: an approximation begins
+    /// where the one before has ended. An exact oracle is asked again if it comes to that.
+    said: Option<(Marginals, f64)>,
     loss: f64,
+}
+
+impl Best {
+    fn into_iterate(self, objective: &mut Objective<'_>) -> Iterate {
+        match self.said {
+            Some((marginals, log_z)) => Iterate { potentials: self.potentials, marginals, log_z },
+            None => objective.evaluate(self.potentials),
+        }
+    }
 }
 
 impl<'a> Watch<'a> {
@@ -178,13 +189,19 @@ impl<'a> Watch<'a> {
     ) -> Option<Reason> {
         self.next_look = self.iterations + LOOK_EVERY;
         let loss = objective.value(&iterate.marginals);
-        match &mut self.best {
-            Some(best) if loss <= best.loss => {
-                best.potentials.values_mut().copy_from_slice(iterate.potentials.values());
-                best.loss = loss;
+        if self.best.as_ref().is_none_or(|best| loss <= best.loss) {
+            let said = || (iterate.marginals.clone(), iterate.log_z);
+            let said = (!objective.oracle.is_exact()).then(said);
+            match &mut self.best {
+                Some(best) => {
+                    best.potentials.values_mut().copy_from_slice(iterate.potentials.values());
+                    (best.said, best.loss) = (said, loss);
+                }
+                None => {
+                    let potentials = iterate.potentials.clone();
+                    self.best = Some(Best { potentials, said, loss });
+                }
             }
-            Some(_) => {}
-            None => self.best = Some(Best { potentials: iterate.potentials.clone(), loss }),
         }
         self.raise_lower_bound(objective, mean);
         let gap = self.gap()?;
@@ -233,7 +250,10 @@ impl<'a> Watch<'a> {
             self.raise_lower_bound(objective, &last.marginals);
         }
         let (iterate, loss) = match best {
-            Some(best) if best.loss < loss => (objective.evaluate(best.potentials), best.loss),
+            Some(best) if best.loss < loss => {
+                let loss = best.loss;
+                (best.into_iterate(objective), loss)
+            }
             _ => (last, loss),
         };
         let gap = self.gap_of(loss);

@@ -3,7 +3,7 @@ use rand_chacha::ChaCha20Rng;
 use toml::Spanned;
 
 use super::PlanError;
-use crate::config::{Experiment, Queries, RandomRanges, Source};
+use crate::config::{self, Experiment, Queries, RandomRanges, Source};
 use crate::data::{DataError, Dataset};
 use crate::domain::Domain;
 use crate::factor::Projectable;
@@ -49,6 +49,26 @@ pub(super) struct Named {
 impl Named {
     pub(super) fn unnamed(workload: Workload) -> Self {
         Self { name: String::new(), size: None, workload }
+    }
+}
+
+/// Whether there are marginals of all orders that are said to be public.
+pub(super) fn check_public(
+    source: &Source,
+    experiment: &Experiment,
+    named: &config::Dataset,
+    attributes: usize,
+) -> Result<(), PlanError> {
+    match experiment.public.iter().find(|&&order| order > attributes) {
+        None => Ok(()),
+        Some(order) => {
+            let name = named.name.as_ref();
+            let message = format!(
+                "\"{name}\" has {attributes} attributes, so that no marginals of order {order} can be public"
+            );
+            let help = format!("`public` may have orders from 0 to {attributes}");
+            Err(source.error(named.name.span(), message, Some(&help)).into())
+        }
     }
 }
 

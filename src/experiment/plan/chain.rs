@@ -42,6 +42,7 @@ pub(super) fn planned(
         Some(workload) => vec![Named::unnamed(workload)],
         None => cases::workloads(source, experiment, &domain)?,
     };
+    cases::check_public(source, experiment, named, domain.len())?;
     let cases = cases::cases(&experiment.public, workloads, &data)?;
     let title = format!(
         "{records} records of {attributes} bits, from a chain with {ones} ones, {flips} flips"

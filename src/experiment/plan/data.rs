@@ -88,6 +88,7 @@ pub(super) fn resolve(
             Some(workload) => vec![Named::unnamed(workload)],
             None => cases::workloads(source, experiment, data.domain())?,
         };
+        cases::check_public(source, experiment, named, data.domain().len())?;
         let cases = cases::cases(&experiment.public, workloads, &data)?;
         datasets.push(PlannedData::new(entry.schema().title.clone(), data, cases));
     }
@@ -228,7 +229,7 @@ fn every(source: &Source, size: &Spanned<u64>, domain: &Domain) -> Result<Vec<Cl
     let refuse = |message: String| PlanError::from(source.error(size.span(), message, None));
     if wanted > attributes {
         return Err(refuse(format!(
-            "there are {attributes} attributes, and sets of {wanted} of them"
+            "sets of {wanted} attributes are asked for, where there are {attributes}"
         )));
     }
     let sets = (0..wanted).fold(1.0, |sets, i| sets * (attributes - i) as f64 / (i + 1) as f64);

@@ -2,6 +2,7 @@
 
 mod cases;
 mod chain;
+mod claims;
 mod data;
 mod mechanisms;
 
@@ -136,6 +137,7 @@ impl Plan {
             Kind::Scaling => scaling::datasets(&source, &experiment)?,
             _ => data::resolve(&source, &experiment, registry)?,
         };
+        claims::check(&source, &experiment, &mechanisms, &claims)?;
         let mut plan = Self {
             experiment,
             source,

@@ -66,17 +66,18 @@ fn sensitivity(
 /// How far one record moves the length of what is left out: the transform is orthonormal, so that a
 /// record is a vector of length 1 there, and two of them are sqrt(2) apart. The root of a sum of n squares
 /// is off by n/2 units of its last place at most, for each of two tables; twice that leaves room for the
-/// transform.
+/// transform. The expected noise, which is the same for both tables, is added to it and rounds once more.
 fn score_sensitivity(
     records: f64,
     n: usize,
+    noise: f64,
     neighbours: Neighbours,
 ) -> Result<Sensitivity<LInfinity>, MechanismError> {
     let moved = match neighbours {
         Neighbours::AddRemove => 1.0,
         Neighbours::Replace => std::f64::consts::SQRT_2.next_up(),
     };
-    let allowance = f64::EPSILON * n as f64 * records;
+    let allowance = f64::EPSILON * (n as f64 * records + 2.0 * (records + noise));
     Ok(Sensitivity::<LInfinity>::new(moved, neighbours)?.enlarged(allowance)?)
 }
 
@@ -145,12 +146,15 @@ fn compress(
     left_out.reverse();
     left_out.push(0.0);
     let mut scores = Vec::with_capacity(candidates.len());
+    let mut most_noise: f64 = 0.0;
     for &kept in &candidates {
         let scale = sensitivity(kept, n, records, neighbours)?.get() / epsilon;
-        scores.push(-(left_out[kept].sqrt() + scale * (2.0 * kept as f64).sqrt()));
+        let noise = scale * (2.0 * kept as f64).sqrt();
+        scores.push(-(left_out[kept].sqrt() + noise));
+        most_noise = most_noise.max(noise);
     }
     let label = format!("number of Fourier coefficients of {names}");
-    let moved = score_sensitivity(records, n, neighbours)?;
+    let moved = score_sensitivity(records, n, most_noise, neighbours)?;
     let chosen = for_number.select(label, &scores, moved, Scores::General, source)?;
     let kept = candidates[chosen];
     let moved = sensitivity(kept, n, records, neighbours)?;

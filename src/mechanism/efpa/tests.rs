@@ -34,7 +34,7 @@ fn a_record_moves_what_is_left_out_no_further_than_claimed() {
             let worst = worst_case::<LInfinity>(8, records, |counts| {
                 vec![coefficients(counts)[kept..].iter().map(|c| c * c).sum::<f64>().sqrt()]
             });
-            let claimed = score_sensitivity(3.0, 8, neighbours).unwrap().get();
+            let claimed = score_sensitivity(3.0, 8, 0.0, neighbours).unwrap().get();
             assert!(worst.distance <= claimed, "{kept}: {} and not {claimed}", worst.distance);
         }
     }

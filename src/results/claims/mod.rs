@@ -83,8 +83,13 @@ impl Claim {
         self.sides().map(|(_, arm)| arm)
     }
 
+    /// The budgets that it is about, if it names some.
+    pub fn epsilons(&self) -> &[f64] {
+        self.epsilon.as_deref().unwrap_or_default()
+    }
+
     /// The mechanisms and arms that it is about.
-    fn sides(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn sides(&self) -> impl Iterator<Item = (&str, &str)> {
         let against = match &self.statement {
             Statement::Measures(Quantity::Ratio { against, .. }, _) => {
                 Some((against.mechanism.as_str(), against.arm.as_str()))
