@@ -371,3 +371,16 @@ fn what_does_not_fit_is_refused_with_what_was_expected() {
     let too_many = kronecker(&["c"], vec![QueryFactor::Ranges]);
     assert!(matches!(too_many, QueryError::TooManyRows { .. }), "{too_many}");
 }
+
+#[test]
+fn a_row_that_has_a_value_twice_is_no_count() {
+    let sparse = |entries: &[(usize, f64)]| {
+        let mut matrix = CsrMatrix::new(3);
+        matrix.push_row([(1, 1.0)]);
+        matrix.push_row(entries.iter().copied());
+        QueryFactor::Sparse(matrix)
+    };
+    assert!(sparse(&[(0, 1.0), (1, 1.0)]).counts(3));
+    assert!(!sparse(&[(0, 1.0), (0, 1.0)]).counts(3), "this is twice the first value");
+    assert!(!sparse(&[(0, 0.5)]).counts(3));
+}

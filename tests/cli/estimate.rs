@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{GOOD, Session};
 
@@ -121,4 +121,31 @@ fn every_command_explains_itself_with_an_example() {
         assert!(example || said.contains("Examples:\n  pgmbench "), "{said}");
     }
     assert_eq!(session.run::<&str>([]).code, Some(2));
+}
+
+#[test]
+fn the_loss_is_that_of_the_model_also_where_the_oracle_is_approximate() {
+    let session = Session::new();
+    // Every pair of six attributes, with answers that contradict each other: the run swings.
+    let names: Vec<String> = (0..6).map(|i| format!("x{i}")).collect();
+    let pairs = (0..6).flat_map(|i| (i + 1..6).map(move |j| (i, j)));
+    let measurements: Vec<Value> = pairs
+        .zip(1..)
+        .map(|((i, j), pair)| {
+            let cells = (0..16).map(|cell| f64::from((cell * 37 + pair * 101) % 83) * 7.0 - 90.0);
+            let (attrs, y) = ([&names[i], &names[j]], cells.collect::<Vec<_>>());
+            json!({ "attrs": attrs, "query": ["identity", "identity"], "y": y, "stddev": 3.0 })
+        })
+        .collect();
+    let domain: serde_json::Map<String, Value> =
+        names.iter().map(|name| (name.clone(), json!(4))).collect();
+    let problem = json!({ "domain": domain, "total": 1000.0, "measurements": measurements });
+    session.file("problem.json", problem.to_string());
+    for oracle in ["loopy", "convex", "exact"] {
+        let words = ["estimate", "problem.json", "--out", "model", "--json", "--oracle", oracle];
+        let said = session.run(words.into_iter().chain(["--iterations", "110"])).succeeds();
+        let report: Value = serde_json::from_str(&said).unwrap();
+        let [loss, l2_loss] = ["loss", "l2_loss"].map(|key| report[key].as_f64().unwrap());
+        assert!((loss - l2_loss).abs() <= 1e-9 * loss, "{oracle}: {loss} and {l2_loss}");
+    }
 }

@@ -272,3 +272,24 @@ fn more_sets_than_there_are_attributes_for_are_refused() {
     session.file("nothing.toml", CHAIN.replace("every = 2", "prefix = []"));
     session.run(["plan", "nothing.toml"]).complains(&["nothing is asked", "every = 2"]);
 }
+
+#[test]
+fn claims_about_what_the_experiment_does_not_have_are_refused() {
+    let session = session();
+    for (right, wrong, what) in [
+        ("arm = \"own\"", "arm = \"owm\"", "the arm owm"),
+        ("against = \"pgm\"", "against = \"lls\"", "the arm lls"),
+        ("epsilon = 0.5", "epsilon = 0.6", "epsilon 0.6"),
+        ("mechanism = \"laplace\"", "mechanism = \"laplacian\"", "the mechanism laplacian"),
+    ] {
+        session.file("wrong.toml", CONFIG.replace(right, wrong));
+        session.run(["plan", "wrong.toml"]).complains(&["wrong.toml:18", what]);
+    }
+}
+
+#[test]
+fn marginals_of_more_attributes_than_there_are_cannot_be_public() {
+    let session = session();
+    session.file("wrong.toml", CONFIG.replace("trials = 2", "trials = 2\npublic = [0, 12]"));
+    session.run(["plan", "wrong.toml"]).complains(&["titanic", "order 12", "from 0 to 9"]);
+}
