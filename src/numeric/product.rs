@@ -71,7 +71,7 @@ impl<'a> From<&'a Matrix> for View<'a> {
 /// A B, in rows * depth * columns multiplications: packed panels and a tile in registers (Goto and van
 /// de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008).
 ///
-/// Each entry is the sum over k in ascending order, a block of [`DEPTH`] terms at a time, without fused
+/// Each entry is the sum over k in ascending order, a block of `DEPTH` terms at a time, without fused
 /// multiply-add: the same bits on every machine.
 ///
 /// # Panics

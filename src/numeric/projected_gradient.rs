@@ -16,7 +16,7 @@ const HALVINGS: usize = 30;
 const MOVES: (f64, f64) = (1e-10, 1e6);
 
 /// A local minimum of the function that `evaluate(x, gradient)` returns, writing its gradient, over the
-/// set that `project` replaces points by the nearest of. Ends when the last [`RECENT`] steps together
+/// set that `project` replaces points by the nearest of. Ends when the last `RECENT` steps together
 /// have lowered the best value by less than `stopping.decrease` of it.
 ///
 /// Spectral projected gradients (Birgin, Martinez, Raydan, SIAM J. Optim. 10, 2000): the length of a
