@@ -45,6 +45,11 @@ pub trait Mechanism: Send + Sync {
         budget: &mut Budget,
         source: &mut NoiseSource,
     ) -> Result<Release, MechanismError>;
+
+    /// Whether it has to know the number of records, and so refuses neighbours by adding and removing.
+    fn needs_public_total(&self) -> bool {
+        false
+    }
 }
 
 /// A mechanism as users know it.

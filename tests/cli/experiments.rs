@@ -290,6 +290,20 @@ fn claims_about_what_the_experiment_does_not_have_are_refused() {
 #[test]
 fn marginals_of_more_attributes_than_there_are_cannot_be_public() {
     let session = session();
-    session.file("wrong.toml", CONFIG.replace("trials = 2", "trials = 2\npublic = [0, 12]"));
+    session.file("wrong.toml", CONFIG.replace("\ntrials = 2", "\ntrials = 2\npublic = [0, 12]"));
     session.run(["plan", "wrong.toml"]).complains(&["titanic", "order 12", "from 0 to 9"]);
+}
+
+#[test]
+fn mechanisms_that_need_the_number_of_records_are_refused_where_it_is_private() {
+    let session = session();
+    let hidden =
+        CONFIG.replace("\ntrials = 2", "\ntrials = 2\ndelta = 0.001\nneighbours = \"add-remove\"");
+    session.file("hidden.toml", &hidden);
+    session.run(["plan", "hidden.toml"]).works();
+    for name in ["privbayes", "dualquery"] {
+        let wrong = hidden.replace("\"laplace\"", &format!("\"{name}\""));
+        session.file("wrong.toml", wrong);
+        session.run(["run", "wrong.toml"]).complains(&["wrong.toml:17:", "replace"]);
+    }
 }

@@ -109,16 +109,26 @@ fn fifty_kills_at_any_moment_lose_nothing_and_leave_nothing_twice() {
         let session = session(MANY);
         let mut done = false;
         while !done && kills < KILLS {
+            let lines = || {
+                let rows = fs::read_to_string(session.path(MINE).join("trials.csv"));
+                rows.unwrap_or_default().lines().count()
+            };
             let mut run = start(&session, &["run", "many.toml"]);
-            thread::sleep(Duration::from_millis(rng.random_range(0..longest)));
+            // At any time, or when there are so many rows.
+            if rng.random() {
+                thread::sleep(Duration::from_millis(rng.random_range(0..longest)));
+            } else {
+                let enough = rng.random_range(2..60);
+                while lines() < enough && run.try_wait().unwrap().is_none() {
+                    thread::sleep(Duration::from_micros(200));
+                }
+            }
             // SIGKILL.
             run.kill().unwrap();
             done = run.wait().unwrap().success();
             if !done {
                 kills += 1;
-                let rows = fs::read_to_string(session.path(MINE).join("trials.csv"));
-                let lines = rows.unwrap_or_default().lines().count();
-                midway += usize::from((2..=60).contains(&lines));
+                midway += usize::from((2..=60).contains(&lines()));
             }
         }
         session.run(["run", "many.toml"]).works();

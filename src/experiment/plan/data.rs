@@ -229,7 +229,7 @@ fn every(source: &Source, size: &Spanned<u64>, domain: &Domain) -> Result<Vec<Cl
     let refuse = |message: String| PlanError::from(source.error(size.span(), message, None));
     if wanted > attributes {
         return Err(refuse(format!(
-            "sets of {wanted} attributes are asked for, where there are {attributes}"
+            "there are {attributes} attributes, too few for sets of {wanted}"
         )));
     }
     let sets = (0..wanted).fold(1.0, |sets, i| sets * (attributes - i) as f64 / (i + 1) as f64);

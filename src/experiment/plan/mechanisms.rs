@@ -95,6 +95,14 @@ fn planned(
     let parameters = parameters(source, kind, &named.parameters)?;
     let mechanism = (kind.build)(&parameters)
         .map_err(|error| source.error(named.name.span(), error.message, None))?;
+    if mechanism.needs_public_total() && experiment.neighbours == config::Neighbours::AddRemove {
+        let message = format!(
+            "{} needs to know the number of records, which \"add-remove\" hides",
+            kind.title
+        );
+        let help = "leave the mechanism out, or say neighbours = \"replace\"";
+        return Err(source.error(named.name.span(), message, Some(help)).into());
+    }
     let mut arms = arms(source, kind.offers, &named.arms)?;
     if arms.is_empty() {
         let default = ["own", "pgm"].iter().filter_map(|name| find_arm(name));

@@ -162,6 +162,10 @@ impl DualQuery {
 }
 
 impl Mechanism for DualQuery {
+    fn needs_public_total(&self) -> bool {
+        true
+    }
+
     fn release(
         &self,
         task: &Task<'_>,

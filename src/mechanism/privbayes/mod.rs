@@ -135,6 +135,10 @@ impl PrivBayes {
 }
 
 impl Mechanism for PrivBayes {
+    fn needs_public_total(&self) -> bool {
+        true
+    }
+
     fn release(
         &self,
         task: &Task<'_>,
