@@ -8,7 +8,7 @@ use crate::postprocess::proximal::Objective;
 
 pub(super) const ADMM_L1: Offer = Offer {
     name: "admm-l1",
-    summary: "The nearest consistent counts by a mixture of L1 and L2 distance, alpha = 0.9 (KDD 2015).",
+    summary: "The nearest consistent counts by a mixture of L1 and L2 distance (KDD 2015).",
 };
 pub(super) const ML: Offer = Offer {
     name: "ml",

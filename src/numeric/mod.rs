@@ -6,6 +6,7 @@ pub mod contraction;
 pub mod distance;
 pub mod eigen;
 pub mod exp;
+pub mod extremes;
 pub mod fourier;
 pub mod kron;
 pub mod l1_ball;

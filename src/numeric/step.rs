@@ -2,7 +2,7 @@
 
 use multiversion::multiversion;
 
-use super::shift::Range;
+use super::extremes::Range;
 
 /// The numbers of a step: with mu' = blend of mu and nu, omega = the weighted sum of mu' and nu, and
 /// theta' = theta - length (omega - y).
@@ -83,7 +83,7 @@ pub fn gradient_step(length: f64, gradient: &[f64], theta: &mut [f64]) -> [f64; 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numeric::shift::extremes;
+    use crate::numeric::extremes::extremes;
 
     #[test]
     fn steps_follow_the_obvious_formulas() {

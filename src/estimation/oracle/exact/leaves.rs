@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use crate::estimation::oracle::descent::{Descent, two_parts};
 use crate::factor::{Marginals, Potentials};
-use crate::numeric::shift::extremes;
+use crate::numeric::extremes::extremes;
 
 /// The tables of some consecutive leaves: their potentials, and a place for what becomes of them,
 /// exponentials on the way up and marginals on the way down.

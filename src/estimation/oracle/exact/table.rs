@@ -1,7 +1,8 @@
 use super::program::Operand;
 use crate::numeric::contraction::Contraction;
+use crate::numeric::extremes::extremes;
 use crate::numeric::pointwise::{divide_assign, multiply_assign};
-use crate::numeric::shift::{NARROW, Rows, Shift, exp_rows, extremes, ln_plus_rows};
+use crate::numeric::shift::{NARROW, Rows, Shift, exp_rows, ln_plus_rows};
 
 /// Sums below this are not trusted. All that rounding to zero can have taken from a larger sum is
 /// below 1e-40 of it.
