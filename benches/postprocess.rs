@@ -39,17 +39,20 @@ fn noisy_tree(leaves: usize) -> (HTree, Vec<f64>, f64) {
 
 const LENGTHS: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
 
-/// Until what is left is a thousandth of the noise, as mechanisms have it.
-fn settings(scale: f64) -> Settings {
-    let settings = Settings::default();
-    Settings { tolerance: settings.tolerance * scale, ..settings }
-}
-
 #[divan::bench(args = LENGTHS, max_time = 5)]
 fn admm_l1(bencher: Bencher, leaves: usize) {
     let (htree, noisy, scale) = noisy_tree(leaves);
+    let (objective, settings) = (Objective::new(0.9).expect("alpha"), Settings::suited(0.9, scale));
+    bencher.bench(|| histogram::estimate(&htree, black_box(&noisy), objective, &settings));
+}
+
+/// With the paper's penalty parameter.
+#[divan::bench(args = LENGTHS, max_time = 5)]
+fn admm_l1_rho_2(bencher: Bencher, leaves: usize) {
+    let (htree, noisy, scale) = noisy_tree(leaves);
     let objective = Objective::new(0.9).expect("alpha");
-    bencher.bench(|| histogram::estimate(&htree, black_box(&noisy), objective, &settings(scale)));
+    let settings = Settings { rho: 2.0, ..Settings::suited(0.9, scale) };
+    bencher.bench(|| histogram::estimate(&htree, black_box(&noisy), objective, &settings));
 }
 
 #[divan::bench(args = [1 << 6, 1 << 8].into_iter().chain(LENGTHS), max_time = 5)]

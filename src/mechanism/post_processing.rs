@@ -26,8 +26,9 @@ pub(super) const ALPHA: Parameter = Parameter {
 };
 pub(super) const RHO: Parameter = Parameter {
     name: "rho",
-    default: "2.0",
-    meaning: "admm-l1: the penalty parameter of ADMM, positive; changes the time, not the result",
+    default: "\"auto\"",
+    meaning: "admm-l1: the penalty parameter of ADMM, positive, or \"auto\" for one that suits the \
+              noise; changes the time, not the result",
 };
 
 /// The parameters of admm-l1, which all mechanisms that offer it have in common.
@@ -35,13 +36,34 @@ pub(super) const RHO: Parameter = Parameter {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Mixture {
     alpha: f64,
-    rho: f64,
+    rho: Penalty,
+}
+
+/// rho.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "toml::Value")]
+enum Penalty {
+    Fixed(f64),
+    Auto,
+}
+
+impl TryFrom<toml::Value> for Penalty {
+    type Error = String;
+
+    fn try_from(value: toml::Value) -> Result<Self, String> {
+        let number = value.as_float().or(value.as_integer().map(|number| number as f64));
+        match (number, value.as_str()) {
+            (Some(rho), _) => Ok(Self::Fixed(rho)),
+            (_, Some("auto")) => Ok(Self::Auto),
+            _ => Err(format!("rho: expected a positive number, or \"auto\", found {value}")),
+        }
+    }
 }
 
 impl Default for Mixture {
-    /// The settings of section 5 of KDD 2015.
+    /// alpha as in section 5 of KDD 2015.
     fn default() -> Self {
-        Self { alpha: 0.9, rho: 2.0 }
+        Self { alpha: 0.9, rho: Penalty::Auto }
     }
 }
 
@@ -57,8 +79,10 @@ impl Mixture {
             message: format!("{name}: {error}"),
         };
         Objective::new(mixture.alpha).map_err(|error| of(ALPHA.name, error))?;
-        let settings = Settings { rho: mixture.rho, ..Settings::default() };
-        settings.check().map_err(|error| of(RHO.name, error))?;
+        if let Penalty::Fixed(rho) = mixture.rho {
+            let settings = Settings { rho, ..Settings::default() };
+            settings.check().map_err(|error| of(RHO.name, error))?;
+        }
         Ok((mixture, others))
     }
 
@@ -102,15 +126,18 @@ impl Way {
         }
     }
 
-    /// How to iterate on answers with this noise: until what is left is a thousandth of it, in whatever
-    /// unit the objective has.
+    /// How to iterate on answers with this noise.
     pub(super) fn settings(self, stddev: f64) -> Settings {
-        let settings = Settings::default();
         match self {
-            Way::AdmmL1(Mixture { rho, .. }) => {
-                Settings { rho, tolerance: settings.tolerance * stddev, ..settings }
+            Way::AdmmL1(Mixture { alpha, rho }) => {
+                let suited = Settings::suited(alpha, stddev);
+                match rho {
+                    Penalty::Fixed(rho) => Settings { rho, ..suited },
+                    Penalty::Auto => suited,
+                }
             }
-            _ => settings,
+            // In units of the noise, whatever alpha is.
+            Way::MaximumLikelihood | Way::LeastSquares => Settings::default(),
         }
     }
 }

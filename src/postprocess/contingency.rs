@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use super::admm::{Combine, Map, Residuals, Settings, SettingsError, Term, solve};
+use super::admm::{Combine, Residuals, Settings, SettingsError, Term, solve};
+use super::map::Map;
 use super::proximal::{Exactly, NonNegative, Objective};
 use crate::domain::{Clique, Domain};
 use crate::factor::Factor;

@@ -2,9 +2,10 @@
 
 use thiserror::Error;
 
-use super::admm::{Combine, Map, Residuals, Settings, SettingsError, Term, solve};
+use super::admm::{Combine, Residuals, Settings, SettingsError, Term, solve};
 use super::htree::HTree;
-use super::proximal::{NonNegative, Objective, Proximal};
+use super::map::Map;
+use super::proximal::{Objective, WithoutNegative};
 use super::tree::TreeError;
 
 /// Why a noisy tree cannot be post-processed.
@@ -32,9 +33,11 @@ pub struct Estimate {
 /// The bins of the tree that is nearest to the noisy one by the objective, among consistent trees
 /// without negative nodes.
 ///
-/// Three copies of x: one near the noisy tree, one consistent ([`HTree`]), one without negative nodes.
-/// Linear in the number of nodes for each iteration. What the iterations leave over is taken away in
-/// the end, by no more than the residuals say ([`Tree::scale_down`](super::tree::Tree::scale_down)).
+/// x is consistent ([`HTree`]); a copy of it is near the noisy tree and not negative. Algorithm 3 has
+/// three copies, for each of the three conditions, and x is their mean: it ends at the same tree, and
+/// takes twice the memory and more iterations. Linear in the number of nodes for each iteration. What
+/// the iterations leave over is taken away in the end, by no more than the residuals say
+/// ([`Tree::scale_down`](super::tree::Tree::scale_down)).
 pub fn estimate(
     htree: &HTree,
     noisy: &[f64],
@@ -44,12 +47,9 @@ pub fn estimate(
     settings.check()?;
     htree.tree().check(noisy)?;
     let noisy = objective.scaled(noisy);
-    let near = objective.near(&noisy);
-    fn term(function: &dyn Proximal) -> Term<'_> {
-        Term { map: Map::Identity, function }
-    }
-    let terms = [term(&near), term(htree), term(&NonNegative)];
-    let solution = solve(&terms, &Combine::Mean, noisy.clone(), settings);
+    let near = WithoutNegative(objective.near(&noisy));
+    let terms = [Term { map: Map::Identity, function: &near }];
+    let solution = solve(&terms, &Combine::Within(htree), noisy.clone(), settings);
     let mut nodes = solution.x;
     htree.tree().scale_down(&mut nodes);
     let leaves = &nodes[nodes.len() - htree.tree().leaves()..];

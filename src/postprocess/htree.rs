@@ -1,7 +1,12 @@
 //! HTree: the consistent tree that is nearest to a noisy one (Hay, Rastogi, Miklau, Suciu, "Boosting
 //! the accuracy of differentially private histograms through consistency", PVLDB 2010, section 4.2).
 
-use super::proximal::Proximal;
+use std::iter::successors;
+
+use rayon::prelude::*;
+
+use super::copies::{PARALLEL, PART};
+use super::proximal::Projection;
 use super::tree::{Tree, TreeError};
 
 /// The projection on the trees whose nodes are the sums of their children, in linear time. It is
@@ -16,6 +21,9 @@ pub struct HTree {
     tree: Tree,
     /// For each level but the leaves, from the root on.
     levels: Vec<Weights>,
+    /// The level from which on the tree is divided into forests, and the roots of each of them.
+    cut: usize,
+    roots: usize,
 }
 
 /// All nodes of a level have as many descendants, except for the last one.
@@ -63,7 +71,12 @@ impl HTree {
             (variance, last_variance) = (of_most, of_last);
         }
         levels.reverse();
-        Self { tree, levels }
+        // The nodes below one of the cut, itself among them.
+        let (mut cut, mut below) = (tree.levels() - 1, 1);
+        while cut > 0 && below * tree.branching() < PART {
+            (cut, below) = (cut - 1, below * tree.branching() + 1);
+        }
+        Self { tree, levels, cut, roots: (PART / below).max(1) }
     }
 
     /// The shape.
@@ -80,71 +93,113 @@ impl HTree {
     }
 
     fn project_in_place(&self, nodes: &mut [f64]) {
-        for level in (0..self.levels.len()).rev() {
-            let Weights { most, last } = self.levels[level];
-            let (parents, children) = self.two_levels(level, nodes);
-            let k = self.tree.branching();
-            let (last_parent, parents) = parents.split_last_mut().expect("a level has a node");
-            let (regular, rest) = children.split_at(parents.len() * k);
-            let up = |weights: NodeWeights, parent: &mut f64, sum: f64| {
-                *parent = weights.own * *parent + weights.children * sum;
-            };
-            match k {
-                2 => {
-                    let pairs = regular.chunks_exact(2);
-                    parents.iter_mut().zip(pairs).for_each(|(p, c)| up(most, p, c[0] + c[1]));
-                }
-                _ => {
-                    let groups = regular.chunks_exact(k);
-                    parents.iter_mut().zip(groups).for_each(|(p, c)| up(most, p, c.iter().sum()));
-                }
-            }
-            up(last, last_parent, rest.iter().sum());
-        }
-        for level in 0..self.levels.len() {
-            let Weights { most, last } = self.levels[level];
-            let (parents, children) = self.two_levels(level, nodes);
-            let k = self.tree.branching();
-            let (last_parent, parents) = parents.split_last_mut().expect("a level has a node");
-            let (regular, rest) = children.split_at_mut(parents.len() * k);
-            match k {
-                2 => {
-                    for (parent, pair) in parents.iter().zip(regular.chunks_exact_mut(2)) {
-                        let part = most.share * (parent - (pair[0] + pair[1]));
-                        pair[0] += part;
-                        pair[1] += part;
-                    }
-                }
-                _ => {
-                    for (parent, group) in parents.iter().zip(regular.chunks_exact_mut(k)) {
-                        let part = most.share * (parent - group.iter().sum::<f64>());
-                        group.iter_mut().for_each(|child| *child += part);
-                    }
-                }
-            }
-            let more = *last_parent - rest.iter().sum::<f64>();
-            if let Some((last_child, others)) = rest.split_last_mut() {
-                others.iter_mut().for_each(|child| *child += last.share * more);
-                *last_child += last.last_share * more;
-            }
+        let cut = self.cut;
+        self.in_each_forest(nodes, |forest, ends| self.up(cut, forest, ends));
+        let mut levels = self.tree.split(nodes);
+        self.up(0, &mut levels[..=cut], true);
+        self.down(0, &mut levels[..=cut], true);
+        self.in_each_forest(nodes, |forest, ends| self.down(cut, forest, ends));
+    }
+
+    /// From the last of these levels, of which the first is level `first` of the tree, to the first. Only
+    /// where a forest `ends` the levels their last nodes are in it.
+    fn up(&self, first: usize, levels: &mut [&mut [f64]], ends: bool) {
+        for level in (0..levels.len() - 1).rev() {
+            let [parents, children] = two(levels, level);
+            self.levels[first + level].up(self.tree.branching(), parents, children, ends);
         }
     }
 
-    /// A level and the one below it.
-    fn two_levels<'a>(&self, level: usize, nodes: &'a mut [f64]) -> (&'a mut [f64], &'a mut [f64]) {
-        let (parents, children) = (self.tree.level(level), self.tree.level(level + 1));
-        let (above, below) = nodes.split_at_mut(children.start);
-        (&mut above[parents], &mut below[..children.len()])
+    /// The same in the other direction.
+    fn down(&self, first: usize, levels: &mut [&mut [f64]], ends: bool) {
+        for level in 0..levels.len() - 1 {
+            let [parents, children] = two(levels, level);
+            self.levels[first + level].down(self.tree.branching(), parents, children, ends);
+        }
+    }
+
+    /// Does something with the levels of each forest, which are what is left of the tree when the levels
+    /// above the cut are taken away, divided into parts; and whether it is the last one.
+    ///
+    /// A forest fits into a near cache, and forests do not depend on each other.
+    fn in_each_forest(&self, nodes: &mut [f64], work: impl Fn(&mut [&mut [f64]], bool) + Sync) {
+        let mut levels = self.tree.split(nodes);
+        let mut widths = successors(Some(self.roots), |width| Some(width * self.tree.branching()));
+        let mut forests: Vec<Vec<&mut [f64]>> = Vec::new();
+        for level in levels.drain(self.cut..) {
+            let parts = level.chunks_mut(widths.next().expect("endless"));
+            forests.resize_with(parts.len(), Vec::new);
+            forests.iter_mut().zip(parts).for_each(|(forest, part)| forest.push(part));
+        }
+        let last = forests.len() - 1;
+        let work = |(index, forest): (usize, &mut Vec<&mut [f64]>)| work(forest, index == last);
+        match forests.len() < PARALLEL {
+            true => forests.iter_mut().enumerate().for_each(work),
+            false => forests.par_iter_mut().enumerate().for_each(work),
+        }
     }
 }
 
-/// 0 on consistent trees, infinite elsewhere.
-impl Proximal for HTree {
-    fn minimise(&self, _: f64, _: usize, v: &mut [f64]) {
-        self.project_in_place(v);
+/// A level, counted from the first of these, and the one below it.
+fn two<'a>(levels: &'a mut [&mut [f64]], level: usize) -> [&'a mut [f64]; 2] {
+    let (above, below) = levels.split_at_mut(level + 1);
+    [&mut *above[level], &mut *below[0]]
+}
+
+impl Weights {
+    /// Adds what the children say to their parents. The last of these is that of the whole level if it
+    /// `ends` here.
+    fn up(&self, k: usize, parents: &mut [f64], children: &[f64], ends: bool) {
+        let (regular, last) = parents.split_at_mut(parents.len() - usize::from(ends));
+        let (of_regular, of_last) = children.split_at(regular.len() * k);
+        fn up(weights: NodeWeights, parent: &mut f64, sum: f64) {
+            *parent = weights.own * *parent + weights.children * sum;
+        }
+        let most = self.most;
+        match k {
+            2 => {
+                let pairs = of_regular.as_chunks::<2>().0;
+                regular.iter_mut().zip(pairs).for_each(|(p, [a, b])| up(most, p, a + b));
+            }
+            _ => {
+                let groups = of_regular.chunks_exact(k);
+                regular.iter_mut().zip(groups).for_each(|(p, c)| up(most, p, c.iter().sum()));
+            }
+        }
+        last.iter_mut().for_each(|parent| up(self.last, parent, of_last.iter().sum()));
     }
 
-    fn is_separable(&self) -> bool {
-        false
+    /// Divides what parents are more than the sum of their children among these.
+    fn down(&self, k: usize, parents: &[f64], children: &mut [f64], ends: bool) {
+        let (regular, last) = parents.split_at(parents.len() - usize::from(ends));
+        let (of_regular, of_last) = children.split_at_mut(regular.len() * k);
+        let share = self.most.share;
+        match k {
+            2 => {
+                for (parent, [a, b]) in regular.iter().zip(of_regular.as_chunks_mut::<2>().0) {
+                    let part = share * (parent - (*a + *b));
+                    *a += part;
+                    *b += part;
+                }
+            }
+            _ => {
+                for (parent, group) in regular.iter().zip(of_regular.chunks_exact_mut(k)) {
+                    let part = share * (parent - group.iter().sum::<f64>());
+                    group.iter_mut().for_each(|child| *child += part);
+                }
+            }
+        }
+        if let ([parent], [others @ .., child]) = (last, of_last) {
+            let more = parent - (others.iter().sum::<f64>() + *child);
+            others.iter_mut().for_each(|child| *child += self.last.share * more);
+            *child += self.last.last_share * more;
+        }
+    }
+}
+
+/// The consistent trees.
+impl Projection for HTree {
+    fn project(&self, v: &mut [f64]) {
+        self.project_in_place(v);
     }
 }

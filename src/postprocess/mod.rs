@@ -10,9 +10,11 @@
 
 pub mod admm;
 pub mod contingency;
+mod copies;
 pub mod haar;
 pub mod histogram;
 pub mod htree;
+pub mod map;
 pub mod proximal;
 pub mod strategy;
 #[cfg(test)]

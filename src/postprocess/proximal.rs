@@ -2,16 +2,16 @@
 
 use super::admm::SettingsError;
 
-/// A convex function f that is minimised together with a distance.
+/// A convex function f, a sum over the entries, that is minimised together with a distance.
 pub trait Proximal: Sync {
-    /// Replaces v by argmin f(z) + rho/2 |z - v|^2. When f is separable, `v` may be a part of the
-    /// entries, from `start` on.
+    /// Replaces v by argmin f(z) + rho/2 |z - v|^2, where `v` is a part of the entries, from `start` on.
     fn minimise(&self, rho: f64, start: usize, v: &mut [f64]);
+}
 
-    /// Whether f is a sum over the entries.
-    fn is_separable(&self) -> bool {
-        true
-    }
+/// A convex set.
+pub trait Projection: Sync {
+    /// Replaces v by the nearest point of the set.
+    fn project(&self, v: &mut [f64]);
 }
 
 /// How far an estimate is from noisy answers: alpha |y|_1 + (1 - alpha) |y|_2^2, (23), where y is the
@@ -79,6 +79,20 @@ pub struct NonNegative;
 impl Proximal for NonNegative {
     fn minimise(&self, _: f64, _: usize, v: &mut [f64]) {
         v.iter_mut().for_each(|v| *v = v.max(0.0));
+    }
+}
+
+/// Another function, and infinite where an entry is negative.
+///
+/// For one entry, f(z) + rho/2 (z - v)^2 is convex, so that its minimum over z >= 0 is its minimum, or 0
+/// where that is negative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WithoutNegative<F>(pub F);
+
+impl<F: Proximal> Proximal for WithoutNegative<F> {
+    fn minimise(&self, rho: f64, start: usize, v: &mut [f64]) {
+        self.0.minimise(rho, start, v);
+        NonNegative.minimise(rho, start, v);
     }
 }
 

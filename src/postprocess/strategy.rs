@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use super::admm::{Combine, Map, Residuals, Settings, SettingsError, Term, solve};
+use super::admm::{Combine, Residuals, Settings, SettingsError, Term, solve};
+use super::map::Map;
 use super::proximal::{NonNegative, Objective};
 use crate::numeric::matrix::Matrix;
 use crate::numeric::sparse::CsrMatrix;
@@ -14,7 +15,7 @@ const SPARSE: f64 = 0.25;
 pub struct Strategy {
     queries: Queries,
     /// Of A^T A + I.
-    combine: Combine,
+    combine: Combine<'static>,
 }
 
 enum Queries {

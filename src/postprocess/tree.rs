@@ -89,6 +89,17 @@ impl Tree {
         self.starts[level]..self.starts[level + 1]
     }
 
+    /// The levels of a list with a number for each node, from the root on.
+    pub(super) fn split<'a>(&self, mut nodes: &'a mut [f64]) -> Vec<&'a mut [f64]> {
+        let mut levels = Vec::with_capacity(self.levels());
+        for level in 0..self.levels() {
+            levels.push(
+                nodes.split_off_mut(..self.level(level).len()).expect("a number for each node"),
+            );
+        }
+        levels
+    }
+
     /// Refuses lists that do not have a number for each node.
     pub fn check(&self, numbers: &[f64]) -> Result<(), TreeError> {
         let (expected, found) = (self.nodes(), numbers.len());

@@ -1,6 +1,7 @@
-use rand::{Rng, RngExt};
+use rand::Rng;
 
 use super::payoff::Payoff;
+use super::record::Ties;
 use crate::domain::{Clique, Domain};
 use crate::estimation::junction_tree::{JunctionTree, OrderSearch};
 use crate::numeric::strided::{Projection, for_each_offset, row_major_strides};
@@ -10,7 +11,8 @@ use crate::numeric::strided::{Projection, for_each_offset, row_major_strides};
 /// Upwards over the junction tree of the payoff's cliques, each clique tells its parent the largest
 /// payoff below it for every value of what they share, and in how many ways it is attained (in real
 /// values, not in classes). Downwards each clique draws its cell among those that attain it, by
-/// their ways: the result is uniform over all records of the largest payoff, whatever the tree.
+/// their ways, so that the result is uniform over all records of the largest payoff, whatever the
+/// tree; or the first of them.
 ///
 /// Payoffs are sums of whole numbers, so that ties are exact. Costs a few passes over the cells of
 /// the tree, twice 8 bytes each.
@@ -31,12 +33,12 @@ impl<'a> Elimination<'a> {
     }
 
     /// A class for each attribute, of the largest payoff.
-    pub(super) fn run(&self, rng: &mut impl Rng) -> Vec<usize> {
+    pub(super) fn run(&self, ties: Ties, rng: &mut impl Rng) -> Vec<usize> {
         let ways = self.upwards();
         let domain = &self.payoff.domain;
         let mut chosen = vec![0; domain.len()];
         for index in (0..self.tree.len()).rev() {
-            self.draw(index, &ways[index], &mut chosen, rng);
+            self.draw(index, &ways[index], &mut chosen, ties, rng);
         }
         chosen
     }
@@ -87,7 +89,14 @@ impl<'a> Elimination<'a> {
     }
 
     /// Draws a cell of a clique, by its ways, among those that agree with what its parent chose.
-    fn draw(&self, index: usize, ways: &[f64], chosen: &mut [usize], rng: &mut impl Rng) {
+    fn draw(
+        &self,
+        index: usize,
+        ways: &[f64],
+        chosen: &mut [usize],
+        ties: Ties,
+        rng: &mut impl Rng,
+    ) {
         let domain = &self.payoff.domain;
         let clique = &self.tree.cliques()[index];
         let (shape, strides) = (domain.shape(clique), row_major_strides(&domain.shape(clique)));
@@ -105,7 +114,7 @@ impl<'a> Elimination<'a> {
         let free_strides: Vec<usize> = free.iter().map(|&axis| strides[axis]).collect();
         let mut total = 0.0;
         for_each_offset(&free_shape, &free_strides, |_, offset| total += ways[fixed + offset]);
-        let mut left = total * rng.random::<f64>();
+        let mut left = ties.within(total, rng);
         let mut drawn = None;
         for_each_offset(&free_shape, &free_strides, |_, offset| {
             let here = ways[fixed + offset];

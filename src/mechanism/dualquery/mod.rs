@@ -61,7 +61,7 @@ use crate::privacy::{Budget, Guarantee, Neighbours, NoiseSource, Scores, Sensiti
 use likelihood::SampledQueries;
 use own::SyntheticRecords;
 use queries::{Queries, Sample};
-use record::best_record;
+use record::{Ties, best_record};
 use rounds::{Counting, Game};
 
 /// DualQuery, as users know it.
@@ -88,6 +88,11 @@ pub(super) static DUALQUERY: Kind = Kind {
             default: "\"largest\"",
             meaning: "how the draws are counted: all as the largest, as printed, or each as it is",
         },
+        Parameter {
+            name: "ties",
+            default: "\"random\"",
+            meaning: "which of several best records is taken: any, or the one with the first values",
+        },
     ],
     build: |table| Ok(Box::new(DualQuery::checked(parse(table)?)?)),
 };
@@ -102,12 +107,14 @@ struct DualQuery {
     samples: usize,
     /// How the number of rounds is chosen.
     counting: Counting,
+    /// Which of several best records is taken.
+    ties: Ties,
 }
 
 impl Default for DualQuery {
     /// The values of the ICML 2019 experiments.
     fn default() -> Self {
-        Self { eta: 2.0, samples: 50, counting: Counting::Largest }
+        Self { eta: 2.0, samples: 50, counting: Counting::Largest, ties: Ties::Random }
     }
 }
 
@@ -146,7 +153,7 @@ impl DualQuery {
         if task.data.is_empty() {
             return unsuitable("DualQuery needs at least one record".into());
         }
-        let DualQuery { eta, samples, counting } = *self;
+        let DualQuery { eta, samples, counting, .. } = *self;
         let game = Game { eta, samples, records: task.data.len() };
         let rounds = game.rounds(counting, epsilon, delta);
         if rounds < 2 {
@@ -183,7 +190,7 @@ impl Mechanism for DualQuery {
         let counts = queries.counts(task.data)?;
         let counted = began.elapsed().as_secs_f64();
         let shares = budget.rest()?.advanced(&game.draws(rounds)?)?;
-        let played = play(&game, task, &queries, &counts, shares, source)?;
+        let played = play(&game, self.ties, task, &queries, &counts, shares, source)?;
         let total = task.data.len() as f64;
         let domain = task.workload.domain();
         let records = Dataset::from_codes(
@@ -217,6 +224,7 @@ struct Played {
 /// A first round, which is free, and one for each of the shares.
 fn play(
     game: &Game,
+    ties: Ties,
     task: &Task<'_>,
     queries: &Queries,
     counts: &[f64],
@@ -242,7 +250,7 @@ fn play(
             }
         };
         let samples: Vec<Sample> = chosen.into_iter().map(|i| queries.sample(i)).collect();
-        let best = best_record(queries, &samples, task.memory_limit, &mut choices);
+        let best = best_record(queries, &samples, ties, task.memory_limit, &mut choices);
         let answers = queries.answers(&best.record);
         satisfied.iter_mut().zip(&answers).for_each(|(a, x)| *a += x);
         played.samples.push(samples);

@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
-use rand::{Rng, RngExt};
+use rand::Rng;
 
 use super::queries::{Conjunct, Queries, Sample};
+use super::record::Ties;
 use crate::domain::{AttributeId, Clique, Domain};
 
 /// How many of the sampled queries a record says yes to, less the negations that it says no to:
@@ -85,14 +86,20 @@ impl Payoff {
         clique.iter().fold(0, |cell, id| cell * self.domain.size(id) + chosen[id.index()])
     }
 
-    /// A record with these classes: each attribute has any value of its class, and those that no
-    /// query asks about any value at all.
-    pub(super) fn record(&self, domain: &Domain, chosen: &[usize], rng: &mut impl Rng) -> Vec<u32> {
+    /// A record with these classes: each attribute has a value of its class, and those that no query
+    /// asks about any value at all.
+    pub(super) fn record(
+        &self,
+        domain: &Domain,
+        chosen: &[usize],
+        ties: Ties,
+        rng: &mut impl Rng,
+    ) -> Vec<u32> {
         let mut record: Vec<u32> =
-            domain.ids().map(|id| rng.random_range(0..domain.size(id) as u32)).collect();
+            domain.ids().map(|id| ties.among(domain.size(id), rng) as u32).collect();
         for (classes, &class) in self.classes.iter().zip(chosen) {
             let members = &classes.members[class];
-            record[classes.attribute.index()] = members[rng.random_range(0..members.len())];
+            record[classes.attribute.index()] = members[ties.among(members.len(), rng)];
         }
         record
     }

@@ -38,6 +38,25 @@ proptest! {
         prop_assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9));
     }
 
+    /// Of several forests, in parallel: consistent, and what is left is orthogonal to all consistent
+    /// trees, which are spanned by the paths from a leaf to the root.
+    #[test]
+    fn htree_is_ordinary_least_squares_in_large_trees_too(
+        branching in prop_oneof![2usize..6, 60usize..70], leaves in 1usize..60_000, seed: u64,
+    ) {
+        let tree = Tree::new(branching, leaves).unwrap();
+        let mut rng = generator(seed);
+        let noisy: Vec<f64> = (0..tree.nodes()).map(|_| noise(&mut rng, 10.0)).collect();
+        let found = HTree::new(tree.clone()).project(&noisy).unwrap();
+        let sums = tree.sums(&found[tree.nodes() - leaves..]);
+        prop_assert!(found.iter().zip(&sums).all(|(a, b)| (a - b).abs() < 1e-6));
+        let mut along_path = vec![0.0; leaves];
+        for (span, (a, b)) in tree.spans().zip(noisy.iter().zip(&found)) {
+            along_path[span].iter_mut().for_each(|sum| *sum += a - b);
+        }
+        prop_assert!(along_path.iter().all(|sum| sum.abs() < 1e-6));
+    }
+
     #[test]
     fn in_a_complete_tree_htree_has_the_weights_of_the_paper(
         branching in 2usize..5, height in 1usize..4, seed: u64,
