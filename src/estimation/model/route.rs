@@ -3,7 +3,7 @@
 use super::InferenceError;
 use super::plan::{Plan, Planner, Slot};
 use super::region::{Input, Region};
-use crate::domain::{Clique, Domain};
+use crate::domain::{AttributeId, Clique, Domain};
 
 impl<'a> Region<'a> {
     /// A plan for the sum of the product of all tables onto `wanted`, attributes of the region,
@@ -54,7 +54,9 @@ impl Route<'_, '_, '_, '_> {
         self.planner.combine(&mut self.plan, &parts, wanted)
     }
 
-    /// Messages along the cliques; each comes with the next one on the way.
+    /// Messages along the cliques; each comes with the next one on the way. A message is a list of
+    /// tables: those that nothing is summed out of here are not multiplied before they must be, since
+    /// with what is wanted of them their product may be far larger than any clique.
     fn along(
         &mut self,
         order: &[(usize, Option<usize>)],
@@ -68,23 +70,53 @@ impl Route<'_, '_, '_, '_> {
                 parts.push(self.plan.input(input.clique.clone()));
                 self.inputs.push(input);
             }
-            let output = match next.map(|next| &self.region.nodes[next].clique) {
-                None => wanted.clone(),
-                Some(onwards) => parts
-                    .iter()
-                    .flat_map(|&part| self.plan.clique(part).iter())
-                    .filter(|&id| wanted.contains(id) || onwards.contains(id))
-                    .collect(),
+            let Some(next) = next else {
+                last = Some(self.planner.combine(&mut self.plan, &parts, wanted)?);
+                continue;
             };
-            let slot = self.planner.combine(&mut self.plan, &parts, &output)?;
-            match next {
-                Some(next) => received[next].push(slot),
-                None => last = Some(slot),
+            let onwards = &self.region.nodes[next].clique;
+            let needed = |id: &AttributeId| wanted.contains(*id) || onwards.contains(*id);
+            for group in self.tied_together(parts, needed) {
+                let all = group.iter().flat_map(|&part| self.plan.clique(part).iter());
+                let output: Clique = all.filter(needed).collect();
+                received[next].push(self.planner.combine(&mut self.plan, &group, &output)?);
             }
         }
         Ok(last.expect("the last clique has no next one"))
     }
+
+    /// Divides tables into groups: those that share an attribute that is not needed any more must be
+    /// multiplied, directly or through others. All are one group when there would be too many.
+    fn tied_together(
+        &self,
+        parts: Vec<Slot>,
+        needed: impl Fn(&AttributeId) -> bool,
+    ) -> Vec<Vec<Slot>> {
+        let mut groups: Vec<(Clique, Vec<Slot>)> = Vec::new();
+        for &part in &parts {
+            let clique = self.plan.clique(part);
+            let mut ties: Clique = clique.iter().filter(|id| !needed(id)).collect();
+            let mut members = vec![part];
+            groups.retain_mut(|(other, slots)| {
+                let apart = other.intersection(&ties).is_empty();
+                if !apart {
+                    ties = ties.union(other);
+                    members.append(slots);
+                }
+                apart
+            });
+            groups.push((ties, members));
+        }
+        match groups.len() <= MOST_TABLES {
+            true => groups.into_iter().map(|(_, members)| members).collect(),
+            false => vec![parts],
+        }
+    }
 }
+
+/// The largest number of tables in a message: our choice, so that the search for the best pairing at
+/// the clique that gets several of them stays short.
+const MOST_TABLES: usize = 8;
 
 /// Connected cliques of a region, and what is wanted of them.
 struct Subtree<'r, 'a> {
