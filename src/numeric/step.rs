@@ -17,18 +17,28 @@ pub struct DistanceStep {
 }
 
 impl DistanceStep {
-    /// Moves mu to mu' and theta to theta'. Returns the smallest and the largest cell of theta'.
-    /// Minus infinity stays so.
-    pub fn take(&self, mean: &mut [f64], nu: &[f64], y: &[f64], theta: &mut [f64]) -> [f64; 2] {
+    /// Moves mu to mu' and theta to theta'. Minus infinity stays so.
+    pub fn take(&self, mean: &mut [f64], nu: &[f64], y: &[f64], theta: &mut [f64]) -> Stepped {
         take(self, mean, nu, y, theta)
     }
 
+    /// Returns the square of omega - y.
     #[inline(always)]
-    fn cell(&self, mean: &mut f64, nu: f64, y: f64, theta: &mut f64) {
+    fn cell(&self, mean: &mut f64, nu: f64, y: f64, theta: &mut f64) -> f64 {
         *mean = self.blend[0].mul_add(*mean, self.blend[1] * nu);
         let residual = self.weights[0].mul_add(*mean, self.weights[1].mul_add(nu, -y));
         *theta = (-self.length).mul_add(residual, *theta);
+        residual * residual
     }
+}
+
+/// What a step saw on its way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stepped {
+    /// The smallest and the largest cell of theta'.
+    pub extremes: [f64; 2],
+    /// |omega - y|^2, for a step on a distance; 0 for others.
+    pub square: f64,
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
@@ -38,7 +48,7 @@ fn take(
     nu: &[f64],
     y: &[f64],
     theta: &mut [f64],
-) -> [f64; 2] {
+) -> Stepped {
     let n = theta.len();
     assert!(mean.len() == n && nu.len() == n && y.len() == n);
     let (means, mean_rest) = mean.as_chunks_mut::<8>();
@@ -46,24 +56,25 @@ fn take(
     let (ys, y_rest) = y.as_chunks::<8>();
     let (thetas, theta_rest) = theta.as_chunks_mut::<8>();
     let mut range = Range::default();
+    let mut squares = [0.0; 8];
     for (((mean, nu), y), theta) in means.iter_mut().zip(nus).zip(ys).zip(thetas) {
         for i in 0..8 {
-            step.cell(&mut mean[i], nu[i], y[i], &mut theta[i]);
+            squares[i] += step.cell(&mut mean[i], nu[i], y[i], &mut theta[i]);
         }
         range.include(theta);
     }
+    let mut square: f64 = squares.iter().sum();
     for (((mean, nu), y), theta) in
         mean_rest.iter_mut().zip(nu_rest).zip(y_rest).zip(&mut *theta_rest)
     {
-        step.cell(mean, *nu, *y, theta);
+        square += step.cell(mean, *nu, *y, theta);
     }
-    range.extremes(theta_rest)
+    Stepped { extremes: range.extremes(theta_rest), square }
 }
 
-/// theta' = theta - length * gradient. Returns the smallest and the largest cell of theta'. Minus
-/// infinity stays so.
+/// theta' = theta - length * gradient. Minus infinity stays so.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-pub fn gradient_step(length: f64, gradient: &[f64], theta: &mut [f64]) -> [f64; 2] {
+pub fn gradient_step(length: f64, gradient: &[f64], theta: &mut [f64]) -> Stepped {
     assert_eq!(gradient.len(), theta.len());
     let (gradients, gradient_rest) = gradient.as_chunks::<8>();
     let (thetas, theta_rest) = theta.as_chunks_mut::<8>();
@@ -77,7 +88,7 @@ pub fn gradient_step(length: f64, gradient: &[f64], theta: &mut [f64]) -> [f64; 
     for (gradient, theta) in gradient_rest.iter().zip(&mut *theta_rest) {
         *theta = (-length).mul_add(*gradient, *theta);
     }
-    range.extremes(theta_rest)
+    Stepped { extremes: range.extremes(theta_rest), square: 0.0 }
 }
 
 #[cfg(test)]
@@ -95,16 +106,20 @@ mod tests {
             theta[n / 2] = f64::NEG_INFINITY;
             let step = DistanceStep { blend: [0.5, 0.25], weights: [0.75, 2.0], length: 0.5 };
             let (mut new_mean, mut new_theta) = (mean.clone(), theta.clone());
-            let range = step.take(&mut new_mean, &nu, &y, &mut new_theta);
-            assert_eq!(range, extremes(&new_theta, false));
+            let stepped = step.take(&mut new_mean, &nu, &y, &mut new_theta);
+            assert_eq!(stepped.extremes, extremes(&new_theta, false));
+            let mut square = 0.0;
             for i in 0..n {
                 let expected = 0.5 * mean[i] + 0.25 * nu[i];
                 assert_eq!(new_mean[i], expected);
                 let omega = 0.75 * expected + 2.0 * nu[i];
                 assert_eq!(new_theta[i], theta[i] - 0.5 * (omega - y[i]));
+                square += (omega - y[i]) * (omega - y[i]);
             }
+            // The numbers are multiples of 1/16, so that their sums are exact.
+            assert_eq!(stepped.square, square);
             let mut moved = theta.clone();
-            assert_eq!(gradient_step(2.0, &nu, &mut moved), extremes(&moved, false));
+            assert_eq!(gradient_step(2.0, &nu, &mut moved).extremes, extremes(&moved, false));
             assert!((0..n).all(|i| moved[i] == theta[i] - 2.0 * nu[i]));
         }
     }

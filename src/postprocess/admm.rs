@@ -43,7 +43,7 @@ impl Default for Settings {
     /// For answers in units of their noise. rho as in section 5; the others are our choice: what is left
     /// is far below the noise.
     fn default() -> Self {
-        Self { rho: 2.0, tolerance: 1e-4, iterations: 5000 }
+        Self { rho: 2.0, tolerance: 1e-4, iterations: 20_000 }
     }
 }
 
@@ -119,6 +119,16 @@ impl fmt::Display for Residuals {
 /// parallel where there are many, and what the maps and the solution for x need. The numbers do not
 /// depend on the threads.
 pub fn solve(
+    terms: &[Term<'_>],
+    combine: &Combine<'_>,
+    start: Vec<f64>,
+    settings: &Settings,
+) -> Solution {
+    // On a thread of the pool: from outside, each iteration would be handed over to it several times.
+    rayon::scope(|_| iterate(terms, combine, start, settings))
+}
+
+fn iterate(
     terms: &[Term<'_>],
     combine: &Combine<'_>,
     start: Vec<f64>,

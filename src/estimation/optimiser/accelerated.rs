@@ -28,7 +28,9 @@ pub enum Constant {
 /// The loss at the average mu falls as D(optimum, start) / A_t, with A_t of order t^2 / K. The
 /// averaging begins anew from the model nu after 32, 64, 128, ... iterations: the distance D from
 /// there is so much smaller that on real data the error then falls geometrically. It also makes nu,
-/// which is a graphical model while the average is not, as good as the average.
+/// which is a graphical model while the average is not, as good as the average. With an adaptive
+/// constant it begins anew when the loss rises, too (O'Donoghue, Candes, "Adaptive restart for
+/// accelerated gradient schemes", Foundations of Computational Mathematics 2015).
 ///
 /// Reference: ICML 2019, Algorithm 2 and supplement A.2; the adaptive constant and the restarts
 /// are our additions; [`DualAveraging`](super::DualAveraging) is the algorithm as printed.
@@ -43,12 +45,16 @@ const FIRST_LEG: usize = 32;
 /// Factor on the adaptive constant after a step that was too long,
 const RAISE: f64 = 1.25;
 /// after one that was not,
-const LOWER: f64 = 0.93;
+const LOWER: f64 = 0.97;
 /// and after one that was not when none has been too long yet.
 const LOWER_FAST: f64 = 0.5;
-/// Once the constant has been found, only every eighth step is judged: the constant changes slowly,
-/// and judging costs a pass over all marginals.
+/// Once the constant has been found and the first leg is over, only every eighth step is judged: the
+/// constant changes slowly, and judging costs a pass over all marginals.
 const JUDGE_EVERY: usize = 8;
+/// A step that nobody judged may be too long, and a few such steps lead so far away that all that
+/// follow look short. When the loss at omega, which every step sees, rises by more than this factor,
+/// the averaging begins anew, which makes steps short, and the next step is judged.
+const RISE: f64 = 1.02;
 
 impl Accelerated {
     /// The fastest way that needs no tuning.
@@ -88,6 +94,8 @@ impl Optimiser for Accelerated {
         let mut constant = self.first_constant(objective.loss, objective.total);
         let adaptive = self.constant == Constant::Adaptive;
         let (mut lower, mut unjudged) = (LOWER_FAST, 0);
+        // L(omega) of the step before, if the average is the same.
+        let mut last = f64::INFINITY;
         let mut leg = Leg { steps: 0, length: FIRST_LEG };
         loop {
             let a = if adaptive {
@@ -97,9 +105,12 @@ impl Optimiser for Accelerated {
                 // The paper's weights: A_t = t (t + 1) / (4 K).
                 (leg.steps + 1) as f64 / (2.0 * constant)
             };
-            if adaptive && (lower == LOWER_FAST || unjudged + 1 >= JUDGE_EVERY) {
+            let is_new = lower == LOWER_FAST || leg.length == FIRST_LEG;
+            let mut anew = false;
+            if adaptive && (is_new || unjudged + 1 >= JUDGE_EVERY) {
                 let (nu, theta) = (&now.marginals, &mut now.potentials);
-                let log_z = stepper.try_out(objective, a, &mut average, nu, theta, &mut spare);
+                let (log_z, value) =
+                    stepper.try_out(objective, a, &mut average, nu, theta, &mut spare);
                 let log_zs = [now.log_z, log_z];
                 let verdict = stepper.judge(objective, a, &average, nu, log_zs, &spare);
                 if verdict == Verdict::TooLong {
@@ -120,10 +131,12 @@ impl Optimiser for Accelerated {
                 }
                 std::mem::swap(&mut now.marginals, &mut spare);
                 now.log_z = log_z;
-                unjudged = 0;
+                (unjudged, last) = (0, value);
             } else {
-                stepper.advance(objective, a, &mut average, &mut now);
-                unjudged += 1;
+                let value = stepper.advance(objective, a, &mut average, &mut now);
+                anew = adaptive && (value.is_nan() || value > RISE * last);
+                unjudged = if anew { JUDGE_EVERY } else { unjudged + 1 };
+                last = value;
             }
             average.add(a);
             objective.oracle.relieve(&mut now.potentials);
@@ -136,7 +149,11 @@ impl Optimiser for Accelerated {
             }
             if leg.steps == leg.length {
                 leg = Leg { steps: 0, length: 2 * leg.length };
+                anew = true;
+            }
+            if anew {
                 average.begin_anew();
+                last = f64::INFINITY;
             }
         }
     }

@@ -61,7 +61,8 @@ impl Optimiser for Mirror {
             average.begin_anew();
             if self.step == StepSize::Search {
                 let (nu, theta) = (&now.marginals, &mut now.potentials);
-                let log_z = stepper.try_out(objective, eta, &mut average, nu, theta, &mut spare);
+                let (log_z, _) =
+                    stepper.try_out(objective, eta, &mut average, nu, theta, &mut spare);
                 let log_zs = [now.log_z, log_z];
                 let verdict = stepper.judge(objective, eta, &average, nu, log_zs, &spare);
                 match verdict {

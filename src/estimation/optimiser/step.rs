@@ -1,6 +1,6 @@
 use super::average::Average;
 use super::{Iterate, Objective};
-use crate::estimation::oracle::Descent;
+use crate::estimation::oracle::{Descent, Landing};
 use crate::factor::{CliqueVector, Marginals, Potentials};
 use crate::numeric::distance::distance_products;
 use crate::numeric::pointwise::{add_scaled, combine, dot};
@@ -41,20 +41,23 @@ fn weights(a: f64, average: &Average) -> [f64; 2] {
 }
 
 impl Stepper {
-    /// Moves theta to theta' and nu to nu'. The average is settled, nu' not yet in it.
+    /// Moves theta to theta' and nu to nu'. The average is settled, nu' not yet in it. Returns
+    /// L(omega).
     pub(super) fn advance(
         &mut self,
         objective: &mut Objective<'_>,
         a: f64,
         average: &mut Average,
         iterate: &mut Iterate,
-    ) {
+    ) -> f64 {
         let Iterate { potentials, marginals, log_z } = iterate;
-        *log_z = self.descend(objective, a, average, None, potentials, marginals);
+        let value;
+        (*log_z, value) = self.descend(objective, a, average, None, potentials, marginals);
+        value
     }
 
     /// Moves theta to theta' and writes nu' to `next`, for a step that is to be judged: nu stays.
-    /// Returns ln Z of theta'. The average is settled.
+    /// Returns ln Z of theta', and L(omega). The average is settled.
     pub(super) fn try_out(
         &mut self,
         objective: &mut Objective<'_>,
@@ -63,12 +66,12 @@ impl Stepper {
         nu: &Marginals,
         theta: &mut Potentials,
         next: &mut Marginals,
-    ) -> f64 {
+    ) -> (f64, f64) {
         self.descend(objective, a, average, Some(nu), theta, next)
     }
 
     /// Hands the step to the oracle, which takes it within its own passes over memory. Without `nu`
-    /// that is what `marginals` are before.
+    /// that is what `marginals` are before. Returns ln Z of theta', and L(omega).
     fn descend(
         &mut self,
         objective: &mut Objective<'_>,
@@ -77,8 +80,9 @@ impl Stepper {
         nu: Option<&Marginals>,
         theta: &mut Potentials,
         marginals: &mut Marginals,
-    ) -> f64 {
+    ) -> (f64, f64) {
         let weights = weights(a, average);
+        let weight = objective.loss.as_distance().map(|distance| distance.weight);
         let descent = if let Some(distance) = objective.loss.as_distance() {
             let blend = average.take_pending();
             Descent::Distance {
@@ -91,7 +95,10 @@ impl Stepper {
             let gradient = self.gradient(objective, weights, average, nu.unwrap_or(&*marginals));
             Descent::Gradient { length: a, gradient: gradient.values() }
         };
-        objective.oracle.descend(descent, theta, objective.total, marginals)
+        let Landing { log_z, square } =
+            objective.oracle.descend(descent, theta, objective.total, marginals);
+        let general = || self.general.as_ref().map_or(f64::NAN, |general| general.value);
+        (log_z, weight.map_or_else(general, |weight| 0.5 * weight * square))
     }
 
     /// Moves theta' back to theta. Nothing may have been added to the average.

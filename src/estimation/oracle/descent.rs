@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::numeric::step::{DistanceStep, gradient_step};
+use crate::numeric::step::{DistanceStep, Stepped, gradient_step};
 
 /// A step of potentials that an oracle takes for an optimiser, table by table, each just before it
 /// is read: passes over memory of their own cost more than all arithmetic when there are many
@@ -52,13 +52,12 @@ impl Descent<'_> {
     }
 
     /// Steps the potentials `theta` of these cells. `place` is where the new marginals will go.
-    /// Returns the smallest and the largest of the new potentials.
     pub(super) fn take(
         &mut self,
         cells: Range<usize>,
         place: &[f64],
         theta: &mut [f64],
-    ) -> [f64; 2] {
+    ) -> Stepped {
         match self {
             Self::Gradient { length, gradient } => gradient_step(*length, &gradient[cells], theta),
             Self::Distance { step, mean, y, nu } => {
@@ -77,4 +76,13 @@ pub(super) fn two_parts(
 ) -> (&mut [f64], &mut [f64]) {
     let (low, high) = all.split_at_mut(second.start);
     (&mut low[first], &mut high[..second.len()])
+}
+
+/// Where a step led.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Landing {
+    /// ln Z of the new potentials.
+    pub log_z: f64,
+    /// |omega - y|^2 before the step, for a step on a distance; 0 for others.
+    pub square: f64,
 }

@@ -6,7 +6,7 @@ mod exact;
 mod loopy;
 
 pub use brute_force::{BruteForce, BruteForceError};
-pub use descent::Descent;
+pub use descent::{Descent, Landing};
 pub use exact::Exact;
 pub use loopy::{Convergence, Loopy, LoopyError, LoopyOptions};
 
@@ -38,10 +38,11 @@ pub trait MarginalOracle: Send {
         potentials: &mut Potentials,
         total: f64,
         marginals: &mut Marginals,
-    ) -> f64 {
+    ) -> Landing {
         let cells = 0..potentials.values().len();
-        descent.take(cells, marginals.values(), potentials.values_mut());
-        self.marginals(potentials, total, marginals)
+        let stepped = descent.take(cells, marginals.values(), potentials.values_mut());
+        let log_z = self.marginals(potentials, total, marginals);
+        Landing { log_z, square: stepped.square }
     }
 
     /// Gives the oracle the chance to replace potentials by equivalent ones that it can handle

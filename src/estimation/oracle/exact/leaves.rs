@@ -3,6 +3,7 @@ use std::ops::Range;
 use crate::estimation::oracle::descent::{Descent, two_parts};
 use crate::factor::{Marginals, Potentials};
 use crate::numeric::extremes::extremes;
+use crate::numeric::step::Stepped;
 
 /// The tables of some consecutive leaves: their potentials, and a place for what becomes of them,
 /// exponentials on the way up and marginals on the way down.
@@ -43,20 +44,20 @@ impl<'a> Leaves<'a> {
         cells.start - self.start..cells.end - self.start
     }
 
-    /// Takes the step on some potentials, if there is one. Returns them, the smallest and the
-    /// largest of them, and the place for what becomes of them.
-    pub(super) fn read(&mut self, cells: Range<usize>) -> (&[f64], [f64; 2], &mut [f64]) {
+    /// Takes the step on some potentials, if there is one. Returns them, what it saw, and the place
+    /// for what becomes of them.
+    pub(super) fn read(&mut self, cells: Range<usize>) -> (&[f64], Stepped, &mut [f64]) {
         let cells = self.local(&cells);
         let values = &mut self.values[cells.clone()];
         match &mut self.potentials {
             Theta::Fixed(theta) => {
                 let theta = &theta[cells];
-                (theta, extremes(theta, false), values)
+                (theta, Stepped { extremes: extremes(theta, false), square: 0.0 }, values)
             }
             Theta::Moving { theta, descent } => {
                 let theta = &mut theta[cells.clone()];
-                let range = descent.take(cells, values, theta);
-                (theta, range, values)
+                let stepped = descent.take(cells, values, theta);
+                (theta, stepped, values)
             }
         }
     }

@@ -13,7 +13,7 @@ use leaves::Leaves;
 use program::Program;
 use run::{Run, Workspace};
 
-use super::{Descent, MarginalOracle, log_unmentioned};
+use super::{Descent, Landing, MarginalOracle, log_unmentioned};
 use crate::domain::{Clique, Domain};
 use crate::estimation::contraction::ContractionTree;
 use crate::estimation::junction_tree::JunctionTree;
@@ -106,9 +106,10 @@ impl MarginalOracle for Exact {
         potentials: &mut Potentials,
         total: f64,
         marginals: &mut Marginals,
-    ) -> f64 {
+    ) -> Landing {
         let log_z = self.attempt(Leaves::stepping(descent, potentials, marginals), total, false);
-        self.mended(log_z, potentials, total, marginals)
+        let square = self.workspace.square();
+        Landing { log_z: self.mended(log_z, potentials, total, marginals), square }
     }
 
     fn relieve(&mut self, potentials: &mut Potentials) {
@@ -209,7 +210,8 @@ mod tests {
 
             let (mut moved, mut expected) = (theta.clone(), Marginals::zeros(alone.layout()));
             let mut blended = mean.clone();
-            step.take(blended.values_mut(), nu.values(), y.values(), moved.values_mut());
+            let stepped =
+                step.take(blended.values_mut(), nu.values(), y.values(), moved.values_mut());
             let expected_log_z = alone.marginals(&moved, 10.0, &mut expected);
 
             let (mut other_theta, mut other_mean) = (theta.clone(), mean.clone());
@@ -217,18 +219,20 @@ mod tests {
             let (mean_cells, y_cells, kept) =
                 (other_mean.values_mut(), y.values(), Some(nu.values()));
             let descent = Descent::Distance { step, mean: mean_cells, y: y_cells, nu: kept };
-            let log_z = shared.descend(descent, &mut other_theta, 10.0, &mut next);
+            let Landing { log_z, square } =
+                shared.descend(descent, &mut other_theta, 10.0, &mut next);
+            assert!((square - stepped.square).abs() <= 1e-12 * square, "{square} {stepped:?}");
             assert_eq!((&other_theta, &other_mean, &next), (&moved, &blended, &expected));
             assert_eq!(log_z, expected_log_z);
 
             let mean_cells = mean.values_mut();
             let descent = Descent::Distance { step, mean: mean_cells, y: y_cells, nu: None };
-            let log_z = shared.descend(descent, &mut theta, 10.0, &mut nu);
+            let Landing { log_z, .. } = shared.descend(descent, &mut theta, 10.0, &mut nu);
             assert_eq!((&theta, &mean, &nu), (&moved, &blended, &expected));
             assert_eq!(log_z, expected_log_z);
 
             let descent = Descent::Gradient { length: 0.5, gradient: y.values() };
-            let log_z = shared.descend(descent, &mut theta, 10.0, &mut nu);
+            let Landing { log_z, .. } = shared.descend(descent, &mut theta, 10.0, &mut nu);
             add_scaled(-0.5, y.values(), moved.values_mut());
             assert_eq!(log_z, alone.marginals(&moved, 10.0, &mut expected));
             assert_eq!((&theta, &nu), (&moved, &expected));

@@ -77,7 +77,11 @@ impl Workspace {
             let tables = &mut self.tables[task.nodes.clone()];
             match run.program.leaf_cells(task.nodes.end - 1) {
                 // A table over no attributes, or only over attributes with a single value.
-                Some(cells) => leaves.read(cells).0[0],
+                Some(cells) => {
+                    let (log, stepped, _) = leaves.read(cells);
+                    tables[0].square = stepped.square;
+                    log[0]
+                }
                 None => {
                     run.forward(task, tables, leaves.part(run.program.cells(&task.leaves)));
                     tables.last_mut().expect("a task has nodes").conclude_root()
@@ -85,6 +89,12 @@ impl Workspace {
             }
         };
         run.program.tasks.iter().map(each).sum()
+    }
+
+    /// After [`forward`](Self::forward) with a step on a distance: |omega - y|^2. Table by table, so that
+    /// it does not depend on the threads.
+    pub(super) fn square(&self) -> f64 {
+        self.tables.iter().map(|table| table.square).sum()
     }
 
     /// After [`forward`](Self::forward) with a finite result: the marginals of all leaves, scaled
@@ -229,9 +239,10 @@ impl Run<'_> {
         let Some(cells) = self.program.leaf_cells(node) else {
             return table.exponentiate(operand, self.parallel);
         };
-        let (log, range, value) = leaves.read(cells);
-        table.shift =
-            exp_rows(&operand.onto_kept, log, range, &mut table.rows, value, self.parallel);
+        let (log, stepped, value) = leaves.read(cells);
+        table.square = stepped.square;
+        let (onto, extremes) = (&operand.onto_kept, stepped.extremes);
+        table.shift = exp_rows(onto, log, extremes, &mut table.rows, value, self.parallel);
     }
 
     fn backward(

@@ -32,6 +32,8 @@ pub(super) struct Table {
     /// On the way back: the derivative of N ln Z by the values, or, for a table that is not plain,
     /// the marginal. Empty for a leaf that absorbs its sibling.
     pub(super) adjoint: Vec<f64>,
+    /// For a leaf: what a step on a distance saw of its square.
+    pub(super) square: f64,
 }
 
 impl Table {
@@ -53,6 +55,7 @@ impl Table {
             log: zeros(cells),
             value: zeros(cells),
             shift: Shift::Common(0.0),
+            square: 0.0,
             rows: Rows::new(rows),
             adjoint: zeros(adjoint),
         }
