@@ -1,5 +1,7 @@
 //! A gradient step on a squared distance, and the averaging that goes with it, in one pass.
 
+use std::array;
+
 use multiversion::multiversion;
 
 use super::extremes::Range;
@@ -22,13 +24,20 @@ impl DistanceStep {
         take(self, mean, nu, y, theta)
     }
 
-    /// Returns the square of omega - y.
+    /// mu', omega - y and theta' of some cells.
     #[inline(always)]
-    fn cell(&self, mean: &mut f64, nu: f64, y: f64, theta: &mut f64) -> f64 {
-        *mean = self.blend[0].mul_add(*mean, self.blend[1] * nu);
-        let residual = self.weights[0].mul_add(*mean, self.weights[1].mul_add(nu, -y));
-        *theta = (-self.length).mul_add(residual, *theta);
-        residual * residual
+    fn cells<const W: usize>(
+        &self,
+        mean: [f64; W],
+        nu: [f64; W],
+        y: [f64; W],
+        theta: [f64; W],
+    ) -> [[f64; W]; 3] {
+        let Self { blend, weights, length } = *self;
+        let mean: [f64; W] = array::from_fn(|i| blend[0].mul_add(mean[i], blend[1] * nu[i]));
+        let residual: [f64; W] =
+            array::from_fn(|i| weights[0].mul_add(mean[i], weights[1].mul_add(nu[i], -y[i])));
+        [mean, residual, array::from_fn(|i| (-length).mul_add(residual[i], theta[i]))]
     }
 }
 
@@ -58,16 +67,20 @@ fn take(
     let mut range = Range::default();
     let mut squares = [0.0; 8];
     for (((mean, nu), y), theta) in means.iter_mut().zip(nus).zip(ys).zip(thetas) {
-        for i in 0..8 {
-            squares[i] += step.cell(&mut mean[i], nu[i], y[i], &mut theta[i]);
-        }
-        range.include(theta);
+        // All is read before anything is written: with stores in between, compilers fall back on half
+        // registers.
+        let [new_mean, residual, new_theta] = step.cells(*mean, *nu, *y, *theta);
+        squares = array::from_fn(|i| residual[i].mul_add(residual[i], squares[i]));
+        range.include(&new_theta);
+        (*mean, *theta) = (new_mean, new_theta);
     }
     let mut square: f64 = squares.iter().sum();
     for (((mean, nu), y), theta) in
         mean_rest.iter_mut().zip(nu_rest).zip(y_rest).zip(&mut *theta_rest)
     {
-        square += step.cell(mean, *nu, *y, theta);
+        let [new_mean, [residual], new_theta] = step.cells([*mean], [*nu], [*y], [*theta]);
+        square = residual.mul_add(residual, square);
+        ([*mean], [*theta]) = (new_mean, new_theta);
     }
     Stepped { extremes: range.extremes(theta_rest), square }
 }

@@ -53,6 +53,41 @@ pub(super) fn factors(row: [u32; 2], term: [u32; 2]) -> (usize, usize) {
     (row[0] as usize + term[0] as usize, row[1] as usize + term[1] as usize)
 }
 
+/// Calls `$f` with the length of rows as its constant where they are shorter than 16 and fill no whole
+/// registers, else with 0. A length that the compiler knows makes a row a few registers, without the
+/// loops and checks that would take longer than the numbers.
+macro_rules! of_length {
+    ($n:expr, $f:ident $arguments:tt) => {
+        match $n {
+            2 => $f::<2> $arguments,
+            3 => $f::<3> $arguments,
+            4 => $f::<4> $arguments,
+            5 => $f::<5> $arguments,
+            6 => $f::<6> $arguments,
+            7 => $f::<7> $arguments,
+            9 => $f::<9> $arguments,
+            10 => $f::<10> $arguments,
+            11 => $f::<11> $arguments,
+            12 => $f::<12> $arguments,
+            13 => $f::<13> $arguments,
+            14 => $f::<14> $arguments,
+            15 => $f::<15> $arguments,
+            _ => $f::<0> $arguments,
+        }
+    };
+}
+pub(super) use of_length;
+
+/// The sum of any number of values, always in the same order.
+#[inline(always)]
+pub(super) fn sum<const N: usize>(values: [f64; N]) -> f64 {
+    let mut lanes = [0.0; 4];
+    for i in 0..N {
+        lanes[i % 4] += values[i];
+    }
+    total(lanes)
+}
+
 /// The sum of a power of two of lanes, always in the same order.
 #[inline(always)]
 pub(super) fn total<const W: usize>(mut lanes: [f64; W]) -> f64 {

@@ -1,12 +1,13 @@
 //! The loops of a contraction of ordinary numbers.
 //!
 //! Several rows of O are built at once, a *tile*: their sums do not wait for each other, and where
-//! they have the same factor from A, each number of it is loaded once for all of them.
+//! they have the same factor from A, each number of it is loaded once for all of them. Short rows are
+//! built one by one, in a single pass over their terms.
 #![expect(clippy::needless_range_loop, reason = "one index runs through several arrays")]
 
 use multiversion::multiversion;
 
-use super::blocks::{block, in_blocks, store, total};
+use super::blocks::{block, in_blocks, of_length, store, sum, total};
 use super::{Contraction, Inner, Tile};
 
 /// Runs a kernel, made for the number of rows and for two facts about the factors, on each tile.
@@ -38,6 +39,28 @@ pub(super) fn linear_tiles(
     b: &[f64],
     o: &mut [f64],
 ) {
+    of_length!(plan.length, rows_of(plan, tiles, first_row, a, b, o));
+}
+
+/// The same for rows of `N` numbers, or of any number if that is 0.
+#[inline(always)]
+fn rows_of<const N: usize>(
+    plan: &Contraction,
+    tiles: &[Tile],
+    first_row: usize,
+    a: &[f64],
+    b: &[f64],
+    o: &mut [f64],
+) {
+    if N > 0 {
+        return match plan.inner {
+            Inner::RowRow => short::<N, false, false>(plan, tiles, first_row, a, b, o),
+            Inner::RowScalar => short::<N, true, false>(plan, tiles, first_row, a, b, o),
+            Inner::Dot => short::<N, false, true>(plan, tiles, first_row, a, b, o),
+            Inner::Sum => short::<N, true, true>(plan, tiles, first_row, a, b, o),
+            Inner::Repeat => each!(repeat, false, false, plan, tiles, first_row, a, b, o),
+        };
+    }
     match (plan.inner, plan.tiling.a_step == 0) {
         (Inner::RowRow, true) => each!(rows, true, false, plan, tiles, first_row, a, b, o),
         (Inner::RowRow, false) => each!(rows, false, false, plan, tiles, first_row, a, b, o),
@@ -47,6 +70,41 @@ pub(super) fn linear_tiles(
         (Inner::Dot, false) => each!(dots, false, false, plan, tiles, first_row, a, b, o),
         (Inner::Sum, _) => each!(dots, false, true, plan, tiles, first_row, a, b, o),
         (Inner::Repeat, _) => each!(repeat, false, false, plan, tiles, first_row, a, b, o),
+    }
+}
+
+/// Rows of `N` numbers, one after the other. With `SCALAR` the factor from B does not have the inner
+/// axis, with `SUMMED` O does not.
+#[inline(always)]
+fn short<const N: usize, const SCALAR: bool, const SUMMED: bool>(
+    plan: &Contraction,
+    tiles: &[Tile],
+    first_row: usize,
+    a: &[f64],
+    b: &[f64],
+    o: &mut [f64],
+) {
+    let tiling = &plan.tiling;
+    for tile in tiles {
+        for r in 0..tile.count as usize {
+            let (a_start, b_start) =
+                (tile.a as usize + r * tiling.a_step, tile.b as usize + r * tiling.b_step);
+            let row = tile.row as usize - first_row + r * tiling.row_step;
+            let mut sums = [0.0; N];
+            for &[a_term, b_term] in &plan.terms {
+                let (a_at, b_at) = (a_start + a_term as usize, b_start + b_term as usize);
+                let x: &[f64; N] = block(a, a_at);
+                let y: [f64; N] = if SCALAR { [b[b_at]; N] } else { *block(b, b_at) };
+                for i in 0..N {
+                    sums[i] = x[i].mul_add(y[i], sums[i]);
+                }
+            }
+            if SUMMED {
+                o[row] = sum(sums);
+            } else {
+                store(o, row * N, sums);
+            }
+        }
     }
 }
 
