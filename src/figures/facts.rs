@@ -26,7 +26,7 @@ impl Facts {
         let title = configured("/title").and_then(|title| title.as_str());
         Self {
             title: title.unwrap_or_default().into(),
-            subtitle: String::new(),
+            subtitle: cut_short(manifest).unwrap_or_default(),
             footnote: footnote(manifest),
             time_limit: configured("/limits/seconds").and_then(|seconds| seconds.as_f64()),
             metric: Metric::of_experiment(manifest),
@@ -40,6 +40,18 @@ impl Facts {
             None => "timeout".into(),
         }
     }
+}
+
+/// What there is to say when the command line has changed how long estimates go on: an estimate that was
+/// stopped early can look worse than the estimator that it is compared with.
+fn cut_short(manifest: &Manifest) -> Option<String> {
+    let words = &manifest.runs.last()?.command_line;
+    let is_cut = |word: &String| word == "--quick" || word.starts_with("--iterations");
+    let iterations = manifest.configuration.pointer("/estimation/iterations")?.as_u64()?;
+    words
+        .iter()
+        .any(is_cut)
+        .then(|| format!("estimates were stopped after {iterations} iterations"))
 }
 
 /// Version, commit and day.

@@ -52,9 +52,10 @@ const LOWER_FAST: f64 = 0.5;
 /// constant changes slowly, and judging costs a pass over all marginals.
 const JUDGE_EVERY: usize = 8;
 /// A step that nobody judged may be too long, and a few such steps lead so far away that all that
-/// follow look short. When the loss at omega, which every step sees, rises by more than this factor,
-/// the averaging begins anew, which makes steps short, and the next step is judged.
-const RISE: f64 = 1.02;
+/// follow look short. When the loss at omega, which every step sees, is by more than this share above
+/// the least since the averaging began, that begins anew, which makes steps short, and the next step
+/// is judged.
+const RISE: f64 = 0.02;
 
 impl Accelerated {
     /// The fastest way that needs no tuning.
@@ -79,6 +80,22 @@ struct Leg {
     length: usize,
 }
 
+/// The least L(omega) since the averaging began.
+struct Least(f64);
+
+impl Least {
+    fn of_nothing() -> Self {
+        Self(f64::INFINITY)
+    }
+
+    /// Takes a loss in, and says whether it is well above the least.
+    fn is_passed_by(&mut self, value: f64) -> bool {
+        let risen = value - self.0 > RISE * self.0.abs();
+        self.0 = self.0.min(value);
+        risen
+    }
+}
+
 impl Optimiser for Accelerated {
     fn minimise(
         &self,
@@ -94,8 +111,7 @@ impl Optimiser for Accelerated {
         let mut constant = self.first_constant(objective.loss, objective.total);
         let adaptive = self.constant == Constant::Adaptive;
         let (mut lower, mut unjudged) = (LOWER_FAST, 0);
-        // L(omega) of the step before, if the average is the same.
-        let mut last = f64::INFINITY;
+        let mut least = Least::of_nothing();
         let mut leg = Leg { steps: 0, length: FIRST_LEG };
         loop {
             let a = if adaptive {
@@ -106,11 +122,11 @@ impl Optimiser for Accelerated {
                 (leg.steps + 1) as f64 / (2.0 * constant)
             };
             let is_new = lower == LOWER_FAST || leg.length == FIRST_LEG;
-            let mut anew = false;
+            let value;
             if adaptive && (is_new || unjudged + 1 >= JUDGE_EVERY) {
                 let (nu, theta) = (&now.marginals, &mut now.potentials);
-                let (log_z, value) =
-                    stepper.try_out(objective, a, &mut average, nu, theta, &mut spare);
+                let log_z;
+                (log_z, value) = stepper.try_out(objective, a, &mut average, nu, theta, &mut spare);
                 let log_zs = [now.log_z, log_z];
                 let verdict = stepper.judge(objective, a, &average, nu, log_zs, &spare);
                 if verdict == Verdict::TooLong {
@@ -121,8 +137,8 @@ impl Optimiser for Accelerated {
                     }
                     // The next one is judged as well, until one is not too long.
                     unjudged = JUDGE_EVERY;
-                    if watch.wasted() {
-                        return watch.finish(objective, now, Reason::Iterations);
+                    if let Some(reason) = watch.wasted() {
+                        return watch.finish(objective, now, reason);
                     }
                     continue;
                 }
@@ -131,12 +147,18 @@ impl Optimiser for Accelerated {
                 }
                 std::mem::swap(&mut now.marginals, &mut spare);
                 now.log_z = log_z;
-                (unjudged, last) = (0, value);
+                unjudged = 0;
             } else {
-                let value = stepper.advance(objective, a, &mut average, &mut now);
-                anew = adaptive && (value.is_nan() || value > RISE * last);
-                unjudged = if anew { JUDGE_EVERY } else { unjudged + 1 };
-                last = value;
+                value = stepper.advance(objective, a, &mut average, &mut now);
+                unjudged += 1;
+            }
+            if value.is_nan() || now.log_z.is_nan() {
+                // No step leads back from there; the best model that was looked at is still good.
+                return watch.finish(objective, now, Reason::Stalled);
+            }
+            let mut anew = adaptive && least.is_passed_by(value);
+            if anew {
+                unjudged = JUDGE_EVERY;
             }
             average.add(a);
             objective.oracle.relieve(&mut now.potentials);
@@ -153,8 +175,24 @@ impl Optimiser for Accelerated {
             }
             if anew {
                 average.begin_anew();
-                last = f64::INFINITY;
+                least = Least::of_nothing();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_that_climbs_in_small_steps_is_seen_to_rise() {
+        let mut least = Least::of_nothing();
+        assert!(![100.0, 90.0, 91.0, 91.7].into_iter().any(|value| least.is_passed_by(value)));
+        assert!(least.is_passed_by(91.9), "2 % above 90, in three steps");
+        assert!(!least.is_passed_by(80.0) && least.is_passed_by(81.7));
+        let mut below_zero = Least::of_nothing();
+        assert!(!below_zero.is_passed_by(-100.0) && !below_zero.is_passed_by(-98.1));
+        assert!(below_zero.is_passed_by(-97.9));
     }
 }

@@ -70,8 +70,8 @@ impl Optimiser for Lbfgs {
                     next = Some((candidate, reached));
                     break;
                 }
-                if watch.wasted() {
-                    return watch.finish(objective, now, Reason::Iterations);
+                if let Some(reason) = watch.wasted() {
+                    return watch.finish(objective, now, reason);
                 }
                 length *= 0.5;
             }

@@ -72,8 +72,8 @@ impl Optimiser for Mirror {
                 }
                 if verdict == Verdict::TooLong {
                     stepper.take_back(objective, eta, &mut average, nu, theta);
-                    if watch.wasted() {
-                        return watch.finish(objective, now, Reason::Iterations);
+                    if let Some(reason) = watch.wasted() {
+                        return watch.finish(objective, now, reason);
                     }
                     if found < SHORTEST {
                         return watch.finish(objective, now, Reason::Stalled);

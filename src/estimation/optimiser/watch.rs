@@ -114,10 +114,11 @@ impl<'a> Watch<'a> {
         self.iterations
     }
 
-    /// A call of the oracle that led nowhere. True when the iterations are used up.
-    pub(super) fn wasted(&mut self) -> bool {
+    /// A call of the oracle that led nowhere. Says when to stop, and why.
+    pub(super) fn wasted(&mut self) -> Option<Reason> {
         self.iterations += 1;
-        self.iterations >= self.stopping.iterations
+        let last = self.iterations >= self.stopping.iterations;
+        last.then_some(Reason::Iterations).or_else(|| self.late())
     }
 
     /// An iteration that led to `iterate`; `mean` gives the best point to certify, which may be an
@@ -250,7 +251,8 @@ impl<'a> Watch<'a> {
             self.raise_lower_bound(objective, &last.marginals);
         }
         let (iterate, loss) = match best {
-            Some(best) if best.loss < loss => {
+            // Also when the loss is not even a number.
+            Some(best) if !(loss <= best.loss) => {
                 let loss = best.loss;
                 (best.into_iterate(objective), loss)
             }
