@@ -281,6 +281,7 @@ fn claims_about_what_the_experiment_does_not_have_are_refused() {
         ("against = \"pgm\"", "against = \"lls\"", "the arm lls"),
         ("epsilon = 0.5", "epsilon = 0.6", "epsilon 0.6"),
         ("mechanism = \"laplace\"", "mechanism = \"laplacian\"", "the mechanism laplacian"),
+        ("dataset = \"titanic\"", "dataset = \"titanics\"", "the data titanics"),
     ] {
         session.file("wrong.toml", CONFIG.replace(right, wrong));
         session.run(["plan", "wrong.toml"]).complains(&["wrong.toml:18", what]);
