@@ -2,9 +2,8 @@
 
 use thiserror::Error;
 
-use super::admm::{Combine, Residuals, Settings, SettingsError, Term, solve};
+use super::admm::{Residuals, Settings, SettingsError, solve_within};
 use super::htree::HTree;
-use super::map::Map;
 use super::proximal::{Objective, WithoutNegative};
 use super::tree::TreeError;
 
@@ -48,8 +47,7 @@ pub fn estimate(
     htree.tree().check(noisy)?;
     let noisy = objective.scaled(noisy);
     let near = WithoutNegative(objective.near(&noisy));
-    let terms = [Term { map: Map::Identity, function: &near }];
-    let solution = solve(&terms, &Combine::Within(htree), noisy.clone(), settings);
+    let solution = solve_within(htree, &[&near], noisy.clone(), settings);
     let mut nodes = solution.x;
     htree.tree().scale_down(&mut nodes);
     let leaves = &nodes[nodes.len() - htree.tree().leaves()..];
