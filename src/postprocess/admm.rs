@@ -25,8 +25,8 @@ pub struct Factor(Cholesky);
 /// How to iterate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// The penalty parameter: how hard the copies of x are pulled together. It changes the way, and
-    /// where it ends only among several x that are equally good.
+    /// The penalty parameter: how hard the copies of x are pulled together. It changes the way; where it
+    /// ends it changes only if several x are optimal, as they may be when no term is strictly convex.
     pub rho: f64,
     /// When to stop.
     pub tolerance: Tolerance,

@@ -73,3 +73,26 @@ fn iterations_end_when_the_time_is_over() {
     assert_eq!((found.iterations, found.residuals.ended), (1, Ended::Deadline));
     assert!(!found.residuals.converged());
 }
+
+#[test]
+fn rho_decides_between_several_optima_of_pure_l1_and_never_what_they_are_worth() {
+    let (htree, noisy) = noisy_tree(1.0);
+    let value = |bins: &[f64]| -> f64 {
+        let sums = htree.tree().sums(bins);
+        sums.iter().zip(&noisy).map(|(sum, y)| (sum - y).abs()).sum()
+    };
+    let tolerance = Tolerance { primal: 1e-10, dual: 1e-10 };
+    let found = [0.02, 0.2, 2.0, 20.0].map(|rho| {
+        let settings = Settings { rho, tolerance, iterations: 1_000_000, deadline: None };
+        let objective = Objective::new(1.0).unwrap();
+        let found = histogram::estimate(&htree, &noisy, objective, &settings).unwrap();
+        assert!(found.residuals.converged(), "rho {rho}: {}", found.residuals);
+        found.bins
+    });
+    let best = value(&found[0]);
+    for other in &found[1..] {
+        assert!((value(other) - best).abs() < 1e-6, "{} and {best}", value(other));
+        let apart = found[0].iter().zip(other).map(|(a, b)| (a - b).abs());
+        assert!(apart.fold(0.0, f64::max) > 10.0);
+    }
+}
