@@ -20,7 +20,7 @@ fn main() {
     divan::main();
 }
 
-/// A sparse histogram at epsilon 0.1: its tree with noise, and the scale of that noise.
+/// A sparse histogram at epsilon 0.1: its tree with noise, and the standard deviation of that noise.
 fn noisy_tree(leaves: usize) -> (HTree, Vec<f64>, f64) {
     let mut rng = ChaCha20Rng::seed_from_u64(leaves as u64);
     let tree = Tree::new(2, leaves).expect("a tree");
@@ -34,31 +34,32 @@ fn noisy_tree(leaves: usize) -> (HTree, Vec<f64>, f64) {
         -scale * u.signum() * (1.0 - 2.0 * u.abs()).ln()
     };
     let noisy = tree.sums(&counts).into_iter().map(|count| (count + noise(&mut rng)).round());
-    (HTree::new(tree), noisy.collect(), scale)
+    (HTree::new(tree), noisy.collect(), scale * 2f64.sqrt())
 }
 
 const LENGTHS: [usize; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
 
 #[divan::bench(args = LENGTHS, max_time = 5)]
 fn admm_l1(bencher: Bencher, leaves: usize) {
-    let (htree, noisy, scale) = noisy_tree(leaves);
-    let (objective, settings) = (Objective::new(0.9).expect("alpha"), Settings::suited(0.9, scale));
+    let (htree, noisy, stddev) = noisy_tree(leaves);
+    let (objective, settings) =
+        (Objective::new(0.9).expect("alpha"), Settings::suited(0.9, stddev));
     bencher.bench(|| histogram::estimate(&htree, black_box(&noisy), objective, &settings));
 }
 
 /// With the paper's penalty parameter.
 #[divan::bench(args = LENGTHS, max_time = 5)]
 fn admm_l1_rho_2(bencher: Bencher, leaves: usize) {
-    let (htree, noisy, scale) = noisy_tree(leaves);
+    let (htree, noisy, stddev) = noisy_tree(leaves);
     let objective = Objective::new(0.9).expect("alpha");
-    let settings = Settings { rho: 2.0, ..Settings::suited(0.9, scale) };
+    let settings = Settings { rho: 2.0, ..Settings::suited(0.9, stddev) };
     bencher.bench(|| histogram::estimate(&htree, black_box(&noisy), objective, &settings));
 }
 
 #[divan::bench(args = [1 << 6, 1 << 8].into_iter().chain(LENGTHS), max_time = 5)]
 fn maximum_likelihood(bencher: Bencher, leaves: usize) {
-    let (htree, noisy, scale) = noisy_tree(leaves);
-    let objective = Objective::new(1.0).expect("alpha").in_units_of(scale);
+    let (htree, noisy, stddev) = noisy_tree(leaves);
+    let objective = Objective::new(1.0).expect("alpha").in_units_of(stddev);
     bencher
         .bench(|| histogram::estimate(&htree, black_box(&noisy), objective, &Settings::default()));
 }

@@ -6,12 +6,13 @@ use crate::estimation::estimator::{
 };
 use crate::estimation::loss::Measurement;
 use crate::factor::Factor;
+use crate::postprocess::admm::{Ended, Residuals};
 
 /// Post-processes the measurements of a mechanism one by one, each into the table of its clique.
 pub(super) struct EachMarginal<F> {
     /// How many measurements there are to process; what follows them is public.
     pub(super) count: usize,
-    /// The cells, from the place of the measurement and the measurement itself.
+    /// The cells, from the place of the measurement, the measurement itself, and the deadline.
     pub(super) process: F,
 }
 
@@ -24,9 +25,25 @@ pub(super) struct Processed {
     pub(super) message: String,
 }
 
+impl Processed {
+    /// What so many iterations of ADMM have come to, unless they ran out of time.
+    pub(super) fn after(
+        iterations: usize,
+        residuals: &Residuals,
+        cells: Vec<f64>,
+    ) -> Result<Self, EstimatorError> {
+        match residuals.ended {
+            Ended::Deadline => Err(EstimatorError::Timeout { iterations }),
+            Ended::Converged | Ended::Iterations => {
+                Ok(Self { cells, iterations, message: residuals.to_string() })
+            }
+        }
+    }
+}
+
 impl<F> Estimator for EachMarginal<F>
 where
-    F: Fn(usize, &Measurement) -> Result<Processed, EstimatorError> + Send + Sync,
+    F: Fn(usize, &Measurement, Option<Instant>) -> Result<Processed, EstimatorError> + Send + Sync,
 {
     fn estimate(
         &self,
@@ -43,7 +60,7 @@ where
             if run.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(EstimatorError::Timeout { iterations });
             }
-            let processed = (self.process)(place, measurement)?;
+            let processed = (self.process)(place, measurement, run.deadline)?;
             let clique = measurement.clique.clone();
             tables.push(Factor::new(evidence.domain, clique, processed.cells));
             iterations += processed.iterations;

@@ -1,5 +1,7 @@
 //! The three ways in which noisy answers are made consistent, for mechanisms that offer them.
 
+use std::time::Instant;
+
 use serde::Deserialize;
 
 use super::{Offer, Parameter, ParameterError, parse};
@@ -28,7 +30,7 @@ pub(super) const RHO: Parameter = Parameter {
     name: "rho",
     default: "\"auto\"",
     meaning: "admm-l1: the penalty parameter of ADMM, positive, or \"auto\" for one that suits the \
-              noise; changes the time, not the result",
+              noise; changes the time, and the result only where alpha is 1 and several are best",
 };
 
 /// The parameters of admm-l1, which all mechanisms that offer it have in common.
@@ -126,9 +128,9 @@ impl Way {
         }
     }
 
-    /// How to iterate on answers with this noise.
-    pub(super) fn settings(self, stddev: f64) -> Settings {
-        match self {
+    /// How to iterate on answers with this noise, until then at most.
+    pub(super) fn settings(self, stddev: f64, deadline: Option<Instant>) -> Settings {
+        let settings = match self {
             Way::AdmmL1(Mixture { alpha, rho }) => {
                 let suited = Settings::suited(alpha, stddev);
                 match rho {
@@ -136,8 +138,10 @@ impl Way {
                     Penalty::Auto => suited,
                 }
             }
-            // In units of the noise, whatever alpha is.
-            Way::MaximumLikelihood | Way::LeastSquares => Settings::default(),
-        }
+            // In units of the noise.
+            Way::MaximumLikelihood => Settings::suited(1.0, 1.0),
+            Way::LeastSquares => Settings::suited(0.0, 1.0),
+        };
+        Settings { deadline, ..settings }
     }
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::admm::{Combine, Residuals, Settings, SettingsError, Term, solve};
+use super::admm::{self, Ended, Residuals, Settings, SettingsError, Term, solve};
 use super::map::Map;
 use super::proximal::{Exactly, NonNegative, Objective};
 use crate::domain::{Clique, Domain};
@@ -124,6 +124,14 @@ pub enum ContingencyError {
         /// The noisy ones.
         found: usize,
     },
+    /// A noisy cell is infinite or not a number.
+    #[error("noisy cell {cell} is {value}, which is no finite number")]
+    Cell {
+        /// Its place.
+        cell: usize,
+        /// What it is.
+        value: f64,
+    },
 }
 
 /// The table that is nearest to the noisy cells by the objective, among tables that have the public
@@ -144,8 +152,11 @@ pub fn estimate(
     if expected != found {
         return Err(ContingencyError::Cells { expected, found });
     }
+    if let Some(cell) = noisy.iter().position(|value| !value.is_finite()) {
+        return Err(ContingencyError::Cell { cell, value: noisy[cell] });
+    }
     if public.is_empty() {
-        let residuals = Residuals { primal: Vec::new(), dual: 0.0, converged: true };
+        let residuals = Residuals { primal: Vec::new(), dual: 0.0, ended: Ended::Converged };
         let cells = noisy.iter().map(|cell| cell.max(0.0)).collect();
         return Ok(Estimate { cells, iterations: 0, residuals });
     }
@@ -153,13 +164,13 @@ pub fn estimate(
     let (near, known) = (objective.near(&noisy), Exactly(&counts));
     let marginals = Map::Sparse(&public.sums);
     let maps = [Map::Identity, Map::Identity, marginals];
-    let combine = Combine::factor(&maps, noisy.len()).expect("A^T A + 2 I is positive definite");
+    let factor = admm::Factor::new(&maps, noisy.len()).expect("A^T A + 2 I is positive definite");
     let terms = [
         Term { map: Map::Identity, function: &near },
         Term { map: Map::Identity, function: &NonNegative },
         Term { map: marginals, function: &known },
     ];
-    let solution = solve(&terms, &combine, noisy.clone(), settings);
+    let solution = solve(&terms, &factor, noisy.clone(), settings);
     Ok(Estimate {
         cells: objective.counts(&solution.x),
         iterations: solution.iterations,

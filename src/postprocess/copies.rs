@@ -24,12 +24,14 @@ pub(super) struct Copies<'a> {
     is_mapped: Vec<bool>,
 }
 
-/// What an iteration changed: squares, summed over the entries.
+/// What an iteration changed for a term: squares, summed over the entries.
 pub(super) struct Change {
-    /// x - x of the iteration before.
-    pub(super) x: f64,
-    /// For each term, A x - z, and the number of its entries.
-    pub(super) apart: Vec<(f64, usize)>,
+    /// A x - z.
+    pub(super) apart: f64,
+    /// A x - A x of the iteration before.
+    pub(super) moved: f64,
+    /// The number of entries.
+    pub(super) entries: usize,
 }
 
 impl<'a> Copies<'a> {
@@ -65,8 +67,8 @@ impl<'a> Copies<'a> {
     }
 
     /// From x and the one that follows it: x, u, and the next z of the terms without a map, whose z - u
-    /// takes the place of the sum.
-    pub(super) fn advance(&mut self, rho: f64, x: &mut [f64], next: &mut [f64]) -> Change {
+    /// takes the place of the sum. Returns what has changed for each term.
+    pub(super) fn advance(&mut self, rho: f64, x: &mut [f64], next: &mut [f64]) -> Vec<Change> {
         let advance = |(part, (x, next)): (&mut Part<'_>, (&mut [f64], &mut [f64]))| {
             part.advance(rho, x, next);
         };
@@ -81,15 +83,16 @@ impl<'a> Copies<'a> {
         }
         let mut mapped = self.mapped.iter_mut();
         let mut local = 0..;
-        let apart = self.is_mapped.iter().map(|is_mapped| match is_mapped {
+        let moved = self.parts.iter().map(|part| part.moved).sum();
+        let changes = self.is_mapped.iter().map(|is_mapped| match is_mapped {
             true => mapped.next().expect("one for each").update_dual(x),
             false => {
                 let index = local.next().expect("endless");
-                (self.parts.iter().map(|part| part.copies[index].apart).sum(), x.len())
+                let apart = self.parts.iter().map(|part| part.copies[index].apart).sum();
+                Change { apart, moved, entries: x.len() }
             }
         });
-        let apart = apart.collect();
-        Change { x: self.parts.iter().map(|part| part.moved).sum(), apart }
+        changes.collect()
     }
 }
 
@@ -152,30 +155,34 @@ struct Mapped<'a> {
     term: &'a Term<'a>,
     z: Vec<f64>,
     u: Vec<f64>,
-    /// A x, and z - u.
+    /// A x.
     image: Vec<f64>,
-    difference: Vec<f64>,
+    /// z - u, and then the next A x.
+    scratch: Vec<f64>,
 }
 
 impl<'a> Mapped<'a> {
     fn new(term: &'a Term<'a>, x: &[f64]) -> Self {
         let rows = term.map.rows(x.len());
-        let [mut image, z, u, difference] = std::array::from_fn(|_| vec![0.0; rows]);
+        let [mut image, z, u, scratch] = std::array::from_fn(|_| vec![0.0; rows]);
         term.map.apply(x, &mut image);
-        Self { term, z, u, image, difference }
+        Self { term, z, u, image, scratch }
     }
 
     fn minimise(&mut self, rho: f64, sum: &mut [f64]) {
         find(self.term.function, rho, 0, &self.image, &self.u, &mut self.z);
-        self.difference.fill(0.0);
-        add_difference(&self.z, &self.u, &mut self.difference);
-        self.term.map.add_transposed(&self.difference, sum);
+        self.scratch.fill(0.0);
+        add_difference(&self.z, &self.u, &mut self.scratch);
+        self.term.map.add_transposed(&self.scratch, sum);
     }
 
-    /// Adds A x - z to u, and returns its square and its number of entries.
-    fn update_dual(&mut self, x: &[f64]) -> (f64, usize) {
-        self.term.map.apply(x, &mut self.image);
-        (add_residual(&self.image, &self.z, &mut self.u), self.z.len())
+    /// Adds A x - z to u.
+    fn update_dual(&mut self, x: &[f64]) -> Change {
+        self.term.map.apply(x, &mut self.scratch);
+        let moved = squared_distance(&self.scratch, &self.image, false);
+        std::mem::swap(&mut self.image, &mut self.scratch);
+        let apart = add_residual(&self.image, &self.z, &mut self.u);
+        Change { apart, moved, entries: self.z.len() }
     }
 }
 

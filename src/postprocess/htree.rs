@@ -124,7 +124,9 @@ impl HTree {
     /// A forest fits into a near cache, and forests do not depend on each other.
     fn in_each_forest(&self, nodes: &mut [f64], work: impl Fn(&mut [&mut [f64]], bool) + Sync) {
         let mut levels = self.tree.split(nodes);
-        let mut widths = successors(Some(self.roots), |width| Some(width * self.tree.branching()));
+        // One width ahead of the levels, which may be beyond all numbers.
+        let wider = |width: &usize| Some(width.saturating_mul(self.tree.branching()));
+        let mut widths = successors(Some(self.roots), wider);
         let mut forests: Vec<Vec<&mut [f64]>> = Vec::new();
         for level in levels.drain(self.cut..) {
             let parts = level.chunks_mut(widths.next().expect("endless"));

@@ -18,8 +18,12 @@ pub trait Projection: Sync {
 /// difference in some unit.
 ///
 /// alpha = 1 is maximum likelihood under Laplace noise, alpha = 0 least squares; for these the unit
-/// changes the way of the iterations, but not where they end. In between it says from which
+/// changes the way of the iterations, and not what is optimal. In between it says from which
 /// difference on the square counts for more: alpha / (1 - alpha) units.
+///
+/// For alpha < 1 it is strictly convex, so that the answers A x nearest to the noisy ones are unique. For
+/// alpha = 1 many may be optimal, at one distance: where the iterations end among them depends on the unit,
+/// on rho and on the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Objective {
     alpha: f64,

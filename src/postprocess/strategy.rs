@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::admm::{Combine, Residuals, Settings, SettingsError, Term, solve};
+use super::admm::{Factor, Residuals, Settings, SettingsError, Term, solve};
 use super::map::Map;
 use super::proximal::{NonNegative, Objective};
 use crate::numeric::matrix::Matrix;
@@ -15,7 +15,7 @@ const SPARSE: f64 = 0.25;
 pub struct Strategy {
     queries: Queries,
     /// Of A^T A + I.
-    combine: Combine<'static>,
+    factor: Factor,
 }
 
 enum Queries {
@@ -81,6 +81,14 @@ pub enum StrategyError {
         /// The answers.
         found: usize,
     },
+    /// An answer is infinite or not a number.
+    #[error("answer {answer} is {value}, which is no finite number")]
+    Answer {
+        /// Its place.
+        answer: usize,
+        /// What it is.
+        value: f64,
+    },
 }
 
 impl Strategy {
@@ -88,8 +96,8 @@ impl Strategy {
     pub fn new(queries: Matrix) -> Result<Self, StrategyError> {
         let queries = Queries::new(queries);
         let maps = [queries.map(), Map::Identity];
-        let combine = Combine::factor(&maps, queries.shape().1).ok_or(StrategyError::NotFinite)?;
-        Ok(Self { queries, combine })
+        let factor = Factor::new(&maps, queries.shape().1).ok_or(StrategyError::NotFinite)?;
+        Ok(Self { queries, factor })
     }
 
     /// The counts x >= 0 whose answers A x are nearest to the noisy ones by the objective.
@@ -107,6 +115,9 @@ impl Strategy {
         if expected != found {
             return Err(StrategyError::Answers { expected, found });
         }
+        if let Some(answer) = noisy.iter().position(|value| !value.is_finite()) {
+            return Err(StrategyError::Answer { answer, value: noisy[answer] });
+        }
         let noisy = objective.scaled(noisy);
         let near = objective.near(&noisy);
         let terms = [
@@ -114,7 +125,7 @@ impl Strategy {
             Term { map: Map::Identity, function: &NonNegative },
         ];
         let start = vec![0.0; cols];
-        let solution = solve(&terms, &self.combine, start, settings);
+        let solution = solve(&terms, &self.factor, start, settings);
         Ok(Estimate {
             counts: objective.counts(&solution.x),
             iterations: solution.iterations,

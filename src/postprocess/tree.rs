@@ -16,7 +16,7 @@ pub struct Tree {
 }
 
 /// Why there is no such tree.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum TreeError {
     /// Nodes with fewer children would never come together.
     #[error("the branching factor must be at least 2, and is {0}")]
@@ -37,6 +37,14 @@ pub enum TreeError {
         expected: usize,
         /// The numbers that were given.
         found: usize,
+    },
+    /// The number of a node is infinite or not a number.
+    #[error("node {node} is {value}, which is no finite number")]
+    Node {
+        /// Its place, level by level from the root.
+        node: usize,
+        /// What it is.
+        value: f64,
     },
 }
 
@@ -100,12 +108,17 @@ impl Tree {
         levels
     }
 
-    /// Refuses lists that do not have a number for each node.
+    /// Refuses lists that do not have a finite number for each node.
     pub fn check(&self, numbers: &[f64]) -> Result<(), TreeError> {
         let (expected, found) = (self.nodes(), numbers.len());
         let (leaves, branching) = (self.leaves(), self.branching);
-        let wrong = TreeError::Nodes { leaves, branching, expected, found };
-        (expected == found).then_some(()).ok_or(wrong)
+        if expected != found {
+            return Err(TreeError::Nodes { leaves, branching, expected, found });
+        }
+        match numbers.iter().position(|number| !number.is_finite()) {
+            Some(node) => Err(TreeError::Node { node, value: numbers[node] }),
+            None => Ok(()),
+        }
     }
 
     /// Fills in the sums above the leaves, which are the last entries of `nodes`.
@@ -141,7 +154,8 @@ impl Tree {
                 children.iter_mut().for_each(|child| *child = child.max(0.0));
                 let sum: f64 = children.iter().sum();
                 match sum > 0.0 {
-                    true => children.iter_mut().for_each(|child| *child *= parent / sum),
+                    // Not parent / sum, which may be infinite where the sum is next to nothing.
+                    true => children.iter_mut().for_each(|child| *child = parent * (*child / sum)),
                     false => children.fill(parent / children.len() as f64),
                 }
             }

@@ -181,6 +181,8 @@ impl<'a> Group<'a> {
                 cost[set] = 0.0;
                 continue;
             }
+            // What is kept is visited however the set is split. Most splits need no closer look.
+            let least = self.alphabet.cost(kept(set));
             // The half with the lowest member, so that every split is seen once.
             let low = set & set.wrapping_neg();
             let rest = set & !low;
@@ -189,7 +191,7 @@ impl<'a> Group<'a> {
                 half = (half - 1) & rest;
                 let (one, other) = (low | half, rest & !half);
                 let so_far = cost[one] + cost[other];
-                if so_far < cost[set] && so_far < ceiling {
+                if so_far + least < cost[set].min(ceiling) {
                     let total = so_far + self.alphabet.cost(kept(one) | kept(other));
                     if total < cost[set] {
                         cost[set] = total;

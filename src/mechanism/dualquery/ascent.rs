@@ -1,6 +1,7 @@
 use rand::{Rng, RngExt};
 
 use super::payoff::Payoff;
+use super::record::Ties;
 
 /// Starts of the search: our choice, some milliseconds.
 const STARTS: usize = 50;
@@ -8,26 +9,39 @@ const STARTS: usize = 50;
 /// Coordinate ascent from random starts: a class for each attribute, of a payoff that no change of
 /// a single attribute improves. For rounds whose exact elimination does not fit into memory; it
 /// sees the sampled queries only, so that privacy does not depend on how good it is.
-pub(super) fn ascend(payoff: &Payoff, rng: &mut impl Rng) -> Vec<usize> {
+///
+/// The starts are random whatever the ties; when those go to the first, they do in every step, and among
+/// the ends.
+pub(super) fn ascend(payoff: &Payoff, ties: Ties, rng: &mut impl Rng) -> Vec<usize> {
     let mut best: Option<(f64, Vec<usize>)> = None;
     for _ in 0..STARTS {
         let domain = &payoff.domain;
         let mut chosen: Vec<usize> =
             domain.ids().map(|id| rng.random_range(0..domain.size(id))).collect();
         let mut value = payoff.value(&chosen);
-        while let Some(better) = improve(payoff, &mut chosen, value, rng) {
+        while let Some(better) = improve(payoff, &mut chosen, value, ties, rng) {
             value = better;
         }
-        if best.as_ref().is_none_or(|(most, _)| value > *most) {
+        let is_better = |(most, other): &(f64, Vec<usize>)| {
+            let is_first = || ties == Ties::First && payoff.is_before(&chosen, other);
+            value > *most || value == *most && is_first()
+        };
+        if best.as_ref().is_none_or(is_better) {
             best = Some((value, chosen));
         }
     }
     best.map_or_else(Vec::new, |(_, chosen)| chosen)
 }
 
-/// One pass over the attributes, each set to a best class given the others, ties at random. The
-/// payoff afterwards if it is better than `before`.
-fn improve(payoff: &Payoff, chosen: &mut [usize], before: f64, rng: &mut impl Rng) -> Option<f64> {
+/// One pass over the attributes, each set to a best class given the others. The payoff afterwards if
+/// it is better than `before`.
+fn improve(
+    payoff: &Payoff,
+    chosen: &mut [usize],
+    before: f64,
+    ties: Ties,
+    rng: &mut impl Rng,
+) -> Option<f64> {
     for id in payoff.domain.ids() {
         let mut values = vec![0.0; payoff.domain.size(id)];
         for (clique, table) in payoff.tables.iter().filter(|(clique, _)| clique.contains(id)) {
@@ -37,8 +51,8 @@ fn improve(payoff: &Payoff, chosen: &mut [usize], before: f64, rng: &mut impl Rn
             }
         }
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let ties: Vec<usize> = (0..values.len()).filter(|&class| values[class] == most).collect();
-        chosen[id.index()] = ties[rng.random_range(0..ties.len())];
+        let best: Vec<usize> = (0..values.len()).filter(|&class| values[class] == most).collect();
+        chosen[id.index()] = best[ties.among(best.len(), rng)];
     }
     let after = payoff.value(chosen);
     (after > before).then_some(after)

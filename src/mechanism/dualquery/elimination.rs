@@ -1,5 +1,6 @@
-use rand::Rng;
+use rand::{Rng, RngExt};
 
+use super::order::Order;
 use super::payoff::Payoff;
 use super::record::Ties;
 use crate::domain::{Clique, Domain};
@@ -12,10 +13,11 @@ use crate::numeric::strided::{Projection, for_each_offset, row_major_strides};
 /// payoff below it for every value of what they share, and in how many ways it is attained (in real
 /// values, not in classes). Downwards each clique draws its cell among those that attain it, by
 /// their ways, so that the result is uniform over all records of the largest payoff, whatever the
-/// tree; or the first of them.
+/// tree.
 ///
 /// Payoffs are sums of whole numbers, so that ties are exact. Costs a few passes over the cells of
-/// the tree, twice 8 bytes each.
+/// the tree, twice 8 bytes each; the first of all records takes them again for every so many
+/// attributes ([`Order`]).
 pub(super) struct Elimination<'a> {
     payoff: &'a Payoff,
     tree: JunctionTree,
@@ -34,24 +36,38 @@ impl<'a> Elimination<'a> {
 
     /// A class for each attribute, of the largest payoff.
     pub(super) fn run(&self, ties: Ties, rng: &mut impl Rng) -> Vec<usize> {
-        let ways = self.upwards();
-        let domain = &self.payoff.domain;
-        let mut chosen = vec![0; domain.len()];
+        match ties {
+            Ties::Random => self.draw_all(&[], rng),
+            Ties::First => {
+                let mut order = Order::new(self.payoff);
+                let mut chosen = self.draw_all(&order.preferences(), rng);
+                while order.hold(&chosen) {
+                    chosen = self.draw_all(&order.preferences(), rng);
+                }
+                chosen
+            }
+        }
+    }
+
+    /// Any of the best by the payoff and what is preferred beside it, tables over single attributes.
+    fn draw_all(&self, preferred: &[(Clique, Vec<f64>)], rng: &mut impl Rng) -> Vec<usize> {
+        let ways = self.upwards(preferred);
+        let mut chosen = vec![0; self.payoff.domain.len()];
         for index in (0..self.tree.len()).rev() {
-            self.draw(index, &ways[index], &mut chosen, ties, rng);
+            self.draw(index, &ways[index], &mut chosen, rng);
         }
         chosen
     }
 
     /// For each clique, in how many ways each cell attains the best of those that agree with it on
     /// what the clique shares with its parent; up to a factor, and 0 where it does not.
-    fn upwards(&self) -> Vec<Vec<f64>> {
+    fn upwards(&self, preferred: &[(Clique, Vec<f64>)]) -> Vec<Vec<f64>> {
         let domain = &self.payoff.domain;
         let cells = |index: usize| self.tree.cells(index) as usize;
         let mut best: Vec<Vec<f64>> =
             (0..self.tree.len()).map(|index| vec![0.0; cells(index)]).collect();
         let mut ways: Vec<Vec<f64>> = best.iter().map(|table| vec![1.0; table.len()]).collect();
-        for (clique, table) in &self.payoff.tables {
+        for (clique, table) in self.payoff.tables.iter().chain(preferred) {
             let holds = |index: &usize| clique.is_subset(&self.tree.cliques()[*index]);
             let index = (0..self.tree.len()).find(holds).expect("the tree covers every clique");
             let projection = onto(domain, &self.tree.cliques()[index], clique);
@@ -89,14 +105,7 @@ impl<'a> Elimination<'a> {
     }
 
     /// Draws a cell of a clique, by its ways, among those that agree with what its parent chose.
-    fn draw(
-        &self,
-        index: usize,
-        ways: &[f64],
-        chosen: &mut [usize],
-        ties: Ties,
-        rng: &mut impl Rng,
-    ) {
+    fn draw(&self, index: usize, ways: &[f64], chosen: &mut [usize], rng: &mut impl Rng) {
         let domain = &self.payoff.domain;
         let clique = &self.tree.cliques()[index];
         let (shape, strides) = (domain.shape(clique), row_major_strides(&domain.shape(clique)));
@@ -114,7 +123,7 @@ impl<'a> Elimination<'a> {
         let free_strides: Vec<usize> = free.iter().map(|&axis| strides[axis]).collect();
         let mut total = 0.0;
         for_each_offset(&free_shape, &free_strides, |_, offset| total += ways[fixed + offset]);
-        let mut left = ties.within(total, rng);
+        let mut left = total * rng.random::<f64>();
         let mut drawn = None;
         for_each_offset(&free_shape, &free_strides, |_, offset| {
             let here = ways[fixed + offset];

@@ -36,6 +36,7 @@
 mod ascent;
 mod elimination;
 mod likelihood;
+mod order;
 mod own;
 mod payoff;
 mod queries;
@@ -91,7 +92,7 @@ pub(super) static DUALQUERY: Kind = Kind {
         Parameter {
             name: "ties",
             default: "\"random\"",
-            meaning: "which of several best records is taken: any, or the one with the first values",
+            meaning: "which of several best records is taken: any, or the first in the order of their values",
         },
     ],
     build: |table| Ok(Box::new(DualQuery::checked(parse(table)?)?)),

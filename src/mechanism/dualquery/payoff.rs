@@ -13,7 +13,7 @@ use crate::domain::{AttributeId, Clique, Domain};
 /// about a few values of each attribute, so that a table over classes has hundreds of cells where
 /// one over values has ten thousand, and nothing is lost.
 pub(super) struct Payoff {
-    /// The attributes of the samples, with a value for each class.
+    /// The attributes of the samples, with a value for each class, declared in the order of the real ones.
     pub(super) domain: Domain,
     /// The tables, by their cliques in that domain.
     pub(super) tables: Vec<(Clique, Vec<f64>)>,
@@ -79,6 +79,14 @@ impl Payoff {
     /// The payoff of a class for each attribute.
     pub(super) fn value(&self, chosen: &[usize]) -> f64 {
         self.tables.iter().map(|(clique, table)| table[self.cell(clique, chosen)]).sum()
+    }
+
+    /// Whether the first record with these classes comes before the first one with others: attribute by
+    /// attribute, as [`Ties::First`] has it. Classes are in the order of their first values.
+    pub(super) fn is_before(&self, chosen: &[usize], others: &[usize]) -> bool {
+        let mut pairs =
+            self.domain.declared().iter().map(|id| (chosen[id.index()], others[id.index()]));
+        pairs.find(|(here, there)| here != there).is_some_and(|(here, there)| here < there)
     }
 
     /// Where the table over `clique` keeps these classes.

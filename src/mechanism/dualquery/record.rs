@@ -23,8 +23,9 @@ pub(super) struct Best {
 pub(super) enum Ties {
     /// Any of them, uniformly.
     Random,
-    /// The one with the first values, as a maximum over arrays finds it: what the method's indifference
-    /// becomes in the published script.
+    /// The first of them when records are in the order of their values, attribute by attribute in axis
+    /// order, as a maximum over an array of all records would find it: what the method's indifference
+    /// becomes in the published script. Of a search, the first of the best that it finds.
     First,
 }
 
@@ -34,14 +35,6 @@ impl Ties {
         match self {
             Ties::Random => rng.random_range(0..count),
             Ties::First => 0,
-        }
-    }
-
-    /// How much of a total to pass over.
-    pub(super) fn within(self, total: f64, rng: &mut impl Rng) -> f64 {
-        match self {
-            Ties::Random => total * rng.random::<f64>(),
-            Ties::First => 0.0,
         }
     }
 }
@@ -59,7 +52,7 @@ pub(super) fn best_record(
     let searched = elimination.is_none();
     let chosen = match elimination {
         Some(elimination) => elimination.run(ties, rng),
-        None => ascend(&payoff, rng),
+        None => ascend(&payoff, ties, rng),
     };
     Best { record: payoff.record(queries.domain(), &chosen, ties, rng), searched }
 }

@@ -85,8 +85,9 @@ impl Laplace {
         let of_way = |(name, way): (&'static str, Way)| {
             let known = known.to_vec();
             let count = known.len();
-            let process =
-                move |place: usize, measured: &Measurement| process(way, &known[place], measured);
+            let process = move |place: usize, measured: &Measurement, deadline| {
+                process(way, &known[place], measured, deadline)
+            };
             (name, Box::new(EachMarginal { count, process }) as Box<dyn Estimator>)
         };
         Way::all(self.mixture).map(of_way).into()
@@ -97,6 +98,7 @@ fn process(
     way: Way,
     known: &PublicMarginals,
     measured: &Measurement,
+    deadline: Option<Instant>,
 ) -> Result<Processed, EstimatorError> {
     let cells = measured.y.len();
     if !known.is_empty() && cells > MOST_CELLS {
@@ -108,10 +110,10 @@ fn process(
         return Err(EstimatorError::Infeasible { bytes, message });
     }
     let objective = way.objective(measured.stddev).map_err(refused)?;
-    let found =
-        contingency::estimate(known, &measured.y, objective, &way.settings(measured.stddev));
+    let settings = way.settings(measured.stddev, deadline);
+    let found = contingency::estimate(known, &measured.y, objective, &settings);
     let contingency::Estimate { cells, iterations, residuals } = found.map_err(refused)?;
-    Ok(Processed { cells, iterations, message: residuals.to_string() })
+    Processed::after(iterations, &residuals, cells)
 }
 
 /// Adds the public marginals of each measured one to the answers, and returns what they say about it.

@@ -160,7 +160,7 @@ fn solution(found: &Found, measured: &Measurement) -> Vec<f64> {
 
 fn own(found: Vec<Arc<Found>>) -> Box<dyn Estimator> {
     let count = found.len();
-    let process = move |place: usize, measured: &Measurement| {
+    let process = move |place: usize, measured: &Measurement, _: Option<Instant>| {
         Ok(Processed { cells: solution(&found[place], measured), ..Processed::default() })
     };
     Box::new(EachMarginal { count, process })

@@ -94,7 +94,7 @@ impl Mechanism for Php {
             Ok(Measurement { clique, query, y, stddev })
         })?;
         let total = task.total(neighbours, &answers)?;
-        let process = |_: usize, measured: &Measurement| {
+        let process = |_: usize, measured: &Measurement, _: Option<Instant>| {
             let mut cells = vec![0.0; measured.query.cols()];
             if let [QueryFactor::Intervals(clusters)] = measured.query.factors() {
                 for (&(start, end), sum) in clusters.iter().zip(&measured.y) {

@@ -80,7 +80,7 @@ impl Mechanism for Privlet {
             Ok(Measurement { clique, query, y, stddev })
         })?;
         let total = task.total(neighbours, &answers)?;
-        let process = |_: usize, measured: &Measurement| {
+        let process = |_: usize, measured: &Measurement, _: Option<Instant>| {
             let mut cells = haar::inverse(&measured.y);
             cells.truncate(measured.query.cols());
             Ok(Processed { cells, ..Processed::default() })

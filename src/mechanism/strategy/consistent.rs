@@ -2,6 +2,7 @@
 //! by Lee, Wang, Kifer (KDD 2015, section 5.3). Each measured marginal is on its own.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use crate::estimation::estimator::{Estimator, EstimatorError};
 use crate::estimation::loss::Measurement;
@@ -25,8 +26,9 @@ pub(in crate::mechanism) fn estimators(
     let of_way = |(name, way): (&'static str, Way)| {
         let strategies = strategies.clone();
         let count = strategies.len();
-        let process =
-            move |place: usize, measured: &Measurement| process(way, &strategies[place], measured);
+        let process = move |place: usize, measured: &Measurement, deadline| {
+            process(way, &strategies[place], measured, deadline)
+        };
         (name, Box::new(EachMarginal { count, process }) as Box<dyn Estimator>)
     };
     Way::all(mixture).map(of_way).into()
@@ -36,6 +38,7 @@ fn process(
     way: Way,
     strategy: &Prepared,
     measured: &Measurement,
+    deadline: Option<Instant>,
 ) -> Result<Processed, EstimatorError> {
     let (rows, cols) = (measured.query.rows(), measured.query.cols());
     if rows.max(cols).saturating_mul(cols) > MOST_ENTRIES {
@@ -49,9 +52,8 @@ fn process(
     let strategy = strategy.get_or_init(|| Strategy::new(measured.query.to_dense()));
     let strategy = strategy.as_ref().map_err(refused)?;
     let objective = way.objective(measured.stddev).map_err(refused)?;
-    let found = strategy
-        .estimate(&measured.y, objective, &way.settings(measured.stddev))
-        .map_err(refused)?;
+    let settings = way.settings(measured.stddev, deadline);
+    let found = strategy.estimate(&measured.y, objective, &settings).map_err(refused)?;
     let Estimate { counts, iterations, residuals } = found;
-    Ok(Processed { cells: counts, iterations, message: residuals.to_string() })
+    Processed::after(iterations, &residuals, counts)
 }

@@ -19,7 +19,7 @@ use super::{
     parse,
 };
 use crate::domain::{Clique, Domain};
-use crate::estimation::estimator::Estimator;
+use crate::estimation::estimator::{Estimator, EstimatorError};
 use crate::estimation::loss::Measurement;
 use crate::postprocess::histogram;
 use crate::postprocess::htree::HTree;
@@ -126,7 +126,7 @@ impl SumTree {
         let count = trees.len();
         let htree = {
             let trees = trees.to_vec();
-            let process = move |place: usize, measured: &Measurement| {
+            let process = move |place: usize, measured: &Measurement, _: Option<Instant>| {
                 let nodes = trees[place].project(&measured.y).map_err(refused)?;
                 Ok(Processed { cells: leaves(&trees[place], &nodes), ..Processed::default() })
             };
@@ -134,16 +134,8 @@ impl SumTree {
         };
         let ways = Way::all(self.mixture).map(|(name, way)| {
             let trees = trees.to_vec();
-            let process = move |place: usize, measured: &Measurement| {
-                let objective = way.objective(measured.stddev).map_err(refused)?;
-                let found = histogram::estimate(
-                    &trees[place],
-                    &measured.y,
-                    objective,
-                    &way.settings(measured.stddev),
-                );
-                let histogram::Estimate { bins, iterations, residuals } = found.map_err(refused)?;
-                Ok(Processed { cells: bins, iterations, message: residuals.to_string() })
+            let process = move |place: usize, measured: &Measurement, deadline| {
+                process(way, &trees[place], measured, deadline)
             };
             (name, Box::new(EachMarginal { count, process }) as Box<dyn Estimator>)
         });
@@ -151,9 +143,22 @@ impl SumTree {
     }
 }
 
+fn process(
+    way: Way,
+    tree: &HTree,
+    measured: &Measurement,
+    deadline: Option<Instant>,
+) -> Result<Processed, EstimatorError> {
+    let objective = way.objective(measured.stddev).map_err(refused)?;
+    let settings = way.settings(measured.stddev, deadline);
+    let found = histogram::estimate(tree, &measured.y, objective, &settings);
+    let histogram::Estimate { bins, iterations, residuals } = found.map_err(refused)?;
+    Processed::after(iterations, &residuals, bins)
+}
+
 fn own(trees: &[HTree]) -> Box<dyn Estimator> {
     let (count, trees) = (trees.len(), trees.to_vec());
-    let process = move |place: usize, measured: &Measurement| {
+    let process = move |place: usize, measured: &Measurement, _: Option<Instant>| {
         Ok(Processed { cells: leaves(&trees[place], &measured.y), ..Processed::default() })
     };
     Box::new(EachMarginal { count, process })

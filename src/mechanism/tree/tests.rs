@@ -3,6 +3,7 @@ use crate::factor::Projectable;
 use crate::mechanism::small_table::{SmallTable, answers};
 use crate::numeric::cholesky::Cholesky;
 use crate::numeric::matrix::Matrix;
+use crate::postprocess::admm::Settings;
 use crate::privacy::Epsilon;
 use crate::privacy::sensitivity::brute_force::{Records, worst_case};
 
@@ -49,9 +50,41 @@ fn bad_parameters_are_refused_by_name() {
         ("alpha = 1.5", "alpha"),
         ("alpha = -0.1", "alpha"),
         ("rho = 0.0", "rho"),
+        ("rho = 0", "rho"),
+        ("rho = -2", "rho"),
+        ("rho = nan", "rho"),
+        ("rho = \"best\"", "rho"),
+        ("rho = [2.0]", "rho"),
     ] {
         let message = (TREE.build)(&text.parse().unwrap()).err().unwrap().message;
         assert!(message.starts_with(name), "{text}: {message}");
+    }
+}
+
+#[test]
+fn rho_may_be_a_number_a_whole_number_or_auto() {
+    let settings = |text: &str| {
+        let (mixture, _) = Mixture::split(&text.parse().unwrap()).unwrap();
+        Way::AdmmL1(mixture).settings(100.0, None)
+    };
+    let suited = Settings::suited(0.9, 100.0);
+    assert_eq!(settings("rho = 2.5"), Settings { rho: 2.5, ..suited });
+    assert_eq!(settings("rho = 3"), Settings { rho: 3.0, ..suited });
+    assert_eq!(settings("rho = \"auto\""), suited);
+    assert_eq!(settings(""), suited);
+    assert!((TREE.build)(&"branching = 3\nrho = \"auto\"".parse().unwrap()).is_ok());
+}
+
+#[test]
+fn estimates_that_run_out_of_time_are_timeouts() {
+    let table = SmallTable::new(&[3, 0, 2, 5, 1, 4]);
+    let (release, _) = table.release(&TREE, Epsilon::new(0.1).unwrap(), Neighbours::AddRemove, 1);
+    let measured = &answers(&release)[0];
+    let htree = HTree::new(Tree::new(2, 6).unwrap());
+    for (name, way) in Way::all(Mixture::default()) {
+        let ended = process(way, &htree, measured, Some(Instant::now()));
+        assert!(matches!(ended, Err(EstimatorError::Timeout { iterations: 1 })), "{name}");
+        assert!(process(way, &htree, measured, None).is_ok(), "{name}");
     }
 }
 

@@ -1,5 +1,8 @@
+mod iterations;
+mod many_parts;
 mod programs;
 mod recipes;
+mod refusals;
 mod trees;
 
 use rand::{RngExt, SeedableRng};

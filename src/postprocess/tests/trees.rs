@@ -121,6 +121,30 @@ proptest! {
 }
 
 #[test]
+fn children_next_to_nothing_are_scaled_to_finite_numbers() {
+    // The parent over their sum would be infinite.
+    let least = f64::from_bits(1);
+    let mut nodes = [8.0, least, least];
+    Tree::new(2, 2).unwrap().scale_down(&mut nodes);
+    assert_eq!(nodes, [8.0, 4.0, 4.0]);
+    let mut nodes = [8.0, 0.0, least];
+    Tree::new(2, 2).unwrap().scale_down(&mut nodes);
+    assert_eq!(nodes, [8.0, 0.0, 8.0]);
+}
+
+#[test]
+fn nodes_may_sum_more_neighbours_than_there_are_or_could_be() {
+    for branching in [5, 1 << 40, usize::MAX] {
+        let htree = HTree::new(Tree::new(branching, 5).unwrap());
+        let nodes = [20.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+        // Of the 5 that the root is more, it gives up 5/6 and each leaf gets 5/6.
+        let found = htree.project(&nodes).unwrap();
+        let expected = [115.0, 11.0, 17.0, 23.0, 29.0, 35.0].map(|sixths| sixths / 6.0);
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
+    }
+}
+
+#[test]
 fn trees_that_do_not_fit_are_refused() {
     assert_eq!(Tree::new(1, 4), Err(TreeError::Branching(1)));
     assert_eq!(Tree::new(2, 0), Err(TreeError::NoLeaves));

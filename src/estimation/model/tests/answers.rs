@@ -214,3 +214,20 @@ fn what_cannot_be_answered_is_refused_with_the_reason() {
         InferenceError::NoSuchAttribute { id: AttributeId(9), attributes: 4 }
     );
 }
+
+/// A hub of three attributes, and five cliques at each of them with an attribute of their own. Of all
+/// fifteen tables nothing is summed out before the hub, which gets them from three sides.
+#[test]
+fn tables_from_all_sides_of_a_star_are_multiplied_once() {
+    let domain = Domain::new((0..18).map(|i| (format!("x{i}"), 2))).unwrap();
+    let mut cliques = vec![clique(&[0, 1, 2])];
+    cliques.extend((3..18).map(|leaf| clique(&[leaf % 3, leaf])));
+    let model = random_model(domain, cliques, 2.0, false, 3);
+    let joint = joint(&model).unwrap();
+    for wanted in [clique(&(3..18).collect::<Vec<_>>()), clique(&(2..17).collect::<Vec<_>>())] {
+        let found = model.calibrate().unwrap().marginal(&wanted).unwrap();
+        let expected: Vec<f64> =
+            joint.sum_onto(&wanted).values().iter().map(|p| model.total() * p).collect();
+        assert_close(found.values(), &expected, 1e-9);
+    }
+}

@@ -1,0 +1,72 @@
+use super::payoff::Payoff;
+use crate::domain::{AttributeId, Clique};
+
+/// What is preferred beside a payoff, so that the first of the best records is the only best one.
+///
+/// The place of a record in the order of values is itself a sum over its attributes: class c of the k-th
+/// takes c 2^-(b_1 + ... + b_k) away, where b_k bits tell its classes apart. In all it is less than 1, and so
+/// decides among records of equal payoff, which is a whole number. Sums are exact as long as they have 53
+/// bits; attributes are therefore ranked a few at a time, and those ranked before are held where they are, by
+/// penalties that no payoff outweighs.
+pub(super) struct Order<'a> {
+    payoff: &'a Payoff,
+    /// The attributes in their order.
+    attributes: &'a [AttributeId],
+    /// The classes of the first ones, which are held.
+    held: Vec<usize>,
+    /// How many of the next ones are ranked.
+    ranked: usize,
+    /// More than any two payoffs differ by.
+    penalty: f64,
+}
+
+impl<'a> Order<'a> {
+    /// Ranks the first attributes.
+    pub(super) fn new(payoff: &'a Payoff) -> Self {
+        let largest = |table: &Vec<f64>| table.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        let most: f64 = payoff.tables.iter().map(|(_, table)| largest(table)).sum();
+        let attributes = payoff.domain.declared();
+        let mut order =
+            Self { payoff, attributes, held: Vec::new(), ranked: 0, penalty: 2.0 * most + 2.0 };
+        order.rank();
+        order
+    }
+
+    /// Holds what was ranked at the classes of a best record, and ranks the next attributes, if any are
+    /// left.
+    pub(super) fn hold(&mut self, chosen: &[usize]) -> bool {
+        let ranked = &self.attributes[self.held.len()..][..self.ranked];
+        self.held.extend(ranked.iter().map(|id| chosen[id.index()]));
+        self.rank();
+        self.ranked > 0
+    }
+
+    /// As many of the next attributes as fit, at least one: the bits of payoff and penalties are before
+    /// the point, those of the rank after it.
+    fn rank(&mut self) {
+        let left = &self.attributes[self.held.len()..];
+        let mut bits = (self.penalty * (self.attributes.len() + 1) as f64).log2().ceil() as u32;
+        let fits = |id: &&AttributeId| {
+            bits += self.payoff.domain.size(**id).next_power_of_two().ilog2();
+            bits < f64::MANTISSA_DIGITS
+        };
+        self.ranked = left.iter().take_while(fits).count().max(1).min(left.len());
+    }
+
+    /// A table for each attribute that is held or ranked.
+    pub(super) fn preferences(&self) -> Vec<(Clique, Vec<f64>)> {
+        let (held, left) = self.attributes.split_at(self.held.len());
+        let table = |id: AttributeId, of: &dyn Fn(usize) -> f64| {
+            (Clique::new([id]), (0..self.payoff.domain.size(id)).map(of).collect())
+        };
+        let held = held.iter().zip(&self.held).map(|(&id, &here)| {
+            table(id, &|class| if class == here { 0.0 } else { -self.penalty })
+        });
+        let mut unit = 1.0;
+        let ranked = left[..self.ranked].iter().map(|&id| {
+            unit /= self.payoff.domain.size(id).next_power_of_two() as f64;
+            table(id, &|class| -(class as f64) * unit)
+        });
+        held.chain(ranked).collect()
+    }
+}
