@@ -76,7 +76,7 @@ fn one(scene: &mut Scene, bar: &Bar, colour: Colour, y: &Stretch, slot: Frame) {
                 width: slot.width - 2.0 * gap,
                 height: bottom - top,
             };
-            scene.polygon(body.corners(), colour, 1.0);
+            scene.block(body, colour);
             if spread.min < spread.max {
                 let end = |value: f64| at(middle, height(y.fraction(value).unwrap_or(0.0)));
                 let cap = (0.36 * slot.width).min(8.0);

@@ -1,6 +1,6 @@
 use std::sync::LazyLock;
 
-use ttf_parser::{Face, GlyphId};
+use ab_glyph::{Font, FontRef, GlyphId};
 
 /// What viewers of SVG are asked for. The first is ours; the others are about as wide.
 pub(super) const FAMILIES: &str = "DejaVu Sans Condensed, Helvetica Neue, Arial, sans-serif";
@@ -8,16 +8,27 @@ pub(super) const FAMILIES: &str = "DejaVu Sans Condensed, Helvetica Neue, Arial,
 /// From the baseline to the top of a capital, in sizes of the font.
 pub(super) const CAPITAL: f64 = 0.73;
 
-static REGULAR: LazyLock<Face<'static>> =
-    LazyLock::new(|| embedded(dejavu::sans_condensed::regular()));
-static BOLD: LazyLock<Face<'static>> = LazyLock::new(|| embedded(dejavu::sans_condensed::bold()));
+/// From the baseline to the top of the highest glyph and to the bottom of the deepest one, in sizes of
+/// the font.
+pub(super) const HEIGHT: f64 = 1.3;
+pub(super) const DEPTH: f64 = 0.5;
 
-fn embedded(bytes: &'static [u8]) -> Face<'static> {
-    Face::parse(bytes, 0).expect("the font inside the program is sound")
+static REGULAR: LazyLock<FontRef<'static>> =
+    LazyLock::new(|| embedded(dejavu::sans_condensed::regular()));
+static BOLD: LazyLock<FontRef<'static>> =
+    LazyLock::new(|| embedded(dejavu::sans_condensed::bold()));
+
+fn embedded(bytes: &'static [u8]) -> FontRef<'static> {
+    FontRef::try_from_slice(bytes).expect("the font inside the program is sound")
 }
 
-pub(super) fn face(bold: bool) -> &'static Face<'static> {
+pub(super) fn face(bold: bool) -> &'static FontRef<'static> {
     if bold { &BOLD } else { &REGULAR }
+}
+
+/// How many of the font's units make its size.
+pub(super) fn units_per_size(bold: bool) -> f64 {
+    f64::from(face(bold).units_per_em().expect("the font inside the program has a scale"))
 }
 
 /// The glyphs of a text with their places along the baseline, and where the text ends, in units of
@@ -28,26 +39,19 @@ pub(super) fn glyphs(text: &str, bold: bool) -> (Vec<(GlyphId, f64)>, f64) {
     let mut end = 0.0;
     let mut previous = None;
     for character in text.chars() {
-        let glyph = face.glyph_index(character).unwrap_or_default();
-        end += previous.map_or(0.0, |previous| kerning(face, previous, glyph));
+        let glyph = face.glyph_id(character);
+        let kerning = previous.map_or(0.0, |previous| face.kern_unscaled(previous, glyph));
+        end += f64::from(kerning);
         placed.push((glyph, end));
-        end += f64::from(face.glyph_hor_advance(glyph).unwrap_or(0));
+        end += f64::from(face.h_advance_unscaled(glyph));
         previous = Some(glyph);
     }
     (placed, end)
 }
 
-fn kerning(face: &Face, left: GlyphId, right: GlyphId) -> f64 {
-    let tables = face.tables().kern.into_iter().flat_map(|kern| kern.subtables);
-    let pair = tables
-        .filter(|table| table.horizontal && !table.variable)
-        .find_map(|table| table.glyphs_kerning(left, right));
-    f64::from(pair.unwrap_or(0))
-}
-
 /// How long a text is.
 pub(super) fn width(text: &str, size: f64, bold: bool) -> f64 {
-    glyphs(text, bold).1 * size / f64::from(face(bold).units_per_em())
+    glyphs(text, bold).1 * size / units_per_size(bold)
 }
 
 #[cfg(test)]
@@ -65,9 +69,21 @@ mod tests {
     }
 
     #[test]
+    fn no_glyph_is_higher_or_deeper_than_is_said() {
+        for bold in [false, true] {
+            let (face, size) = (face(bold), units_per_size(bold) as f32);
+            let glyphs = (0..face.glyph_count() as u16).map(GlyphId);
+            for outline in glyphs.filter_map(|glyph| face.outline(glyph)) {
+                let (top, bottom) = (outline.bounds.min.y / size, outline.bounds.max.y / size);
+                assert!(top <= HEIGHT as f32 && -bottom <= DEPTH as f32, "{top} {bottom}");
+            }
+        }
+    }
+
+    #[test]
     fn the_font_has_the_characters_that_numbers_need() {
         for character in "0123456789.,×⁰¹²³⁴⁵⁶⁷⁸⁹⁻·*+".chars() {
-            assert!(face(false).glyph_index(character).is_some(), "{character}");
+            assert_ne!(face(false).glyph_id(character), GlyphId(0), "{character}");
         }
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn draw(scene: &mut Scene, chart: &Chart, corner: At, width: f64) {
             }
             Entry::Series(series) => {
                 let swatch = Frame { left: x, top: middle - 5.5, width: length, height: 11.0 };
-                scene.polygon(swatch.corners(), series.colour, 1.0);
+                scene.block(swatch, series.colour);
             }
             Entry::Zero => symbols::zero(scene, at(centre.x, middle + 4.5), SOFT),
             Entry::Missing => symbols::cross(scene, centre, SOFT),

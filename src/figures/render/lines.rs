@@ -47,7 +47,7 @@ pub(super) fn draw(
                 Ranges::Bands => {
                     let highs = run.iter().map(|&(x, spread)| at(x, plot.height(spread.max)));
                     let lows = run.iter().rev().map(|&(x, spread)| at(x, plot.height(spread.min)));
-                    scene.polygon(highs.chain(lows).collect(), colour, 0.16);
+                    scene.area(highs.chain(lows).collect(), colour, 0.16);
                 }
                 Ranges::Whiskers => {
                     for &(x, spread) in run.iter().filter(|(_, spread)| spread.min < spread.max) {

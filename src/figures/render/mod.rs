@@ -1,15 +1,21 @@
 //! From a chart to a picture, in two steps: [`layout`] turns the chart into a [`scene`] of lines,
-//! shapes and texts at their places; [`svg`](self::svg()) and [`png()`] write the scene down.
+//! shapes and texts at their places; [`drawing`] draws the scene with plotters, on a back end that
+//! is plotters' bitmap for [`png()`] and writes a document for [`svg`](self::svg()).
 
 mod bars;
+mod dashes;
+mod drawing;
 mod font;
 mod layout;
 mod legend;
+mod lettering;
 mod lines;
+mod markup;
 mod panel;
 mod paragraph;
 mod placing;
 mod png;
+mod raster;
 mod reading;
 mod scale;
 mod scene;
@@ -89,11 +95,13 @@ pub fn png(chart: &Chart, size: Size) -> Result<Vec<u8>, FigureError> {
 /// readable there. Each of them appears complete or not at all.
 pub fn write(chart: &Chart, folder: impl AsRef<Path>) -> Result<(), FigureError> {
     let (size, column) = (Size::natural(chart), Size::of_width(chart, COLUMN));
+    // Cores cannot share the packing of one picture.
+    let (picture, narrow) = rayon::join(|| png(chart, size), || png(chart, column));
     let files = [
         ("figure.svg", svg(chart, size).into_bytes()),
-        ("figure.png", png(chart, size)?),
+        ("figure.png", picture?),
         ("figure-column.svg", svg(chart, column).into_bytes()),
-        ("figure-column.png", png(chart, column)?),
+        ("figure-column.png", narrow?),
     ];
     for (name, bytes) in files {
         let path = folder.as_ref().join(name);

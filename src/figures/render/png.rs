@@ -1,150 +1,232 @@
-use tiny_skia::{
-    Color, FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform,
-};
-use ttf_parser::OutlineBuilder;
+use std::error::Error;
+
+use plotters::backend::BitMapBackend;
+use rayon::prelude::*;
 
 use super::super::error::FigureError;
-use super::super::palette::Colour;
 use super::PIXELS_PER_UNIT;
-use super::font;
-use super::scene::{Anchor, At, Fill, Pen, Scene, Shape, Text, WHITE, pen};
+use super::drawing::draw;
+use super::raster::{FINENESS, Raster};
+use super::scene::Scene;
+
+/// Red, green and blue.
+const CHANNELS: usize = 3;
+
+/// Rows that are drawn at once: the fine pixels of all rows would take gigabytes. With fewer rows more
+/// texts are in two bands.
+const BAND: usize = 96;
 
 /// The scene as the bytes of a PNG file.
 pub(super) fn encode(scene: &Scene) -> Result<Vec<u8>, FigureError> {
-    let pixels = |length: f64| (length * PIXELS_PER_UNIT).round() as u32;
-    let failed = |reason: String| FigureError::Encoding { reason };
-    let mut canvas = Pixmap::new(pixels(scene.width), pixels(scene.height))
-        .ok_or_else(|| failed("the picture is too large".into()))?;
-    canvas.fill(Color::WHITE);
-    let zoom = Transform::from_scale(PIXELS_PER_UNIT as f32, PIXELS_PER_UNIT as f32);
-    for shape in &scene.shapes {
-        draw(&mut canvas, shape, zoom);
-    }
-    canvas.encode_png().map_err(|error| failed(error.to_string()))
+    let pixels = |length: f64| (length * PIXELS_PER_UNIT).round() as usize;
+    let (width, height) = (pixels(scene.width), pixels(scene.height));
+    let picture = drawn(scene, (width, height), BAND)?;
+    packed(&picture, width as u32, height as u32).map_err(failed)
 }
 
-fn draw(canvas: &mut Pixmap, shape: &Shape, zoom: Transform) {
-    match shape {
-        Shape::Reading { .. } => {}
-        Shape::Path { points, closed, fill, pen } => {
-            let path = outline(points, *closed);
-            paint(canvas, path, fill, pen, zoom);
-        }
-        Shape::Circle { centre, radius, fill, pen } => {
-            let path = PathBuilder::from_circle(centre.x as f32, centre.y as f32, *radius as f32);
-            paint(canvas, path, fill, pen, zoom);
-        }
-        Shape::Text(text) => {
-            let At { x, y } = text.place;
-            let turned = zoom
-                .pre_translate(x as f32, y as f32)
-                .pre_concat(Transform::from_rotate(-text.turn as f32));
-            let path = lettering(text);
-            if text.halo {
-                paint(canvas, path.clone(), &None, &Some(pen(WHITE, 3.0)), turned);
-            }
-            let fill = Some(Fill { colour: text.colour, opacity: 1.0 });
-            paint(canvas, path, &fill, &None, turned);
-        }
-    }
+fn failed(error: impl Error) -> FigureError {
+    FigureError::Encoding { reason: error.to_string() }
 }
 
-/// Without a path there is nothing to draw: no points, or a text of spaces.
-fn paint(
-    canvas: &mut Pixmap,
-    path: Option<Path>,
-    fill: &Option<Fill>,
-    pen: &Option<Pen>,
-    transform: Transform,
-) {
-    let Some(path) = path else { return };
-    if let Some(fill) = fill {
-        let colour = colour(fill.colour, fill.opacity);
-        canvas.fill_path(&path, &colour, FillRule::Winding, transform, None);
-    }
-    if let Some(pen) = pen {
-        let dashes = pen.dashes.iter().map(|&dash| dash as f32).collect();
-        let stroke = Stroke {
-            width: pen.width as f32,
-            line_join: LineJoin::Round,
-            dash: StrokeDash::new(dashes, 0.0),
-            ..Stroke::default()
-        };
-        canvas.stroke_path(&path, &colour(pen.colour, 1.0), &stroke, transform, None);
-    }
+/// The pixels of the scene, drawn in bands of so many rows, which do not depend on each other.
+fn drawn(
+    scene: &Scene,
+    (width, height): (usize, usize),
+    rows_at_once: usize,
+) -> Result<Vec<u8>, FigureError> {
+    let mut picture = vec![0; width * height * CHANNELS];
+    let bands = picture.par_chunks_mut(width * rows_at_once * CHANNELS).enumerate();
+    bands.try_for_each_init(Vec::new, |fine, (i, rows)| {
+        band(scene, (width, height), i * rows_at_once, fine, rows)
+    })?;
+    Ok(picture)
 }
 
-fn colour(Colour([red, green, blue]): Colour, opacity: f64) -> Paint<'static> {
-    let mut paint = Paint::default();
-    paint.set_color_rgba8(red, green, blue, (opacity * 255.0).round() as u8);
-    paint.anti_alias = true;
-    paint
-}
-
-fn outline(points: &[At], closed: bool) -> Option<Path> {
-    let mut path = PathBuilder::new();
-    let (first, rest) = points.split_first()?;
-    path.move_to(first.x as f32, first.y as f32);
-    rest.iter().for_each(|point| path.line_to(point.x as f32, point.y as f32));
-    if closed {
-        path.close();
-    }
-    path.finish()
-}
-
-/// The outlines of a text's glyphs, its place at the origin.
-fn lettering(text: &Text) -> Option<Path> {
-    let face = font::face(text.bold);
-    let (glyphs, end) = font::glyphs(&text.content, text.bold);
-    let start = match text.anchor {
-        Anchor::Start => 0.0,
-        Anchor::Middle => -end / 2.0,
-        Anchor::End => -end,
+/// Draws the rows from `first` on, with room for their fine pixels.
+fn band(
+    scene: &Scene,
+    (width, height): (usize, usize),
+    first: usize,
+    fine: &mut Vec<u8>,
+    rows: &mut [u8],
+) -> Result<(), FigureError> {
+    let count = rows.len() / (width * CHANNELS);
+    fine.clear();
+    fine.resize(rows.len() * FINENESS * FINENESS, 0xFF);
+    let size =
+        |width: usize, height: usize| ((width * FINENESS) as u32, (height * FINENESS) as u32);
+    let raster = Raster {
+        bitmap: BitMapBackend::with_buffer(fine, size(width, count)),
+        size: size(width, height),
+        top: (first * FINENESS) as i32,
     };
-    let scale = (text.size / f64::from(face.units_per_em())) as f32;
-    let mut pencil = Pencil { path: PathBuilder::new(), scale, shift: 0.0 };
-    for (glyph, along) in glyphs {
-        pencil.shift = (start + along) as f32;
-        face.outline_glyph(glyph, &mut pencil);
+    let (top, bottom) = (first as f64 / PIXELS_PER_UNIT, (first + count) as f64 / PIXELS_PER_UNIT);
+    let there = scene.shapes.iter().filter(|shape| {
+        let (highest, lowest) = shape.heights();
+        highest <= bottom && lowest >= top
+    });
+    draw(there, raster).map_err(failed)?;
+    let fine_rows = fine.chunks_exact(width * FINENESS * CHANNELS * FINENESS);
+    for (row, fine) in rows.chunks_exact_mut(width * CHANNELS).zip(fine_rows) {
+        smooth(fine, row);
     }
-    pencil.path.finish()
+    Ok(())
 }
 
-/// Follows a glyph's outline, in units of the font with y upwards.
-struct Pencil {
-    path: PathBuilder,
-    scale: f32,
-    shift: f32,
-}
-
-impl Pencil {
-    fn to(&self, x: f32, y: f32) -> (f32, f32) {
-        ((x + self.shift) * self.scale, -y * self.scale)
+/// Makes each pixel of a row the mean of its fine ones.
+fn smooth(fine: &[u8], row: &mut [u8]) {
+    const SHARE: u16 = (FINENESS * FINENESS) as u16;
+    let mut sums = vec![0u16; row.len() * FINENESS];
+    for line in fine.chunks_exact(sums.len()) {
+        sums.iter_mut().zip(line).for_each(|(sum, &value)| *sum += u16::from(value));
+    }
+    let pixels = row.chunks_exact_mut(CHANNELS);
+    for (pixel, sums) in pixels.zip(sums.chunks_exact(CHANNELS * FINENESS)) {
+        // One half, so that the mean is rounded.
+        let mut totals = [SHARE / 2; CHANNELS];
+        for fine in sums.chunks_exact(CHANNELS) {
+            totals.iter_mut().zip(fine).for_each(|(total, sum)| *total += sum);
+        }
+        pixel.iter_mut().zip(totals).for_each(|(value, total)| *value = (total / SHARE) as u8);
     }
 }
 
-impl OutlineBuilder for Pencil {
-    fn move_to(&mut self, x: f32, y: f32) {
-        let (x, y) = self.to(x, y);
-        self.path.move_to(x, y);
+/// Charts are large plains: without filters they take less room than with any, and more effort gains
+/// little.
+fn packed(picture: &[u8], width: u32, height: u32) -> Result<Vec<u8>, png::EncodingError> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_filter(png::Filter::NoFilter);
+    encoder.set_deflate_compression(png::DeflateCompression::Level(4));
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(picture)?;
+    writer.finish()?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::palette::Colour;
+    use super::super::scene::{Anchor, Frame, Pen, Shape, Text, WHITE, at, pen, text};
+    use super::*;
+
+    const BLACK: Colour = Colour([0; 3]);
+    /// The width and the height of pictures here, in units and in pixels.
+    const SIDE: f64 = 160.0;
+    const PIXELS: usize = 500;
+
+    /// How dark each pixel is when these shapes are drawn, from 0 to 1.
+    fn inked(shapes: Vec<Shape>) -> Vec<f64> {
+        let scene = Scene { width: SIDE, height: SIDE, shapes };
+        let picture = drawn(&scene, (PIXELS, PIXELS), BAND).unwrap();
+        picture.chunks_exact(CHANNELS).map(|rgb| 1.0 - f64::from(rgb[0]) / 255.0).collect()
     }
 
-    fn line_to(&mut self, x: f32, y: f32) {
-        let (x, y) = self.to(x, y);
-        self.path.line_to(x, y);
+    /// The ink of a picture, in square units.
+    fn ink(shapes: Vec<Shape>) -> f64 {
+        inked(shapes).iter().sum::<f64>() / PIXELS_PER_UNIT.powi(2)
     }
 
-    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        let ((x1, y1), (x, y)) = (self.to(x1, y1), self.to(x, y));
-        self.path.quad_to(x1, y1, x, y);
+    fn word(bold: bool, turn: f64) -> Shape {
+        let word = text(at(80.0, 80.0), "Haloed words", 12.0);
+        Shape::Text(Text { bold, turn, anchor: Anchor::Middle, colour: BLACK, ..word })
     }
 
-    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        let ((x1, y1), (x2, y2), (x, y)) = (self.to(x1, y1), self.to(x2, y2), self.to(x, y));
-        self.path.cubic_to(x1, y1, x2, y2, x, y);
+    #[test]
+    fn bold_letters_have_more_ink() {
+        let (regular, bold) = (ink(vec![word(false, 0.0)]), ink(vec![word(true, 0.0)]));
+        assert!(regular > 100.0 && bold > 1.3 * regular, "{regular} {bold}");
     }
 
-    fn close(&mut self) {
-        self.path.close();
+    #[test]
+    fn turned_letters_have_the_same_ink_in_other_places() {
+        let upright = ink(vec![word(false, 0.0)]);
+        // Columns and rows of pixels that have some ink.
+        let extent = |turn: f64| {
+            let picture = inked(vec![word(false, turn)]);
+            let all = picture.iter().sum::<f64>() / PIXELS_PER_UNIT.powi(2);
+            assert!((all / upright - 1.0).abs() < 0.01, "{all} {upright}");
+            let dark = |i: &usize| picture[*i] > 0.5;
+            let count = |of: fn(usize) -> usize| {
+                let places = (0..PIXELS * PIXELS).filter(dark).map(of);
+                places.collect::<std::collections::BTreeSet<_>>().len()
+            };
+            (count(|i| i % PIXELS), count(|i| i / PIXELS))
+        };
+        let (lying, standing, slanted) = (extent(0.0), extent(90.0), extent(35.0));
+        assert!(lying.0 > 4 * lying.1 && standing.1 > 4 * standing.0, "{lying:?} {standing:?}");
+        assert!(slanted.0 > slanted.1 && slanted.1 > 2 * lying.1, "{slanted:?}");
+    }
+
+    #[test]
+    fn opacity_lets_through_what_is_below() {
+        let square = |left: f64| {
+            let points = vec![
+                at(left, 20.0),
+                at(left + 60.0, 20.0),
+                at(left + 60.0, 140.0),
+                at(left, 140.0),
+            ];
+            Shape::Area { points, colour: BLACK, opacity: 0.16 }
+        };
+        let picture = inked(vec![square(20.0), square(60.0)]);
+        let there = |x: f64| picture[PIXELS / 2 * PIXELS + (x * PIXELS_PER_UNIT) as usize];
+        assert!((there(40.0) - 0.16).abs() < 0.01 && (there(100.0) - 0.16).abs() < 0.01);
+        assert!((there(70.0) - (1.0 - 0.84 * 0.84)).abs() < 0.02, "{}", there(70.0));
+        assert_eq!(there(10.0), 0.0);
+    }
+
+    #[test]
+    fn lines_are_as_wide_as_their_pen_at_any_angle_and_dashes_leave_gaps() {
+        for degrees in [0.0_f64, 10.0, 45.0, 80.0, 90.0, 130.0] {
+            let (sine, cosine) = degrees.to_radians().sin_cos();
+            let end = |side: f64| at(80.0 + side * 50.0 * cosine, 80.0 + side * 50.0 * sine);
+            for (width, dashes, share) in
+                [(1.0, &[][..], 1.0), (1.8, &[], 1.0), (1.8, &[6.0, 4.0], 0.6)]
+            {
+                let pen = Pen { dashes, ..pen(BLACK, width) };
+                let all = ink(vec![Shape::Line { points: vec![end(-1.0), end(1.0)], pen }]);
+                let expected = 100.0 * width * share;
+                assert!((all / expected - 1.0).abs() < 0.06, "{degrees} {width}: {all}");
+            }
+        }
+    }
+
+    #[test]
+    fn corners_of_lines_are_filled_and_blocks_are_exact() {
+        let block = Frame { left: 20.0, top: 30.0, width: 64.0, height: 32.0 };
+        assert!((ink(vec![Shape::Block { frame: block, colour: BLACK }]) - 2048.0).abs() < 1.0);
+        let points = vec![at(20.0, 100.0), at(80.0, 40.0), at(140.0, 100.0)];
+        let picture = inked(vec![Shape::Line { points, pen: pen(BLACK, 10.0) }]);
+        let above =
+            |by: f64| picture[((40.0 - by) * PIXELS_PER_UNIT) as usize * PIXELS + PIXELS / 2];
+        assert_eq!((above(4.0), above(6.0)), (1.0, 0.0), "round, not pointed");
+    }
+
+    #[test]
+    fn a_halo_keeps_letters_off_lines() {
+        let points = vec![at(20.0, 76.0), at(140.0, 76.0)];
+        let line = Shape::Line { points, pen: pen(BLACK, 20.0) };
+        let Shape::Text(word) = word(false, 0.0) else { unreachable!() };
+        let with = |halo: bool| {
+            let word = Text { halo, colour: WHITE, ..word.clone() };
+            ink(vec![line.clone(), Shape::Text(word)])
+        };
+        assert!(with(true) < with(false) - 200.0, "{} {}", with(true), with(false));
+    }
+
+    #[test]
+    fn bands_leave_no_trace() {
+        let zigzag = (0..40).map(|i| at(4.0 * f64::from(i), 80.0 + 70.0 * f64::from(i * i).sin()));
+        let points: Vec<_> = zigzag.collect();
+        let line = Shape::Line { points: points.clone(), pen: pen(BLACK, 1.8) };
+        let area = Shape::Area { points, colour: Colour([200, 0, 50]), opacity: 0.3 };
+        let disc = Shape::Disc { centre: at(80.0, 61.0), radius: 40.3, colour: BLACK };
+        let shapes = vec![disc, area, line, word(true, 35.0), word(false, 90.0)];
+        let scene = Scene { width: SIDE, height: SIDE, shapes };
+        let at_once = drawn(&scene, (PIXELS, PIXELS), PIXELS).unwrap();
+        assert!(drawn(&scene, (PIXELS, PIXELS), 7).unwrap() == at_once);
     }
 }

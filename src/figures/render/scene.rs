@@ -1,4 +1,5 @@
 use super::super::palette::Colour;
+use super::font;
 
 pub(super) const INK: Colour = Colour([0x22, 0x26, 0x2B]);
 pub(super) const SOFT: Colour = Colour([0x5A, 0x61, 0x69]);
@@ -10,6 +11,9 @@ pub(super) const WHITE: Colour = Colour([0xFF, 0xFF, 0xFF]);
 
 /// The share of ink in a series' colour with which small text on white has a contrast of 4.5.
 pub(super) const READABLE: f64 = 0.45;
+
+/// The width of the pen that draws a halo around letters, half of which is outside of them.
+pub(super) const HALO: f64 = 3.0;
 
 /// A place; y grows downwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,18 +43,6 @@ impl Frame {
     pub(super) fn bottom(&self) -> f64 {
         self.top + self.height
     }
-
-    pub(super) fn corners(&self) -> Vec<At> {
-        let (right, bottom) = (self.right(), self.bottom());
-        vec![at(self.left, self.top), at(right, self.top), at(right, bottom), at(self.left, bottom)]
-    }
-}
-
-/// A colour that lets some of what is below it through.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Fill {
-    pub(super) colour: Colour,
-    pub(super) opacity: f64,
 }
 
 /// How a line is drawn.
@@ -74,6 +66,17 @@ pub(super) enum Anchor {
     End,
 }
 
+impl Anchor {
+    /// Which share of the text is before its place.
+    pub(super) fn share(self) -> f64 {
+        match self {
+            Anchor::Start => 0.0,
+            Anchor::Middle => 0.5,
+            Anchor::End => 1.0,
+        }
+    }
+}
+
 /// One line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Text {
@@ -93,17 +96,27 @@ pub(super) struct Text {
 /// What a picture is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shape {
-    Path {
-        points: Vec<At>,
-        closed: bool,
-        fill: Option<Fill>,
-        pen: Option<Pen>,
+    /// A rectangle full of colour.
+    Block {
+        frame: Frame,
+        colour: Colour,
     },
-    Circle {
+    /// What is inside of a closed path.
+    Area {
+        points: Vec<At>,
+        colour: Colour,
+        /// Less than 1 lets some of what is below through.
+        opacity: f64,
+    },
+    Disc {
         centre: At,
         radius: f64,
-        fill: Option<Fill>,
-        pen: Option<Pen>,
+        colour: Colour,
+    },
+    /// A path, closed if it ends where it begins. Its corners are round.
+    Line {
+        points: Vec<At>,
+        pen: Pen,
     },
     Text(Text),
     /// Nothing to see: what is said to those who point there.
@@ -111,6 +124,43 @@ pub(super) enum Shape {
         area: Frame,
         content: String,
     },
+}
+
+impl Shape {
+    /// Heights between which it stays.
+    pub(super) fn heights(&self) -> (f64, f64) {
+        /// Back ends round places.
+        const SLACK: f64 = 0.5;
+        let around = |points: &[At], by: f64| {
+            let top = points.iter().map(|point| point.y).fold(f64::INFINITY, f64::min);
+            let bottom = points.iter().map(|point| point.y).fold(f64::NEG_INFINITY, f64::max);
+            (top - by - SLACK, bottom + by + SLACK)
+        };
+        match self {
+            Shape::Block { frame, .. } | Shape::Reading { area: frame, .. } => {
+                around(&[at(frame.left, frame.top), at(frame.right(), frame.bottom())], 0.0)
+            }
+            Shape::Area { points, .. } => around(points, 0.0),
+            Shape::Disc { centre, radius, .. } => around(&[*centre], *radius),
+            Shape::Line { points, pen } => around(points, pen.width / 2.0),
+            Shape::Text(text) => around(&text.corners(), HALO / 2.0),
+        }
+    }
+}
+
+impl Text {
+    /// The corners of a box that has all letters in it, turned like the text.
+    fn corners(&self) -> [At; 4] {
+        let length = font::width(&self.content, self.size, self.bold);
+        let start = -length * self.anchor.share();
+        let (sine, cosine) = self.turn.to_radians().sin_cos();
+        let (below, above) = (-font::DEPTH * self.size, font::HEIGHT * self.size);
+        let corners = [(0.0, below), (length, below), (length, above), (0.0, above)];
+        corners.map(|(along, up)| {
+            let along = start + along;
+            at(self.place.x + along * cosine - up * sine, self.place.y - along * sine - up * cosine)
+        })
+    }
 }
 
 /// A picture: shapes from the lowest to the topmost.
@@ -127,23 +177,19 @@ impl Scene {
     }
 
     pub(super) fn polyline(&mut self, points: Vec<At>, pen: Pen) {
-        self.shapes.push(Shape::Path { points, closed: false, fill: None, pen: Some(pen) });
+        self.shapes.push(Shape::Line { points, pen });
     }
 
-    pub(super) fn polygon(&mut self, points: Vec<At>, colour: Colour, opacity: f64) {
-        let fill = Some(Fill { colour, opacity });
-        self.shapes.push(Shape::Path { points, closed: true, fill, pen: None });
+    pub(super) fn block(&mut self, frame: Frame, colour: Colour) {
+        self.shapes.push(Shape::Block { frame, colour });
     }
 
-    /// A closed outline filled with `colour`, with a seam around it.
-    pub(super) fn marker(&mut self, points: Vec<At>, colour: Colour, pen: Pen) {
-        let fill = Some(Fill { colour, opacity: 1.0 });
-        self.shapes.push(Shape::Path { points, closed: true, fill, pen: Some(pen) });
+    pub(super) fn area(&mut self, points: Vec<At>, colour: Colour, opacity: f64) {
+        self.shapes.push(Shape::Area { points, colour, opacity });
     }
 
-    pub(super) fn disc(&mut self, centre: At, radius: f64, colour: Colour, pen: Pen) {
-        let fill = Some(Fill { colour, opacity: 1.0 });
-        self.shapes.push(Shape::Circle { centre, radius, fill, pen: Some(pen) });
+    pub(super) fn disc(&mut self, centre: At, radius: f64, colour: Colour) {
+        self.shapes.push(Shape::Disc { centre, radius, colour });
     }
 
     pub(super) fn reading(&mut self, area: Frame, content: String) {

@@ -1,9 +1,16 @@
-use std::fmt::Write;
+//! A back end of plotters that writes SVG: plotters' own has no titles that appear where one points,
+//! and leaves the length of texts to the viewer's font.
+
+use std::convert::Infallible;
+
+use plotters::style::ShapeStyle;
+use plotters_backend::{BackendColor, BackendCoord, BackendStyle, DrawingBackend};
 
 use super::super::chart::Chart;
-use super::super::palette::Colour;
+use super::drawing::{Canvas, Drawn, draw};
 use super::font;
-use super::scene::{Anchor, At, Fill, Pen, Scene, Shape, Text};
+use super::markup::{directions, escaped, hexadecimal, length, painted, stroked};
+use super::scene::{Anchor, HALO, Scene, Text};
 
 /// The scene as a document. Each text has its length with it, so that it fits into its place even
 /// when the viewer has another font.
@@ -18,119 +25,189 @@ pub(super) fn write(scene: &Scene, chart: &Chart) -> String {
         escaped(&chart.title),
         escaped(&chart.subtitle),
     );
-    for shape in &scene.shapes {
-        out += &element(shape);
-        out.push('\n');
-    }
+    let steps = |length: f64| (length * Document::STEPS).ceil() as u32;
+    let size = (steps(scene.width), steps(scene.height));
+    draw(&scene.shapes, Document { out: &mut out, size }).expect("a string takes everything");
     out += "</svg>\n";
     out
 }
 
-fn element(shape: &Shape) -> String {
-    match shape {
-        Shape::Path { points, closed, fill, pen } => {
-            let end = if *closed { "Z" } else { "" };
-            format!("<path d=\"{}{end}\"{}/>", directions(points), painted(fill, pen))
+/// Steps in units.
+fn units(steps: i32) -> String {
+    length(f64::from(steps) / Document::STEPS)
+}
+
+/// The document as far as it is written.
+struct Document<'a> {
+    out: &'a mut String,
+    /// In steps.
+    size: (u32, u32),
+}
+
+impl Document<'_> {
+    fn element(&mut self, element: &str) -> Drawn<Self> {
+        self.out.push_str(element);
+        self.out.push('\n');
+        Ok(())
+    }
+
+    fn line(
+        &mut self,
+        path: &[BackendCoord],
+        style: &impl BackendStyle,
+        dashes: &str,
+    ) -> Drawn<Self> {
+        let element = format!(
+            "<path d=\"{}\" fill=\"none\"{}{dashes}/>",
+            directions(path, Self::STEPS),
+            stroked(style, Self::STEPS)
+        );
+        self.element(&element)
+    }
+}
+
+impl DrawingBackend for Document<'_> {
+    type ErrorType = Infallible;
+
+    fn get_size(&self) -> (u32, u32) {
+        self.size
+    }
+
+    fn ensure_prepared(&mut self) -> Drawn<Self> {
+        Ok(())
+    }
+
+    fn present(&mut self) -> Drawn<Self> {
+        Ok(())
+    }
+
+    /// Plotters asks for it; no shape of a scene is made of pixels.
+    fn draw_pixel(&mut self, (x, y): BackendCoord, colour: BackendColor) -> Drawn<Self> {
+        self.draw_rect((x, y), (x + 1, y + 1), &colour, true)
+    }
+
+    fn draw_line<S: BackendStyle>(
+        &mut self,
+        from: BackendCoord,
+        to: BackendCoord,
+        style: &S,
+    ) -> Drawn<Self> {
+        self.line(&[from, to], style, "")
+    }
+
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        path: I,
+        style: &S,
+    ) -> Drawn<Self> {
+        let path: Vec<BackendCoord> = path.into_iter().collect();
+        self.line(&path, style, "")
+    }
+
+    fn draw_rect<S: BackendStyle>(
+        &mut self,
+        (left, top): BackendCoord,
+        (right, bottom): BackendCoord,
+        style: &S,
+        fill: bool,
+    ) -> Drawn<Self> {
+        let element = format!(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}/>",
+            units(left),
+            units(top),
+            units(right - left),
+            units(bottom - top),
+            painted(style, fill, Self::STEPS),
+        );
+        self.element(&element)
+    }
+
+    fn draw_circle<S: BackendStyle>(
+        &mut self,
+        (x, y): BackendCoord,
+        radius: u32,
+        style: &S,
+        fill: bool,
+    ) -> Drawn<Self> {
+        let radius = length(f64::from(radius) / Self::STEPS);
+        let element = format!(
+            "<circle cx=\"{}\" cy=\"{}\" r=\"{radius}\"{}/>",
+            units(x),
+            units(y),
+            painted(style, fill, Self::STEPS),
+        );
+        self.element(&element)
+    }
+
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        path: I,
+        style: &S,
+    ) -> Drawn<Self> {
+        let path: Vec<BackendCoord> = path.into_iter().collect();
+        let element = format!(
+            "<path d=\"{}Z\"{}/>",
+            directions(&path, Self::STEPS),
+            painted(style, true, Self::STEPS)
+        );
+        self.element(&element)
+    }
+}
+
+impl Canvas for Document<'_> {
+    /// Two digits behind the point are a fiftieth of a dense screen's pixel.
+    const STEPS: f64 = 100.0;
+
+    fn draw_lettering(&mut self, text: &Text, (x, y): BackendCoord) -> Drawn<Self> {
+        let (x, y) = (units(x), units(y));
+        let mut attributes = format!(
+            "x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"{}\" textLength=\"{}\" \
+             lengthAdjust=\"spacingAndGlyphs\"",
+            length(text.size),
+            hexadecimal(text.colour.0),
+            length(font::width(&text.content, text.size, text.bold)),
+        );
+        if text.bold {
+            attributes += " font-weight=\"700\"";
         }
-        Shape::Circle { centre, radius, fill, pen } => format!(
-            "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>",
-            length(centre.x),
-            length(centre.y),
-            length(*radius),
-            painted(fill, pen)
-        ),
-        Shape::Text(text) => text_element(text),
-        Shape::Reading { area, content } => format!(
+        attributes += match text.anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        if text.turn != 0.0 {
+            attributes += &format!(" transform=\"rotate({} {x} {y})\"", length(-text.turn));
+        }
+        if text.halo {
+            attributes += &format!(
+                " stroke=\"#ffffff\" stroke-width=\"{}\" stroke-linejoin=\"round\" \
+                 paint-order=\"stroke\"",
+                length(HALO)
+            );
+        }
+        self.element(&format!("<text {attributes}>{}</text>", escaped(&text.content)))
+    }
+
+    fn draw_dashes(
+        &mut self,
+        path: &[BackendCoord],
+        style: &ShapeStyle,
+        dashes: &[f64],
+    ) -> Drawn<Self> {
+        let dashes: Vec<String> = dashes.iter().map(|&dash| length(dash)).collect();
+        self.line(path, style, &format!(" stroke-dasharray=\"{}\"", dashes.join(" ")))
+    }
+
+    fn draw_reading(&mut self, content: &str, [from, to]: [BackendCoord; 2]) -> Drawn<Self> {
+        let element = format!(
             "<g class=\"reading\"><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" \
              height=\"{}\" fill=\"none\" pointer-events=\"all\"/></g>",
             escaped(content),
-            length(area.left),
-            length(area.top),
-            length(area.width),
-            length(area.height),
-        ),
+            units(from.0),
+            units(from.1),
+            units(to.0 - from.0),
+            units(to.1 - from.1),
+        );
+        self.element(&element)
     }
-}
-
-fn text_element(text: &Text) -> String {
-    let At { x, y } = text.place;
-    let (x, y) = (length(x), length(y));
-    let mut attributes = format!(
-        "x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"{}\" textLength=\"{}\" \
-         lengthAdjust=\"spacingAndGlyphs\"",
-        length(text.size),
-        hexadecimal(text.colour),
-        length(font::width(&text.content, text.size, text.bold)),
-    );
-    if text.bold {
-        attributes += " font-weight=\"700\"";
-    }
-    attributes += match text.anchor {
-        Anchor::Start => "",
-        Anchor::Middle => " text-anchor=\"middle\"",
-        Anchor::End => " text-anchor=\"end\"",
-    };
-    if text.turn != 0.0 {
-        attributes += &format!(" transform=\"rotate({} {x} {y})\"", length(-text.turn));
-    }
-    if text.halo {
-        attributes += " stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\" \
-                        paint-order=\"stroke\"";
-    }
-    format!("<text {attributes}>{}</text>", escaped(&text.content))
-}
-
-fn directions(points: &[At]) -> String {
-    let mut out = String::new();
-    for (i, point) in points.iter().enumerate() {
-        let command = if i == 0 { 'M' } else { 'L' };
-        // Writing to a string cannot fail.
-        let _ = write!(out, "{command}{} {}", length(point.x), length(point.y));
-    }
-    out
-}
-
-fn painted(fill: &Option<Fill>, pen: &Option<Pen>) -> String {
-    let mut out = match fill {
-        Some(fill) => format!(" fill=\"{}\"", hexadecimal(fill.colour)),
-        None => " fill=\"none\"".into(),
-    };
-    if let Some(fill) = fill.filter(|fill| fill.opacity < 1.0) {
-        out += &format!(" fill-opacity=\"{}\"", length(fill.opacity));
-    }
-    if let Some(pen) = pen {
-        let (colour, width) = (hexadecimal(pen.colour), length(pen.width));
-        out += &format!(" stroke=\"{colour}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"");
-        if !pen.dashes.is_empty() {
-            let dashes: Vec<String> = pen.dashes.iter().map(|&dash| length(dash)).collect();
-            out += &format!(" stroke-dasharray=\"{}\"", dashes.join(" "));
-        }
-    }
-    out
-}
-
-/// Two digits behind the point are a fiftieth of a dense screen's pixel.
-fn length(value: f64) -> String {
-    let rounded = (value * 100.0).round() / 100.0;
-    // Not "-0".
-    (rounded + 0.0).to_string()
-}
-
-fn hexadecimal(Colour([red, green, blue]): Colour) -> String {
-    format!("#{red:02x}{green:02x}{blue:02x}")
-}
-
-/// Text that XML takes: characters that it does not know become U+FFFD.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '\u{0}'..='\u{1F}' | '\u{7F}' | '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
-            _ => out.push(character),
-        }
-    }
-    out
 }

@@ -4,7 +4,7 @@ use super::scene::{At, Pen, Scene, WHITE, at, pen};
 
 /// Solid, dashed, dotted, dash and dot.
 const DASHES: [&[f64]; 4] = [&[], &[6.0, 3.0], &[2.0, 2.5], &[7.0, 2.5, 2.0, 2.5]];
-const RADIUS: f64 = 3.2;
+const RADIUS: f64 = 3.4;
 
 /// What a series' lines are drawn with.
 pub(super) fn line_pen(series: &Series) -> Pen {
@@ -15,24 +15,24 @@ pub(super) fn line_pen(series: &Series) -> Pen {
 pub(super) fn point(scene: &mut Scene, place: At, series: &Series) {
     let At { x, y } = place;
     let r = RADIUS;
-    let seam = pen(series.colour, 0.4);
     let corners = match series.style % 4 {
-        0 => return scene.disc(place, r, series.colour, seam),
+        0 => return scene.disc(place, r, series.colour),
         1 => [(-r, -r), (r, -r), (r, r), (-r, r)].map(|(dx, dy)| at(x + 0.9 * dx, y + 0.9 * dy)),
         2 => [(0.0, -1.25 * r), (1.2 * r, r), (-1.2 * r, r), (-1.2 * r, r)]
             .map(|(dx, dy)| at(x + dx, y + dy)),
         _ => [(0.0, -1.3 * r), (1.3 * r, 0.0), (0.0, 1.3 * r), (-1.3 * r, 0.0)]
             .map(|(dx, dy)| at(x + dx, y + dy)),
     };
-    scene.marker(corners.to_vec(), series.colour, seam);
+    scene.area(corners.to_vec(), series.colour, 1.0);
 }
 
 /// A value that is off the low end of a logarithmic axis: a hollow triangle that points there.
 /// `place` is where the axis ends.
 pub(super) fn zero(scene: &mut Scene, place: At, colour: Colour) {
     let At { x, y } = place;
-    let corners = vec![at(x - 3.6, y - 7.5), at(x + 3.6, y - 7.5), at(x, y - 1.5)];
-    scene.marker(corners, WHITE, pen(colour, 1.3));
+    let (left, right, tip) = (at(x - 3.6, y - 7.5), at(x + 3.6, y - 7.5), at(x, y - 1.5));
+    scene.area(vec![left, right, tip], WHITE, 1.0);
+    scene.polyline(vec![left, right, tip, left], pen(colour, 1.3));
 }
 
 /// No value.
