@@ -196,6 +196,7 @@ fn a_users_own_data_runs_beside_the_others() {
     assert!(said.stderr.contains("not private"), "{}", said.stderr);
     let config = CONFIG
         .replace("\"titanic\"]", "{ name = \"own\", schema = \"own/schema.toml\" }]")
+        .replace("dataset = \"titanic\"", "dataset = \"own\"")
         .replace(
             "[[\"Sex\", \"Pclass\"], [\"Pclass\", \"Survived\"]]",
             "[[\"letter\", \"number\"]]",
