@@ -251,8 +251,7 @@ impl<'a> Watch<'a> {
             self.raise_lower_bound(objective, &last.marginals);
         }
         let (iterate, loss) = match best {
-            // Also when the loss is not even a number.
-            Some(best) if !(loss <= best.loss) => {
+            Some(best) if best.loss < loss || loss.is_nan() => {
                 let loss = best.loss;
                 (best.into_iterate(objective), loss)
             }
