@@ -7,7 +7,7 @@ use pgmbench::data::Registry;
 use pgmbench::experiment::{Plan, Silent, Verified, verify};
 use pgmbench::results::TrialRecord;
 use pgmbench::results::manifest::Manifest;
-use pgmbench::results::store::Recorded;
+use pgmbench::results::store::{Recorded, read_ledger};
 
 use super::failure::{Blame, Failure};
 use super::output::print;
@@ -39,16 +39,19 @@ impl VerifyArgs {
         let folder = self.results.folder();
         let manifest = Manifest::read(&folder).or_input("there are no results")?;
         let recorded = Recorded::read(&folder).or_input("there are no results")?;
+        let ledger = read_ledger(&folder).or_input("there are no results")?;
         let place = folder.display();
         if manifest.keys.is_empty() {
-            return Err(Failure::input(format!("{place}: this experiment has no arms")));
+            return Err(Failure::input(format!(
+                "{place}: an experiment without mechanisms has nothing to run again"
+            )));
         }
         let plan =
             Plan::of_manifest(&manifest, &self.beside, &Registry::default()).or_input(&place)?;
         let memory = manifest.runs.last().and_then(|run| run.memory_limit);
         let chosen = (self.trials as usize, self.seed);
         let mut told = Ok(());
-        let verified = verify(&plan, &recorded, memory, chosen, &Silent, |verified| {
+        let verified = verify(&plan, (&recorded, &ledger), memory, chosen, &Silent, |verified| {
             if told.is_ok() {
                 told = tell(verified);
             }

@@ -16,7 +16,7 @@ use crate::config::Source;
 use crate::data::Registry;
 use crate::privacy::SeedPath;
 use crate::results::manifest::Manifest;
-use crate::results::store::Recorded;
+use crate::results::store::{LedgerLine, Recorded};
 use crate::results::{Status, TrialRecord};
 
 /// Why results cannot be compared with what would come out now.
@@ -105,7 +105,7 @@ pub struct Verified {
 /// not repeatable. Tells each as it is done.
 pub fn verify(
     plan: &Plan,
-    recorded: &Recorded,
+    (recorded, ledger): (&Recorded, &[LedgerLine]),
     memory_limit: Option<u64>,
     (count, seed): (usize, u64),
     observer: &dyn Observer,
@@ -134,7 +134,7 @@ pub fn verify(
     for (trial, planned, row) in chosen.into_iter().map(|place| stored[place]) {
         observer.begins(trial, &plan.describe(trial));
         run_trial(plan, trial, std::slice::from_ref(planned), means, observer, |finished| {
-            let differences = differences(row, recorded, &finished);
+            let differences = differences(row, (recorded, ledger), &finished);
             let verified = Verified { row: row.clone(), differences };
             tell(&verified);
             all.push(verified);
@@ -144,7 +144,11 @@ pub fn verify(
     all
 }
 
-fn differences(row: &TrialRecord, recorded: &Recorded, finished: &Finished) -> Vec<String> {
+fn differences(
+    row: &TrialRecord,
+    (recorded, ledger): (&Recorded, &[LedgerLine]),
+    finished: &Finished,
+) -> Vec<String> {
     let said = |field: &str, was: &str, is: &str| format!("{field} was {was} and is {is}");
     let of_row = row.differences(&finished.record);
     let mut all: Vec<String> = of_row.iter().map(|d| said(d.field, &d.first, &d.second)).collect();
@@ -158,7 +162,7 @@ fn differences(row: &TrialRecord, recorded: &Recorded, finished: &Finished) -> V
         let of_trace = was.differences(is);
         all.extend(of_trace.iter().map(|d| said(&place(d.field), &d.first, &d.second)));
     }
-    let ledger = recorded.ledger.iter().filter(|line| line.key == row.key);
+    let ledger = ledger.iter().filter(|line| line.key == row.key);
     let was: Vec<&Value> = ledger.map(|line| &line.entry).collect();
     let is: Vec<Value> =
         finished.ledger.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();

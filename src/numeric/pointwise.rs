@@ -85,6 +85,15 @@ pub fn combine(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64], parallel: 
     out.par_chunks_mut(BLOCK).zip(inputs).for_each(|(out, (x, y))| block(a, x, b, y, out));
 }
 
+/// x = y.
+pub fn copy(y: &[f64], x: &mut [f64], parallel: bool) {
+    assert_eq!(x.len(), y.len());
+    if !parallel || x.len() < PARALLEL {
+        return x.copy_from_slice(y);
+    }
+    x.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(x, y)| x.copy_from_slice(y));
+}
+
 /// x += a * y; where x is minus infinity it stays so.
 #[inline]
 pub fn add_scaled(a: f64, y: &[f64], x: &mut [f64]) {
@@ -141,6 +150,8 @@ mod tests {
             assert_eq!(dot(&x, &y), expected, "sums of small integers are exact");
             blend(2.0, &mut out, 3.0, &y, true);
             assert!((0..n).all(|i| out[i] == 4.0 * x[i] + 3.0 * y[i]));
+            copy(&y, &mut out, true);
+            assert_eq!(out, y);
         }
     }
 

@@ -7,7 +7,7 @@ use super::error::ReportError;
 use crate::figures::{self, Chart};
 use crate::results::claims::{Claim, Finding};
 use crate::results::manifest::Manifest;
-use crate::results::store::{LedgerLine, Recorded};
+use crate::results::store::{LedgerLine, Recorded, read_ledger};
 use crate::results::summary::Summary;
 use crate::results::{TraceRecord, TrialRecord};
 
@@ -58,13 +58,12 @@ impl Experiment {
     }
 
     fn from_rows(folder: &Path, manifest: Manifest) -> Result<Self, ReportError> {
-        let Recorded { rows: all, mut traces, mut ledger } = Recorded::read(folder)?;
+        let recorded = Recorded::read(folder)?;
+        let rows = recorded.rows_of(&manifest.keys);
+        let (mut traces, mut ledger) = (recorded.traces, read_ledger(folder)?);
         let keys: BTreeSet<&str> = manifest.keys.iter().map(String::as_str).collect();
         traces.retain(|trace| keys.contains(trace.key.as_str()));
         ledger.retain(|line| keys.contains(line.key.as_str()));
-        let recorded = Recorded { rows: all, traces, ledger };
-        let rows = recorded.rows_of(&manifest.keys);
-        let Recorded { traces, ledger, .. } = recorded;
         let claims = Claim::of(&manifest)
             .map_err(|error| ReportError::Claims { folder: folder.into(), error })?;
         let findings = claims.iter().map(|claim| claim.check(&rows, &traces)).collect();

@@ -156,11 +156,7 @@ mod tests {
         let mut failed = rows[3].clone();
         failed.status = Status::Failed;
         let stale = examples::row("adult", "old", "pgm", 0);
-        let recorded = Recorded {
-            rows: vec![rows[0].clone(), failed, stale],
-            traces: Vec::new(),
-            ledger: Vec::new(),
-        };
+        let recorded = Recorded { rows: vec![rows[0].clone(), failed, stale], traces: Vec::new() };
         let progress = Progress::of(&manifest, &recorded);
         assert_eq!((progress.rows.len(), progress.stale, progress.unknown), (2, 1, 0));
         assert_eq!(progress.count(Status::Failed), 1);

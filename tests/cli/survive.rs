@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
 use pgmbench::results::TrialRecord;
-use pgmbench::results::store::Recorded;
+use pgmbench::results::store::{Recorded, read_ledger};
 
 use super::Session;
 
@@ -89,7 +89,8 @@ pub(crate) fn everything(session: &Session, folder: &str) -> [Vec<String>; 3] {
         trace.seconds = 0.0;
         format!("{trace:?}")
     });
-    let ledger = recorded.ledger.iter().map(|line| format!("{line:?}"));
+    let ledger = read_ledger(&folder).unwrap();
+    let ledger = ledger.iter().map(|line| format!("{line:?}"));
     [rows, traces.collect(), ledger.collect()]
 }
 

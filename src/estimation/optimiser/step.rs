@@ -40,9 +40,25 @@ fn weights(a: f64, average: &Average) -> [f64; 2] {
     [1.0 - new, new]
 }
 
+/// The weighted sum of a mean and nu, written to `place`. If nothing before nu counts, as in mirror
+/// descent and at the beginning of an average, that is nu itself, and nobody asks for the mean.
+fn weighted<'m>(
+    [old, new]: [f64; 2],
+    mean: impl FnOnce() -> &'m Marginals,
+    nu: &'m Marginals,
+    place: &'m mut Marginals,
+    parallel: bool,
+) -> &'m Marginals {
+    if old == 0.0 {
+        return nu;
+    }
+    combine(old, mean().values(), new, nu.values(), place.values_mut(), parallel);
+    place
+}
+
 impl Stepper {
-    /// Moves theta to theta' and nu to nu'. The average is settled, nu' not yet in it. Returns
-    /// L(omega).
+    /// Moves theta to theta' and nu to nu'. The average, if it has any weight, is settled, nu' not
+    /// yet in it. Returns L(omega).
     pub(super) fn advance(
         &mut self,
         objective: &mut Objective<'_>,
@@ -57,7 +73,7 @@ impl Stepper {
     }
 
     /// Moves theta to theta' and writes nu' to `next`, for a step that is to be judged: nu stays.
-    /// Returns ln Z of theta', and L(omega). The average is settled.
+    /// Returns ln Z of theta', and L(omega). The average, if it has any weight, is settled.
     pub(super) fn try_out(
         &mut self,
         objective: &mut Objective<'_>,
@@ -123,7 +139,7 @@ impl Stepper {
     fn gradient(
         &mut self,
         objective: &mut Objective<'_>,
-        [old, new]: [f64; 2],
+        weights: [f64; 2],
         average: &mut Average,
         nu: &Marginals,
     ) -> &CliqueVector {
@@ -133,10 +149,10 @@ impl Stepper {
             gradient: CliqueVector::zeros(nu.layout()),
             value: 0.0,
         });
-        let mean = average.settle(nu, parallel).values();
-        combine(old, mean, new, nu.values(), general.omega.values_mut(), parallel);
-        general.value = objective.loss.value_and_gradient(&general.omega, &mut general.gradient);
-        &general.gradient
+        let General { omega, gradient, value } = general;
+        let omega = weighted(weights, || average.settle(nu, parallel), nu, omega, parallel);
+        *value = objective.loss.value_and_gradient(omega, gradient);
+        gradient
     }
 
     /// Whether L(mu') is at most L(omega) + <grad L(omega), mu' - omega> + D(nu', nu) / A', which is
@@ -152,13 +168,12 @@ impl Stepper {
         next: &Marginals,
     ) -> Verdict {
         let parallel = objective.oracle.is_parallel();
-        let mean = average.settled().values();
-        let [old, new] = weights(a, average);
+        let weights @ [_, new] = weights(a, average);
         // <g, nu'>, <g, nu' - nu>, and what the linear part of L leaves over between omega and mu'.
         let (there, slope, excess);
         if let Some(distance) = objective.loss.as_distance() {
-            let (points, y) = ([mean, nu.values()], distance.y);
-            let products = distance_products([old, new], points, y, next.values(), parallel);
+            let (points, y) = ([average.settled().values(), nu.values()], distance.y);
+            let products = distance_products(weights, points, y, next.values(), parallel);
             let [next_product, slope_product, square] = products.map(|p| distance.weight * p);
             (there, slope, excess) = (next_product, slope_product, 0.5 * new * new * square);
         } else {
@@ -171,8 +186,8 @@ impl Stepper {
             excess = match objective.loss.curvature(omega) {
                 Some(curvature) => 0.5 * new * new * curvature,
                 None => {
-                    combine(old, mean, new, next.values(), omega.values_mut(), parallel);
-                    objective.loss.value(omega) - *value - new * slope - 1e-14 * value.abs()
+                    let next_mean = weighted(weights, || average.settled(), next, omega, parallel);
+                    objective.loss.value(next_mean) - *value - new * slope - 1e-14 * value.abs()
                 }
             };
         }

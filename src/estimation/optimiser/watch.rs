@@ -2,6 +2,7 @@ use std::time::Instant;
 
 use super::{Iterate, Objective, Outcome};
 use crate::factor::{Marginals, Potentials};
+use crate::numeric::pointwise::copy;
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -195,7 +196,8 @@ impl<'a> Watch<'a> {
             let said = (!objective.oracle.is_exact()).then(said);
             match &mut self.best {
                 Some(best) => {
-                    best.potentials.values_mut().copy_from_slice(iterate.potentials.values());
+                    let parallel = objective.oracle.is_parallel();
+                    copy(iterate.potentials.values(), best.potentials.values_mut(), parallel);
                     (best.said, best.loss) = (said, loss);
                 }
                 None => {

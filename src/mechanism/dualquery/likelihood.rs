@@ -77,15 +77,23 @@ impl Likelihood for SampledQueries {
             let kept: Vec<bool> = covering.iter().map(|id| clique.contains(id)).collect();
             let projection = (covering != clique)
                 .then(|| Projection::new(&layout.domain().shape(covering), &kept));
-            Place { table, projection }
+            Place { table, projection, is_first: false }
         };
         let parts = self.queries.parts();
+        let mut places: Vec<Place> = parts.iter().map(|part| place(&part.clique)).collect();
+        let mut seen = vec![false; layout.cliques().len()];
+        for place in &mut places {
+            place.is_first = !std::mem::replace(&mut seen[place.table], true);
+        }
+        let is_filled = |&table: &usize| places.iter().any(|place| place.fills(table));
+        let unfilled = (0..seen.len()).filter(|table| !is_filled(table)).collect();
         let longest = |of: fn(&crate::workload::QueryMatrix) -> usize| {
             vec![0.0; parts.iter().map(|part| of(&part.query)).max().unwrap_or(0)]
         };
         Box::new(SampledLoss {
             layout: Arc::clone(layout),
-            places: parts.iter().map(|part| place(&part.clique)).collect(),
+            places,
+            unfilled,
             marginal: longest(|query| query.cols()),
             between: longest(|query| query.scratch_len()),
             answers: vec![0.0; self.queries.len()],
@@ -103,6 +111,8 @@ struct SampledLoss {
     layout: Arc<CliqueLayout>,
     queries: Queries,
     places: Vec<Place>,
+    /// The tables that no part fills.
+    unfilled: Vec<usize>,
     likelihood: Arc<Evaluation>,
     marginal: Vec<f64>,
     between: Vec<f64>,
@@ -116,6 +126,15 @@ struct Place {
     table: usize,
     /// From the table to the marginal, when that has fewer attributes.
     projection: Option<Projection>,
+    /// Whether no earlier part has the same table.
+    is_first: bool,
+}
+
+impl Place {
+    /// Whether the part's gradient is what this table begins with; others are added to it.
+    fn fills(&self, table: usize) -> bool {
+        self.table == table && self.is_first && self.projection.is_none()
+    }
 }
 
 impl SampledLoss {
@@ -157,14 +176,20 @@ impl Loss for SampledLoss {
             &mut self.work,
         );
         self.slopes.iter_mut().for_each(|slope| *slope /= total);
-        gradient.values_mut().fill(0.0);
+        for &table in &self.unfilled {
+            gradient.table_mut(table).fill(0.0);
+        }
         let mut rest = &self.slopes[..];
         for (part, place) in self.queries.parts().iter().zip(&self.places) {
             let (slopes, more) = rest.split_at(part.query.rows());
             rest = more;
+            let table = gradient.table_mut(place.table);
+            if place.fills(place.table) {
+                part.query.apply_transpose(slopes, table, &mut self.between);
+                continue;
+            }
             let back = &mut self.marginal[..part.query.cols()];
             part.query.apply_transpose(slopes, back, &mut self.between);
-            let table = gradient.table_mut(place.table);
             match &place.projection {
                 None => table.iter_mut().zip(&*back).for_each(|(g, slope)| *g += slope),
                 Some(projection) => projection.broadcast(back, table, |g, slope| *g += slope),

@@ -34,8 +34,8 @@ impl Crowd {
     pub(super) fn take(&mut self, queries: &[u32], answers: &[f64], eta: f64) {
         let len = queries.len().next_multiple_of(LANES);
         for buffer in [&mut self.answers, &mut self.weights, &mut self.inverses, &mut self.growth] {
-            buffer.clear();
             buffer.resize(len, 0.0);
+            buffer[queries.len()..].fill(0.0);
         }
         self.queries = queries.len();
         self.decay = (-eta).exp();
@@ -184,9 +184,13 @@ impl Block {
 
     #[inline(always)]
     fn step(&mut self, says_yes: u8) {
-        let mask = &MASKS[usize::from(says_yes)];
-        let factors = blend(&self.no, &self.yes, mask);
-        let inverse_factors = blend(&self.inverse_no, &self.inverse_yes, mask);
+        let (factors, inverse_factors) = match &MASKS[usize::from(says_yes)] {
+            // Most records say yes to none of them.
+            _ if says_yes == 0 => (self.no, self.inverse_no),
+            mask => {
+                (blend(&self.no, &self.yes, mask), blend(&self.inverse_no, &self.inverse_yes, mask))
+            }
+        };
         self.weights.iter_mut().zip(factors).for_each(|(weight, factor)| *weight *= factor);
         let inverses = self.inverses.iter_mut().zip(inverse_factors);
         inverses.for_each(|(inverse, factor)| *inverse *= factor);

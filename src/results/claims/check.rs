@@ -252,7 +252,7 @@ fn lack_of(measured: &[Measured]) -> Option<String> {
 }
 
 fn too_few(count: usize, needed: usize, details: &str) -> String {
-    format!("there are {count} trials of the {needed} needed ({details})")
+    format!("only {count} of the {needed} trials needed ended ({details})")
 }
 
 /// The medians, each with its epsilon where there are several.

@@ -108,7 +108,7 @@ fn a_ratio_cannot_be_told_when_too_few_trials_have_both_arms() {
     rows[2].status = Status::Timeout;
     let finding = claim(&format!("{RATIO}paper = 3\n")).check(&rows, &[]);
     assert_eq!(finding.verdict, CannotTell);
-    let why = "at epsilon 1 there are 4 trials of the 5 needed \
+    let why = "at epsilon 1 only 4 of the 5 trials needed ended \
                (lls: 4 done, 1 timeout; pgm: 5 done)";
     assert_eq!(finding.why, why);
     assert!(finding.value.is_some());

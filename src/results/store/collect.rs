@@ -50,7 +50,7 @@ mod tests {
 
     use super::super::super::examples;
     use super::super::super::shard::Shard;
-    use super::super::Recorded;
+    use super::super::{Recorded, read_ledger};
     use super::*;
     use tempfile::tempdir;
 
@@ -77,13 +77,14 @@ mod tests {
         fill(together.path(), None, &rows);
         fill(apart.path(), shard(2), &rows[2..]);
         fill(apart.path(), shard(1), &rows[..2]);
-        let expected = Recorded::read(together.path()).unwrap();
-        assert_eq!(Recorded::read(apart.path()).unwrap(), expected);
+        let all = |folder: &Path| (Recorded::read(folder).unwrap(), read_ledger(folder).unwrap());
+        let expected = all(together.path());
+        assert_eq!(all(apart.path()), expected);
         let store = Store::open(apart.path()).unwrap();
         assert_eq!(store.rows(), rows);
         let nowhere: [&Path; 0] = [];
         assert_eq!(store.collect(&nowhere).unwrap(), 4);
-        assert_eq!(Recorded::read(apart.path()).unwrap(), expected);
+        assert_eq!(all(apart.path()), expected);
         assert_eq!(Files::all(apart.path()).unwrap().len(), 1);
         assert_eq!(store.collect(&nowhere).unwrap(), 0);
     }

@@ -15,6 +15,12 @@ pub(super) struct Content<T> {
     pub(super) dropped: u64,
 }
 
+impl<T> Default for Content<T> {
+    fn default() -> Self {
+        Self { records: Vec::new(), kept: 0, dropped: 0 }
+    }
+}
+
 /// Reads the complete records of a file of lines; a file that is not there holds none.
 ///
 /// A run that was killed, or a disk that was full, leaves at most a torn tail: everything from the
@@ -30,7 +36,7 @@ pub(super) fn read<T: Line>(
     };
     let header = T::header();
     if bytes.len() < header.len() && header.as_bytes().starts_with(&bytes) {
-        return Ok(Content { records: Vec::new(), kept: 0, dropped: bytes.len() as u64 });
+        return Ok(Content { dropped: bytes.len() as u64, ..Content::default() });
     }
     let Some(body) = bytes.strip_prefix(header.as_bytes()) else {
         return Err(StoreError::other_version(path, &header, &bytes));

@@ -13,7 +13,7 @@
 //!
 //! A shard has files of its own in the same folder, `trials.2-of-4.csv` and so on, so that machines
 //! that share nothing but a file system need not agree on who writes. Whoever reads the folder
-//! reads them all ([`Recorded::read`]), and [`Store::collect`] makes one of them.
+//! reads them all ([`Recorded::read`], [`read_ledger`]), and [`Store::collect`] makes one of them.
 
 mod collect;
 mod error;
@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 
 pub use error::StoreError;
 pub use line::LedgerLine;
-pub use recorded::Recorded;
+pub use recorded::{Recorded, read_ledger};
 
 use self::files::{Files, Lock, sync_folder};
 use self::line::Line;
@@ -114,7 +114,7 @@ impl Store {
         sync_folder(folder)?;
         let mut all = Part::of(contents, &files);
         for other in Files::all(folder)?.iter().filter(|other| other.shard() != files.shard()) {
-            all = all.merged(Part::of(Contents::read(other)?, other))?;
+            all = all.merged(Part::of(Contents::without_ledger(other)?, other))?;
         }
         let (trials, traces, ledger) = logs;
         let state = State { trials, traces, ledger, rows: all.rows() };

@@ -9,38 +9,22 @@ use super::line::{Attached, LedgerLine};
 use super::log::{self, Content};
 use super::merge::Part;
 
-/// What an experiment has left so far.
+/// What an experiment has left so far, but for its ledger ([`read_ledger`]).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
     /// The row of each key, in the order of [`super::Store::rows`].
     pub rows: Vec<TrialRecord>,
     /// The traces of these rows, sorted by key and iteration.
     pub traces: Vec<TraceRecord>,
-    /// The ledgers of these rows, sorted by key and draw.
-    pub ledger: Vec<LedgerLine>,
 }
 
 impl Recorded {
     /// Reads the results in `folder`, which runs may be writing at the same time, with those of its
     /// shards.
     pub fn read(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let folder = folder.as_ref();
-        let nothing = || StoreError::NoResults { folder: folder.into() };
-        if !folder.is_dir() {
-            return Err(nothing());
-        }
-        let all = Files::all(folder)?;
-        let mut parts = all.iter().filter(|files| files.trials().is_file());
-        let read = |files: &Files| Ok(Part::of(Contents::read(files)?, files));
-        let first = read(parts.next().ok_or_else(nothing)?)?;
-        let all = parts.try_fold(first, |all, files| all.merged(read(files)?))?;
+        let all = merged(folder.as_ref(), Contents::without_ledger)?;
         let rows = in_order(all.rows());
-        let (mut traces, mut ledger) = (Vec::new(), Vec::new());
-        for entry in all.into_entries() {
-            traces.extend(entry.traces);
-            ledger.extend(entry.ledger);
-        }
-        Ok(Self { rows, traces, ledger })
+        Ok(Self { rows, traces: all.into_entries().flat_map(|entry| entry.traces).collect() })
     }
 
     /// The rows with these keys, in the order of the keys, as far as there are any: those of a
@@ -49,6 +33,29 @@ impl Recorded {
         let rows: BTreeMap<&str, _> = self.rows.iter().map(|row| (&*row.key, row)).collect();
         keys.into_iter().filter_map(|key| rows.get(&**key).copied().cloned()).collect()
     }
+}
+
+/// The ledgers of all rows in `folder`, sorted by key and draw. They are most of what an experiment
+/// leaves, often by far, and few who read results need them.
+pub fn read_ledger(folder: impl AsRef<Path>) -> Result<Vec<LedgerLine>, StoreError> {
+    let all = merged(folder.as_ref(), Contents::read)?;
+    Ok(all.into_entries().flat_map(|entry| entry.ledger).collect())
+}
+
+/// The results in a folder with those of its shards, of which `read` takes what is needed.
+fn merged(
+    folder: &Path,
+    read: impl Fn(&Files) -> Result<Contents, StoreError>,
+) -> Result<Part, StoreError> {
+    let nothing = || StoreError::NoResults { folder: folder.into() };
+    if !folder.is_dir() {
+        return Err(nothing());
+    }
+    let all = Files::all(folder)?;
+    let mut parts = all.iter().filter(|files| files.trials().is_file());
+    let read = |files: &Files| Ok(Part::of(read(files)?, files));
+    let first = read(parts.next().ok_or_else(nothing)?)?;
+    parts.try_fold(first, |all, files| all.merged(read(files)?))
 }
 
 /// The three files. Rows are read before what belongs to them: while a run is writing, whatever
@@ -61,13 +68,23 @@ pub(super) struct Contents {
 
 impl Contents {
     pub(super) fn read(files: &Files) -> Result<Self, StoreError> {
+        let contents = Self::without_ledger(files)?;
+        let ledger = contents.attached(&files.ledger())?;
+        Ok(Self { ledger, ..contents })
+    }
+
+    /// Rows and traces only.
+    pub(super) fn without_ledger(files: &Files) -> Result<Self, StoreError> {
         let trials = log::read(&files.trials(), |_: &TrialRecord| true)?;
-        let keys: BTreeSet<&str> = trials.records.iter().map(|row| row.key.as_str()).collect();
-        let traces =
-            log::read(&files.traces(), |line: &TraceRecord| keys.contains(line.key.as_str()))?;
-        let ledger =
-            log::read(&files.ledger(), |line: &LedgerLine| keys.contains(line.key.as_str()))?;
-        Ok(Self { trials, traces, ledger })
+        let rows = Self { trials, traces: Content::default(), ledger: Content::default() };
+        let traces = rows.attached(&files.traces())?;
+        Ok(Self { traces, ..rows })
+    }
+
+    fn attached<T: Attached>(&self, path: &Path) -> Result<Content<T>, StoreError> {
+        let rows = &self.trials.records;
+        let keys: BTreeSet<&str> = rows.iter().map(|row| row.key.as_str()).collect();
+        log::read(path, |line: &T| keys.contains(line.key()))
     }
 
     /// What has to be cut off, a sentence for each file.

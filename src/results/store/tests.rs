@@ -36,11 +36,12 @@ fn what_was_appended_is_read_back() {
     let recorded = Recorded::read(folder.path()).unwrap();
     assert_eq!(recorded.rows, [row(0), row(1), row(2)]);
     assert_eq!(recorded.traces, [traces(0, 3), traces(1, 3), traces(2, 3)].concat());
-    let ledger: Vec<_> = recorded.ledger.iter().map(|line| (&*line.key, line.draw)).collect();
+    let lines = read_ledger(folder.path()).unwrap();
+    let ledger: Vec<_> = lines.iter().map(|line| (&*line.key, line.draw)).collect();
     let expected = ["key-0", "key-1", "key-2"].map(|key| [(key, 0), (key, 1)]).concat();
     assert_eq!(ledger, expected);
-    assert_eq!(recorded.ledger[1].entry, serde_json::json!({"epsilon": 0.1}));
-    assert_eq!(recorded.ledger[5].seed, "2");
+    assert_eq!(lines[1].entry, serde_json::json!({"epsilon": 0.1}));
+    assert_eq!(lines[5].seed, "2");
     assert_eq!(recorded.rows_of(&["key-2", "key-9", "key-0"].map(String::from)), [row(2), row(0)]);
 }
 
@@ -64,7 +65,10 @@ fn a_file_cut_off_anywhere_in_its_last_row_keeps_exactly_the_complete_rows() {
 
 #[test]
 fn any_file_cut_off_anywhere_goes_on_as_if_nothing_had_happened() {
-    let undisturbed = Recorded::read(filled(1).path()).unwrap();
+    let all = |folder: &TempDir| {
+        (Recorded::read(folder.path()).unwrap(), read_ledger(folder.path()).unwrap())
+    };
+    let undisturbed = all(&filled(1));
     for name in [TRIALS, TRACES, LEDGER] {
         let folder = filled(1);
         let path = folder.path().join(name);
@@ -77,7 +81,7 @@ fn any_file_cut_off_anywhere_goes_on_as_if_nothing_had_happened() {
             // and the others are not, so the arm runs again.
             store.append(&row(0), &ledger(2), &traces(0, 3)).unwrap();
             drop(store);
-            assert_eq!(Recorded::read(folder.path()).unwrap(), undisturbed, "{name} {len}");
+            assert_eq!(all(&folder), undisturbed, "{name} {len}");
         }
     }
 }
@@ -90,7 +94,7 @@ fn what_belongs_to_no_row_is_not_read() {
     fs::write(&path, &bytes[..bytes.len() - row(1).line().unwrap().len()]).unwrap();
     let recorded = Recorded::read(folder.path()).unwrap();
     assert_eq!((recorded.rows, recorded.traces), (vec![row(0)], traces(0, 3)));
-    assert_eq!(recorded.ledger.len(), 2);
+    assert_eq!(read_ledger(folder.path()).unwrap().len(), 2);
 }
 
 #[test]
@@ -106,7 +110,7 @@ fn a_row_supersedes_the_failed_one_of_its_key_with_all_that_belongs_to_it() {
     let recorded = Recorded::read(folder.path()).unwrap();
     assert_eq!(recorded.rows, [row(0), row(7)]);
     assert_eq!(recorded.traces, [traces(0, 3), traces(7, 4)].concat());
-    assert_eq!(recorded.ledger.len(), 4);
+    assert_eq!(read_ledger(folder.path()).unwrap().len(), 4);
     assert_eq!(Store::open(folder.path()).unwrap().rows(), recorded.rows);
 }
 
@@ -145,8 +149,9 @@ fn rows_of_many_threads_are_all_there_and_whole() {
     let recorded = Recorded::read(folder.path()).unwrap();
     assert_eq!(recorded.rows, expected);
     assert_eq!(recorded.traces.len(), 32);
-    let keys: BTreeSet<_> = recorded.ledger.iter().map(|line| &line.key).collect();
-    assert_eq!((recorded.ledger.len(), keys.len()), (16, 16));
+    let ledger = read_ledger(folder.path()).unwrap();
+    let keys: BTreeSet<_> = ledger.iter().map(|line| &line.key).collect();
+    assert_eq!((ledger.len(), keys.len()), (16, 16));
 }
 
 #[test]
@@ -179,13 +184,27 @@ fn a_row_damaged_in_the_middle_is_refused_with_its_line() {
 }
 
 #[test]
+fn whoever_reads_rows_and_traces_does_not_wait_for_the_ledger() {
+    let folder = filled(2);
+    let path = folder.path().join(LEDGER);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("{\"key\"", "{\"kex\"", 1)).unwrap();
+    assert_eq!(Recorded::read(folder.path()).unwrap().rows, [row(0), row(1)]);
+    for error in [read_ledger(folder.path()).unwrap_err(), Store::open(folder.path()).unwrap_err()]
+    {
+        assert!(matches!(error, StoreError::Damaged { line: 1, .. }), "{error}");
+    }
+}
+
+#[test]
 fn a_fresh_start_forgets_the_trials() {
     let folder = filled(2);
     let store = Store::open_fresh(folder.path()).unwrap();
     assert!(store.rows().is_empty());
     store.append(&row(5), &[], &[]).unwrap();
     let recorded = Recorded::read(folder.path()).unwrap();
-    assert_eq!(recorded, Recorded { rows: vec![row(5)], traces: vec![], ledger: vec![] });
+    assert_eq!(recorded, Recorded { rows: vec![row(5)], traces: vec![] });
+    assert!(read_ledger(folder.path()).unwrap().is_empty());
 }
 
 #[test]

@@ -50,11 +50,12 @@ impl Naive {
     }
 }
 
-/// The layout of the workload's own cliques, and one in which some are marginals of others.
-fn layouts() -> [Arc<CliqueLayout>; 2] {
+/// Tables as the workload has them, one for all, and some of each kind, of which one is not asked for.
+fn layouts() -> [Arc<CliqueLayout>; 3] {
     let domain = domain();
-    let together = vec![clique(&domain, "abcd")];
-    [CliqueLayout::new(domain.clone(), workload().cliques()), CliqueLayout::new(domain, together)]
+    let cliques = |names: &[&str]| names.iter().map(|names| clique(&domain, names)).collect();
+    [workload().cliques(), cliques(&["abcd"]), cliques(&["be", "abc", "ade", "bcd"])]
+        .map(|cliques| CliqueLayout::new(domain.clone(), cliques))
 }
 
 /// The marginals of a random table of 100 records, and its answers.
@@ -82,6 +83,7 @@ fn random_marginals(
 
 fn evaluate(loss: &mut dyn Loss, marginals: &Marginals) -> (f64, CliqueVector) {
     let mut gradient = CliqueVector::zeros(marginals.layout());
+    gradient.values_mut().fill(f64::NAN);
     let value = loss.value_and_gradient(marginals, &mut gradient);
     (value, gradient)
 }
