@@ -144,7 +144,7 @@ proptest! {
     ) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (queries, likelihood, _) = any_game(eta, rounds, &mut rng);
-        let [layout, _] = layouts();
+        let [layout, ..] = layouts();
         let mut loss = likelihood.loss(&layout);
         let (one, answers) = random_marginals(&layout, &queries, &mut rng);
         let (two, others) = random_marginals(&layout, &queries, &mut rng);
