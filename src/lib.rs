@@ -85,3 +85,5 @@ pub mod report;
 pub mod results;
 pub mod storage;
 pub mod workload;
+
+mod wording;

@@ -5,15 +5,19 @@ use pgmbench::estimation::estimate::{
     Algorithm, Estimate, EstimateError, Lipschitz, OracleKind, Settings, estimate,
 };
 use pgmbench::estimation::loss::Norm;
-use pgmbench::estimation::optimiser::StepSize;
+use pgmbench::estimation::optimiser::{Constant, StepSize};
 use pgmbench::problem::Problem;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
 fn golden(name: &str) -> (Problem, serde_json::Value) {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
-    let text = std::fs::read_to_string(format!("{folder}/{name}.json")).unwrap();
+    problem_in("golden", name)
+}
+
+fn problem_in(folder: &str, name: &str) -> (Problem, serde_json::Value) {
+    let tests = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+    let text = std::fs::read_to_string(format!("{tests}/{folder}/{name}.json")).unwrap();
     (Problem::from_json(&text).unwrap(), serde_json::from_str(&text).unwrap())
 }
 
@@ -98,6 +102,47 @@ fn the_certificate_holds_at_every_look() {
             assert!(found.loss - found.gap.unwrap() <= optimum * (1.0 + 1e-8), "{algorithm:?}");
         }
     }
+}
+
+/// Measurements that contradict each other make potentials drift without end, which strains the
+/// oracle. What it said then was once taken for a loss below the smallest possible one, and for a
+/// proof. The optima are from rational arithmetic.
+#[test]
+fn drifting_potentials_do_not_pass_for_an_optimum() {
+    for name in ["contradicts_total", "pushed_apart"] {
+        let (problem, file) = problem_in("strained", name);
+        let optimum = file["optimum"]["l2_loss"].as_f64().unwrap();
+        for algorithm in [Algorithm::Auto, Algorithm::Accelerated(Constant::Smoothness)] {
+            let found = fit(&problem, &Settings { algorithm, ..Settings::default() });
+            let (loss, gap) = (found.loss, found.gap.unwrap());
+            assert!((loss / optimum - 1.0).abs() <= 1e-12, "{name}, {algorithm:?}: {loss}");
+            assert!(gap > 0.0 && loss - gap <= optimum, "{name}, {algorithm:?}: {gap}");
+            assert!((found.l1_l2.unwrap().1 / loss - 1.0).abs() <= 1e-14);
+        }
+    }
+}
+
+#[test]
+fn numbers_whose_squares_are_beyond_the_range_are_refused() {
+    for (total, y) in [(1e300, 20.0), (50.0, 1e300)] {
+        let problem = json!({
+            "domain": {"a": 2},
+            "total": total,
+            "measurements": [{"attrs": ["a"], "query": ["identity"], "y": [y, 30.0], "stddev": 1.0}],
+        });
+        let problem = Problem::from_json(&problem.to_string()).unwrap();
+        let found = estimate(&problem.evidence(), &Settings::default(), None, &mut |_| {});
+        assert!(matches!(found, Err(EstimateError::Overflow)), "{total} {y}");
+    }
+}
+
+/// Mirror descent is slow here: its gap stays where it is for thousands of iterations.
+#[test]
+fn a_loss_that_still_falls_is_not_stalled() {
+    let (problem, _) = problem_in("strained", "slow");
+    let algorithm = Algorithm::Mirror(StepSize::Search);
+    let settings = Settings { algorithm, iterations: Some(30_000), ..Settings::default() };
+    assert_eq!(fit(&problem, &settings).reason, "iterations");
 }
 
 #[test]

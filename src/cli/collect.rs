@@ -41,12 +41,12 @@ impl CollectArgs {
             self.results.iter().map(|name| results_args::folder(name, &self.within)).collect();
         let target = self.into.clone().unwrap_or_else(|| sources[0].clone());
         let manifest = manifest(&sources)?;
-        let store = Store::open(&target).or_input(target.display())?;
+        let store = Store::open(&target).blame_input()?;
         let others: Vec<&PathBuf> =
             sources.iter().filter(|source| !is_same(source, &target)).collect();
         let rows = store.collect(&others).or_unexpected("cannot put these together")?;
-        manifest.write(&target).or_unexpected(target.display())?;
-        Manifest::remove_shards(&target).or_unexpected(target.display())?;
+        manifest.write(&target).blame_machine()?;
+        Manifest::remove_shards(&target).blame_machine()?;
         drop(store);
         let conclusion = Conclusion::read(&target)?;
         conclusion.write()?;
@@ -60,8 +60,10 @@ impl CollectArgs {
 
 /// The manifest of all, which must ask for the same rows.
 fn manifest(sources: &[PathBuf]) -> Result<Manifest, Failure> {
-    let read = |source: &PathBuf| Manifest::read(source).or_input("there are no results");
-    let all = sources.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let all = sources
+        .iter()
+        .map(|source| results_args::read_manifest(source))
+        .collect::<Result<Vec<_>, _>>()?;
     let first = &all[0];
     if let Some(other) = all.iter().position(|manifest| manifest.keys != first.keys) {
         return Err(Failure::input(format!(

@@ -7,12 +7,12 @@ use pgmbench::experiment::Plan;
 use pgmbench::figures;
 use pgmbench::results::claims::{Claim, Finding, claims_table, write_claims};
 use pgmbench::results::manifest::Manifest;
-use pgmbench::results::store::Recorded;
 use pgmbench::results::summary::Summary;
 use pgmbench::results::{Metric, TraceRecord, TrialRecord};
 
 use super::failure::{Blame, Failure};
 use super::output::print;
+use super::results_args::{nothing, read_manifest, read_rows};
 use super::table1;
 
 /// The current rows of an experiment, and what they add up to.
@@ -28,8 +28,8 @@ pub(crate) struct Conclusion {
 impl Conclusion {
     /// Reads the results in a folder, without the stale ones.
     pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
-        let manifest = Manifest::read(folder).or_input("there are no results")?;
-        let recorded = Recorded::read(folder).or_input("there are no results")?;
+        let manifest = read_manifest(folder)?;
+        let recorded = read_rows(folder)?.ok_or_else(|| nothing(folder))?;
         let rows = recorded.rows_of(&manifest.keys);
         let keys: std::collections::BTreeSet<&String> = manifest.keys.iter().collect();
         let mut traces = recorded.traces;

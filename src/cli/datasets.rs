@@ -1,14 +1,14 @@
 //! `pgmbench datasets`.
 
-use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use pgmbench::data::{AttributeDescription, Availability, Description, Draft, Registry, infer};
+use pgmbench::storage::NewFile;
 
 use super::failure::{Blame, Failure};
-use super::output::print;
+use super::output::{check_output, print};
 
 /// The data sets: which there are, what is in them, and how to add one
 #[derive(Args)]
@@ -47,7 +47,7 @@ enum DatasetsCommand {
     Infer {
         /// The CSV file, with a line of column names
         file: PathBuf,
-        /// Write the draft here instead of printing it
+        /// Write the draft here instead of printing it; a file that is there is not replaced
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
@@ -76,7 +76,7 @@ pub(crate) fn state(availability: Availability) -> &'static str {
 }
 
 fn list(registry: &Registry) -> Result<(), Failure> {
-    let entries = registry.entries().or_input("datasets")?;
+    let entries = registry.entries().blame_input()?;
     print(|output| {
         for entry in &entries {
             let schema = entry.schema();
@@ -95,7 +95,7 @@ fn list(registry: &Registry) -> Result<(), Failure> {
 }
 
 fn describe(registry: &Registry, name: &str) -> Result<(), Failure> {
-    let description = registry.entry(name).and_then(|entry| entry.describe()).or_input(name)?;
+    let description = registry.entry(name).and_then(|entry| entry.describe()).blame_input()?;
     print(|output| {
         let Description { title, records, provenance, log10_domain_size, .. } = &description;
         writeln!(output, "{}: {title}", description.name)?;
@@ -144,7 +144,7 @@ fn describe_one(output: &mut dyn Write, attribute: &AttributeDescription) -> io:
 }
 
 fn import(registry: &Registry, name: &str, files: &[PathBuf]) -> Result<(), Failure> {
-    let import = registry.entry(name).and_then(|entry| entry.import(files)).or_input(name)?;
+    let import = registry.entry(name).and_then(|entry| entry.import(files)).blame_input()?;
     print(|output| {
         let manifest = &import.manifest;
         writeln!(
@@ -165,17 +165,35 @@ fn import(registry: &Registry, name: &str, files: &[PathBuf]) -> Result<(), Fail
     })
 }
 
-fn draft(file: &std::path::Path, out: Option<PathBuf>) -> Result<(), Failure> {
-    let Draft { schema, left_out } = infer(file).or_input(file.display())?;
+fn draft(file: &Path, out: Option<PathBuf>) -> Result<(), Failure> {
+    if let Some(path) = &out {
+        check_draft(path, file)?;
+    }
+    let Draft { schema, left_out } = infer(file).blame_input()?;
     for (column, reason) in &left_out {
         eprintln!("note: column '{column}' is left out: {reason}");
     }
     eprintln!("warning: {}", Draft::WARNING);
-    match out {
-        Some(path) => {
-            super::output::check_output(&path, &[file])?;
-            fs::write(&path, schema).or_input(path.display())
-        }
-        None => print(|output| output.write_all(schema.as_bytes())),
+    let Some(path) = out else {
+        return print(|output| output.write_all(schema.as_bytes()));
+    };
+    let written = NewFile::create(&path).and_then(|mut new| {
+        new.write_all(schema.as_bytes())?;
+        new.commit()
+    });
+    written.or_unexpected(format!("cannot write {}", path.display()))?;
+    print(|output| writeln!(output, "written  {}", path.display()))
+}
+
+/// A draft is meant to be edited, and what was edited is not to be lost.
+fn check_draft(path: &Path, data: &Path) -> Result<(), Failure> {
+    check_output(path, &[("the file with the data", data)])?;
+    match path.exists() {
+        true => Err(Failure::input(format!(
+            "cannot write {}: there is such a file, which may have been edited; give the draft \
+             another name, or remove the file first",
+            path.display()
+        ))),
+        false => Ok(()),
     }
 }

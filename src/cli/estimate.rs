@@ -1,11 +1,14 @@
 //! `pgmbench estimate`.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pgmbench::config::ByteSize;
-use pgmbench::estimation::estimate::{self, Estimate, OracleKind, Settings, Update, estimate};
+use pgmbench::estimation::estimate::{
+    self, Estimate, EstimateError, OracleKind, Settings, Update, estimate,
+};
 use pgmbench::estimation::loss::Norm;
 use pgmbench::estimation::model::{Model, Origin};
 use pgmbench::estimation::optimiser::{self, StepSize};
@@ -40,10 +43,12 @@ pub(crate) struct EstimateArgs {
     /// The distance between the model's answers and the measured ones
     #[arg(long, value_enum, default_value_t = LossNorm::L2)]
     loss: LossNorm,
-    /// Stop after N iterations at the latest
+    /// Stop after N iterations at the latest [default: as many as take some seconds, from 2000 to
+    /// two million; no limit with --gap]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     iterations: Option<u64>,
-    /// Stop once the loss is proven to be at most G above the smallest possible one
+    /// Stop once the loss is proven to be at most G above the smallest possible one [default: 1e-11
+    /// of the loss, or 1e-12]
     #[arg(long, value_name = "G", allow_negative_numbers = true, value_parser = not_negative)]
     gap: Option<f64>,
     /// How to compute marginals; loopy and convex are approximations for models whose junction
@@ -51,7 +56,7 @@ pub(crate) struct EstimateArgs {
     #[arg(long, value_enum, default_value_t = Oracle::Exact)]
     oracle: Oracle,
     /// Refuse, before any work, what needs more memory than this for its tables: 500000000, 500MB,
-    /// 2GiB
+    /// 2GiB [default: half of the machine's memory]
     #[arg(long, value_name = "BYTES")]
     memory_limit: Option<ByteSize>,
     /// The step size of mirror descent: constant, decreasing as 1/t, or found by line search
@@ -116,7 +121,7 @@ impl EstimateArgs {
         let problem =
             Problem::read(&self.problem).map_err(|error| Failure::in_file(&self.problem, error))?;
         let warm_start = match &self.warm_start {
-            Some(path) => Some(Model::read(path).or_input(path.display())?),
+            Some(path) => Some(self.read_start(path, &problem)?),
             None => None,
         };
         let spinner = Spinner::start();
@@ -130,18 +135,62 @@ impl EstimateArgs {
         let settings = self.settings();
         let mut estimate =
             estimate(&problem.evidence(), &settings, warm_start.as_ref(), &mut watch)
-                .or_input(self.problem.display())?;
+                .map_err(|error| self.blamed(error))?;
         if let Some(origin) = estimate.model.origin().cloned() {
             let origin = Origin { total_is_estimated: problem.total_is_estimated, ..origin };
             estimate.model = estimate.model.with_origin(origin);
         }
         drop(spinner);
+        if let (Some(path), Some(start)) = (&self.warm_start, &warm_start)
+            && !shares_a_clique(start, &estimate.model)
+        {
+            eprintln!(
+                "note: {} has no clique in common with the problem; the estimate began with the \
+                 uniform distribution",
+                path.display()
+            );
+        }
         self.write(&estimate.model, &trace)?;
         let report = Report::new(&problem, &estimate);
         match self.json {
             true => print_json(&report),
             false => print(|output| report.summarise(&self.out, output)),
         }
+    }
+
+    /// The model to start from, whose attributes must be those of the problem where they have the
+    /// same name.
+    fn read_start(&self, path: &Path, problem: &Problem) -> Result<Model, Failure> {
+        let model = Model::read(path).or_input(path.display())?;
+        let domain = model.domain();
+        for &id in domain.declared() {
+            let (name, size) = (domain.name(id), domain.size(id));
+            let here = problem.domain.id(name).map(|id| problem.domain.size(id));
+            if let Some(here) = here.filter(|&here| here != size) {
+                return Err(Failure::input(format!(
+                    "--warm-start: {name:?} has {size} values in {} and {here} in {}",
+                    path.display(),
+                    self.problem.display()
+                )));
+            }
+        }
+        Ok(model)
+    }
+
+    /// Why there is no estimate, and what can be done about it.
+    fn blamed(&self, error: EstimateError) -> Failure {
+        let mut message = format!("{}: {error}", self.problem.display());
+        if matches!(error, EstimateError::TooLarge(_)) {
+            if self.memory_limit.is_none() {
+                message += "; the limit is half of this machine's memory, unless --memory-limit \
+                            sets another";
+            }
+            if matches!(self.oracle, Oracle::Exact) {
+                message += "; --oracle loopy and --oracle convex approximate the marginals without \
+                            a junction tree";
+            }
+        }
+        Failure::input(message)
     }
 
     /// Writes the model and the trace, or neither.
@@ -163,9 +212,12 @@ impl EstimateArgs {
         if self.step.is_some() && self.algorithm != Algorithm::Mirror {
             return Err(Failure::input("--step is for --algorithm mirror"));
         }
-        check_output(&self.out, &[&self.problem])?;
+        let problem = ("the problem file", self.problem.as_path());
+        check_output(&self.out, &[problem])?;
         match &self.trace {
-            Some(trace) => check_output(trace, &[&self.problem, &self.out]),
+            Some(trace) => {
+                check_output(trace, &[problem, ("the model that --out names", &self.out)])
+            }
             None => Ok(()),
         }
     }
@@ -204,6 +256,15 @@ impl EstimateArgs {
             both_losses: self.trace.is_some(),
         }
     }
+}
+
+/// Whether a table of one model fits the other, so that an estimate can begin with it.
+fn shares_a_clique(one: &Model, other: &Model) -> bool {
+    let names = |model: &Model| -> BTreeSet<Vec<String>> {
+        let names = |clique| model.domain().names(clique).into_iter().map(String::from).collect();
+        model.layout().cliques().iter().map(names).collect()
+    };
+    !names(one).is_disjoint(&names(other))
 }
 
 /// What `--json` prints.

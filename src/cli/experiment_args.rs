@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 use pgmbench::config::{Changes, Source};
 use pgmbench::data::Registry;
-use pgmbench::experiment::{Filter, Plan, PlanError};
+use pgmbench::experiment::{Filter, Plan, PlanError, Trial};
 
 use super::failure::{Blame, Failure};
 
@@ -33,6 +33,13 @@ impl ExperimentArgs {
         let mut experiment = source.parse().map_err(|error| Failure::Input(error.into()))?;
         if self.quick {
             let quick = experiment.quick.clone();
+            if quick == Changes::default() {
+                return Err(Failure::input(format!(
+                    "--quick: {} does not say what a quick run leaves out; add a table [quick], as \
+                     docs/formats.md describes it, or leave the option out",
+                    source.path.display()
+                )));
+            }
             experiment = experiment.changed(&quick);
         }
         let experiment = experiment.changed(&Changes {
@@ -42,10 +49,19 @@ impl ExperimentArgs {
         });
         let filter = self.only.clone().unwrap_or_default();
         let place = self.config.display().to_string();
-        match Plan::new(source, experiment, &Registry::default(), &filter) {
+        let plan = match Plan::new(source, experiment, &Registry::default(), &filter) {
             Err(PlanError::Config(error)) => Err(Failure::Input(error.into())),
-            planned => planned.or_input(place),
+            planned => planned.or_input(&place),
+        }?;
+        // Every name is there, but no arm may have them all.
+        if has_arms(&plan.all_trials) && !has_arms(&plan.trials) {
+            return Err(Failure::input(format!(
+                "{place}: --only {}: nothing is left; this experiment has {}",
+                filter_text(&filter),
+                arms_text(&plan)
+            )));
         }
+        Ok(plan)
     }
 
     /// The words of a command line that ask for the same.
@@ -67,6 +83,19 @@ impl ExperimentArgs {
         }
         PathBuf::from("configs").join(&self.config).with_extension("toml")
     }
+}
+
+fn has_arms(trials: &[Trial]) -> bool {
+    trials.iter().any(|trial| !trial.rows.is_empty())
+}
+
+/// The arms of each mechanism: `laplace with own, pgm; hdmm with lls, pgm`.
+fn arms_text(plan: &Plan) -> String {
+    let each = plan.mechanisms.iter().map(|mechanism| {
+        let arms: Vec<&str> = mechanism.arms.iter().map(|arm| arm.name.as_str()).collect();
+        format!("{} with {}", mechanism.label, arms.join(", "))
+    });
+    each.collect::<Vec<_>>().join("; ")
 }
 
 /// A filter as it is written.

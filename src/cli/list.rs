@@ -18,7 +18,7 @@ pub(crate) struct ListArgs {}
 
 impl ListArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let entries = Registry::default().entries().or_input("datasets")?;
+        let entries = Registry::default().entries().blame_input()?;
         print(|output| {
             writeln!(output, "Mechanisms ([[mechanism]] name = ...)")?;
             for kind in MECHANISMS {

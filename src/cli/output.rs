@@ -9,10 +9,10 @@ use pgmbench::storage::NewFile;
 use super::failure::{Blame, Failure};
 
 /// Whether a file can be written at `path`, which must be none of the `others` that the command
-/// reads or writes. Nothing is left of the attempt.
-pub(crate) fn check_output(path: &Path, others: &[&Path]) -> Result<(), Failure> {
-    if others.iter().any(|other| is_same_file(other, path)) {
-        let message = format!("{}: this file has another part in the command", path.display());
+/// reads or writes, each with what it is. Nothing is left of the attempt.
+pub(crate) fn check_output(path: &Path, others: &[(&str, &Path)]) -> Result<(), Failure> {
+    if let Some((what, _)) = others.iter().find(|(_, other)| is_same_file(other, path)) {
+        let message = format!("cannot write {}: it is also {what}", path.display());
         return Err(Failure::input(message));
     }
     NewFile::create(path).map(drop).or_input(format!("cannot write {}", path.display()))
@@ -40,10 +40,38 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 
 /// Prints, without a fuss when nobody listens any more.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-    let mut stdout = BufWriter::new(io::stdout().lock());
+    let pipe = Pipe { output: io::stdout().lock(), is_closed: false };
+    let mut stdout = BufWriter::new(pipe);
     match write(&mut stdout).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ClosedPipe),
+        Err(_) if stdout.get_ref().is_closed => Err(Failure::ClosedPipe),
         written => written.or_unexpected("cannot write to the standard output"),
+    }
+}
+
+/// Remembers whether the reader has left. The error itself need not tell: writers of tables wrap it
+/// into errors of their own.
+struct Pipe<W> {
+    output: W,
+    is_closed: bool,
+}
+
+impl<W> Pipe<W> {
+    fn noted<T>(&mut self, written: io::Result<T>) -> io::Result<T> {
+        let is_closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+        self.is_closed |= written.as_ref().is_err_and(is_closed);
+        written
+    }
+}
+
+impl<W: Write> Write for Pipe<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.output.write(bytes);
+        self.noted(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.output.flush();
+        self.noted(flushed)
     }
 }
 

@@ -48,10 +48,11 @@ pub(crate) struct QueryArgs {
     /// A JSON file with a list of factored queries
     #[arg(long, value_name = "FILE")]
     factored: Option<PathBuf>,
-    /// How to compute marginals; loopy and convex are approximations, for models whose junction tree
-    /// is too large, and only of attributes that were measured together
-    #[arg(long, value_enum, default_value_t = Oracle::Exact, conflicts_with_all = ["given", "factored"])]
-    oracle: Oracle,
+    /// How to compute marginals [default: exact, but for models that were estimated otherwise, which
+    /// must be told]; loopy and convex are approximations, for models whose junction tree is too
+    /// large, and only of attributes that were measured together
+    #[arg(long, value_enum)]
+    oracle: Option<Oracle>,
     /// How to print the answers
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
@@ -81,7 +82,7 @@ impl QueryArgs {
                 .map_err(|error| Failure::in_file(path, error))?,
             None => Vec::new(),
         };
-        let tables = match self.oracle {
+        let tables = match self.oracle(&model)? {
             Oracle::Exact => self.exact(&model, &asked, &given, &factored)?,
             Oracle::Loopy => self.approximate(&model, Loopy::bethe, &asked)?,
             Oracle::Convex => self.approximate(&model, Loopy::convex, &asked)?,
@@ -112,6 +113,28 @@ impl QueryArgs {
             });
         }
         Ok(tables)
+    }
+
+    /// The oracle that was asked for, or else the exact one, if that is how the model was made.
+    fn oracle(&self, model: &Model) -> Result<Oracle, Failure> {
+        let estimated = model.origin().filter(|origin| !origin.oracle_is_exact);
+        match (self.oracle, estimated) {
+            (None, Some(origin)) => Err(Failure::input(format!(
+                "{}: this model was estimated with the {name} oracle, and the exact marginals of its \
+                 potentials are others; give --oracle {name} for what was estimated, or \
+                 --oracle exact",
+                self.model.display(),
+                name = origin.oracle
+            ))),
+            (Some(Oracle::Loopy | Oracle::Convex), _)
+                if !self.given.is_empty() || self.factored.is_some() =>
+            {
+                Err(Failure::input(
+                    "--oracle: only the exact one answers --given and --factored".to_string(),
+                ))
+            }
+            (asked, _) => Ok(asked.unwrap_or(Oracle::Exact)),
+        }
     }
 
     /// Why a model cannot be calibrated, and what can be had of it all the same.

@@ -92,8 +92,11 @@ fn everything(results: &Path) -> Result<Vec<Experiment>, Failure> {
             below.extend(folders.filter(|path| path.is_dir()));
         }
         below.sort();
-        for folder in below.iter().filter(|folder| folder.join("manifest.json").is_file()) {
-            let found = read(folder)?;
+        for folder in &below {
+            let found = match Experiment::read(folder) {
+                Err(ReportError::NoManifest { .. }) => continue,
+                read => read.map_err(|error| Failure::Input(error.into()))?,
+            };
             if experiments.iter().all(|known| known.name() != found.name()) {
                 experiments.push(found);
             }

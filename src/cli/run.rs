@@ -90,7 +90,7 @@ impl RunArgs {
         let mut this = Run::start(experiment::build(), threads, command_line());
         this.memory_limit = Some(options.memory_limit);
         manifest.runs.push(this.clone());
-        manifest.write_part(&folder, self.shard).or_input(folder.display())?;
+        manifest.write_part(&folder, self.shard).blame_input()?;
         if !plan.trials.is_empty() {
             announce(&plan, &options, &folder, voice);
         }
@@ -101,7 +101,7 @@ impl RunArgs {
         this.finish(began.elapsed());
         manifest.runs.pop();
         manifest.runs.push(this);
-        manifest.write_part(&folder, self.shard).or_unexpected(folder.display())?;
+        manifest.write_part(&folder, self.shard).blame_machine()?;
         if self.shard.is_none() {
             let conclusion = Conclusion::read(&folder)?;
             conclusion.write()?;
@@ -123,7 +123,7 @@ impl RunArgs {
     /// The runs that the results owe something to.
     fn earlier_runs(&self, folder: &Path) -> Result<Vec<Run>, Failure> {
         if self.fresh {
-            Manifest::remove_shards(folder).or_unexpected(folder.display())?;
+            Manifest::remove_shards(folder).blame_machine()?;
             return Ok(Vec::new());
         }
         Ok(Manifest::read_part(folder, self.shard).map_or(Vec::new(), |manifest| manifest.runs))

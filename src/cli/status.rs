@@ -5,14 +5,13 @@ use std::path::Path;
 
 use clap::Args;
 use pgmbench::results::manifest::{ArmFacts, Manifest};
-use pgmbench::results::store::{Recorded, StoreError};
 use pgmbench::results::{Progress, Status, TrialRecord};
 use serde_json::json;
 
 use super::about::About;
-use super::failure::{Blame, Failure};
+use super::failure::Failure;
 use super::output::{print, print_json};
-use super::results_args::ResultsArgs;
+use super::results_args::{ResultsArgs, read_manifest, read_rows};
 
 /// Say what is done, what failed and why, what is left, and how long it will take
 ///
@@ -50,12 +49,8 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
-        let manifest = Manifest::read(folder).or_input("there are no results")?;
-        let recorded = match Recorded::read(folder) {
-            // A run that has just begun.
-            Err(StoreError::NoResults { .. }) => Recorded::default(),
-            read => read.or_input(folder.display())?,
-        };
+        let manifest = read_manifest(folder)?;
+        let recorded = read_rows(folder)?.unwrap_or_default();
         let progress = Progress::of(&manifest, &recorded);
         Ok(Self { manifest, progress })
     }

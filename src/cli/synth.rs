@@ -1,5 +1,6 @@
 //! `pgmbench synth`.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -55,11 +56,19 @@ enum Method {
 
 impl SynthArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        check_output(&self.out, &[&self.model])?;
+        check_output(&self.out, &[("the model", &self.model)])?;
         if self.release {
-            check_output(&facts_path(&self.out), &[&self.model, &self.out])?;
+            let others = [("the model", &*self.model), ("the file with the records", &*self.out)];
+            check_output(&facts_path(&self.out), &others)?;
         }
         let model = Model::read(&self.model).or_input(self.model.display())?;
+        if let Some(origin) = model.origin().filter(|origin| !origin.oracle_is_exact) {
+            eprintln!(
+                "note: this model was estimated with the {} oracle; records follow the exact \
+                 distribution of its potentials, whose marginals are not those that were estimated",
+                origin.oracle
+            );
+        }
         let records = self.records.unwrap_or(model.total().round() as usize);
         check_size(&model, records)?;
         let unavailable = "no random numbers from the system";
@@ -112,14 +121,22 @@ impl SynthArgs {
         let csv = writer.into_inner().map_err(|error| error.into_error())?;
         let mut table = NewFile::create(&self.out)?;
         table.write_all(&csv)?;
-        if self.release {
-            let mut facts = NewFile::create(facts_path(&self.out))?;
-            serde_json::to_writer_pretty(&mut facts, &self.facts(&csv, records))?;
-            facts.write_all(b"\n")?;
-            table.commit()?;
-            return facts.commit();
+        let path = facts_path(&self.out);
+        let facts = match self.release {
+            true => {
+                let mut facts = NewFile::create(&path)?;
+                serde_json::to_writer_pretty(&mut facts, &self.facts(&csv, records))?;
+                facts.write_all(b"\n")?;
+                Some(facts)
+            }
+            false => None,
+        };
+        // What an earlier release said is not true of these records.
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => table.commit()?,
         }
-        table.commit()
+        facts.map_or(Ok(()), NewFile::commit)
     }
 
     /// What there is to say about a release. The model was paid for when its answers were measured;

@@ -55,9 +55,9 @@ impl SynthesizeArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         if let Some(out) = &self.out {
             check_output(out, &[])?;
-            check_output(&facts_path(out), &[out])?;
+            check_output(&facts_path(out), &[("the file with the records", out)])?;
         }
-        let entry = Registry::default().entry(&self.dataset).or_input(&self.dataset)?;
+        let entry = Registry::default().entry(&self.dataset).blame_input()?;
         if entry.availability() == Availability::StandIn {
             eprintln!("note: {} is a stand-in; its records are synthetic already", self.dataset);
         }
@@ -67,7 +67,7 @@ impl SynthesizeArgs {
                  becomes public, unless --add-remove is given"
             );
         }
-        let data = entry.load().or_input(&self.dataset)?;
+        let data = entry.load().blame_input()?;
         let neighbours = self.neighbours();
         let release = synthesize(&data, self.epsilon, self.delta, neighbours, self.records, MEMORY)
             .or_input(&self.dataset)?;
@@ -149,7 +149,7 @@ impl SynthesizeArgs {
             made_by: format!("pgmbench {}", env!("CARGO_PKG_VERSION")),
         };
         let records = &release.synthesis.records;
-        let folder = entry.store_stand_in(records, made).or_unexpected(&self.dataset)?;
+        let folder = entry.store_stand_in(records, made).blame_machine()?;
         print(|output| {
             writeln!(output, "stored   {} synthetic records in {}", records.len(), folder.display())
         })

@@ -1,17 +1,18 @@
 //! `pgmbench verify`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use pgmbench::config::ConfigError;
 use pgmbench::data::Registry;
-use pgmbench::experiment::{Plan, Silent, Verified, verify};
+use pgmbench::experiment::{Plan, PlanError, ReplayError, Silent, Verified, verify};
 use pgmbench::results::TrialRecord;
 use pgmbench::results::manifest::Manifest;
-use pgmbench::results::store::{Recorded, read_ledger};
+use pgmbench::results::store::read_ledger;
 
 use super::failure::{Blame, Failure};
 use super::output::print;
-use super::results_args::ResultsArgs;
+use super::results_args::{ResultsArgs, nothing, read_manifest, read_rows};
 
 /// Run some arms again, and compare every number but the times with what is stored
 ///
@@ -37,17 +38,16 @@ pub(crate) struct VerifyArgs {
 impl VerifyArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let folder = self.results.folder();
-        let manifest = Manifest::read(&folder).or_input("there are no results")?;
-        let recorded = Recorded::read(&folder).or_input("there are no results")?;
-        let ledger = read_ledger(&folder).or_input("there are no results")?;
+        let manifest = read_manifest(&folder)?;
+        let recorded = read_rows(&folder)?.ok_or_else(|| nothing(&folder))?;
+        let ledger = read_ledger(&folder).blame_input()?;
         let place = folder.display();
         if manifest.keys.is_empty() {
             return Err(Failure::input(format!(
                 "{place}: an experiment without mechanisms has nothing to run again"
             )));
         }
-        let plan =
-            Plan::of_manifest(&manifest, &self.beside, &Registry::default()).or_input(&place)?;
+        let plan = self.plan(&manifest, &folder)?;
         let memory = manifest.runs.last().and_then(|run| run.memory_limit);
         let chosen = (self.trials as usize, self.seed);
         let mut told = Ok(());
@@ -69,6 +69,33 @@ impl VerifyArgs {
             ))),
         }
     }
+
+    fn plan(&self, manifest: &Manifest, folder: &Path) -> Result<Plan, Failure> {
+        let file = folder.join("manifest.json");
+        let missing =
+            schemas(manifest).map(|schema| self.beside.join(schema)).find(|path| !path.is_file());
+        if let Some(path) = missing {
+            return Err(Failure::input(format!(
+                "there is no schema {}, as {} asks for; --beside DIR says where the experiment \
+                 file was, beside which schemas are looked for",
+                path.display(),
+                file.display()
+            )));
+        }
+        match Plan::of_manifest(manifest, &self.beside, &Registry::default()) {
+            // Its line is one of the configuration as it was read again, not of the manifest.
+            Err(ReplayError::Plan(PlanError::Config(ConfigError::Invalid(mistake)))) => {
+                Err(Failure::input(format!("{}: {}", file.display(), mistake.message)))
+            }
+            planned => planned.or_input(file.display()),
+        }
+    }
+}
+
+/// The schemas of the user's own data, relative to where the experiment file was.
+fn schemas(manifest: &Manifest) -> impl Iterator<Item = &str> {
+    let datasets = manifest.configuration.get("datasets").and_then(|list| list.as_array());
+    datasets.into_iter().flatten().filter_map(|dataset| dataset.get("schema")?.as_str())
 }
 
 fn tell(verified: &Verified) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use thiserror::Error;
 
-use super::wording::closest;
+use crate::wording::closest;
 
 /// Why there is no experiment.
 #[derive(Debug, Error)]

@@ -304,7 +304,7 @@ pub struct Scaling {
 pub struct Figure {
     /// The kind of figure.
     pub kind: FigureKind,
-    /// The column that it shows; `workload_error` unless told.
+    /// The column that it shows; unless told, `max_error` for records and `workload_error` for others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<FigureMetric>,
 }

@@ -43,8 +43,8 @@ mod raw;
 mod source;
 #[cfg(test)]
 mod tests;
-mod wording;
 
+pub use crate::wording::closest;
 pub use byte_size::{ByteSize, NotAByteSize};
 pub use error::{ConfigError, Mistake};
 pub use estimation::{Algorithm, Constant, Decreasing, Estimation, Loss, Oracle, Step};
@@ -54,4 +54,3 @@ pub use experiment::{
     Scaling, Workload,
 };
 pub use source::Source;
-pub use wording::closest;

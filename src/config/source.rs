@@ -9,7 +9,7 @@ use toml::Spanned;
 use super::check::experiment;
 use super::error::{ConfigError, Mistake, printable};
 use super::experiment::Experiment;
-use super::wording::in_words;
+use crate::wording::in_words;
 
 /// An experiment file, kept to show its lines in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]

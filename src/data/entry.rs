@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use super::describe::Description;
 use super::schema::{Schema, SchemaError};
-use super::shipped::Shipped;
+use super::shipped::{SHIPPED, Shipped};
 use super::source::Source;
 use super::stored::{self, Manifest, StandIn};
 use super::table::read_table;
@@ -21,6 +21,8 @@ pub struct Entry {
     schema_text: String,
     home: Home,
     imported: PathBuf,
+    /// The file of a user's own schema, which has no name under which data could be imported.
+    own_schema: Option<PathBuf>,
 }
 
 /// Where the files of a dataset are.
@@ -63,6 +65,14 @@ impl Entry {
         Self::new(Source::open(path)?, Home::Folder(folder), imported)
     }
 
+    /// The dataset whose schema is this file, and which only its path leads to unless it has the
+    /// name of one that ships.
+    pub(super) fn from_path(path: &Path) -> Result<Self, DataError> {
+        let entry = Self::from_file(path)?;
+        let ships = SHIPPED.iter().any(|shipped| shipped.name == entry.schema.name);
+        Ok(Self { own_schema: (!ships).then(|| path.to_path_buf()), ..entry })
+    }
+
     /// A dataset inside the binary; `imported` is where its imports go.
     pub(super) fn from_binary(
         shipped: &'static Shipped,
@@ -78,7 +88,9 @@ impl Entry {
             .map_err(|_| SchemaError::NotText)
             .and_then(|text| Ok((Schema::parse(&text)?, text)));
         match parsed {
-            Ok((schema, schema_text)) => Ok(Self { schema, schema_text, home, imported }),
+            Ok((schema, schema_text)) => {
+                Ok(Self { schema, schema_text, home, imported, own_schema: None })
+            }
             Err(error) => Err(DataError::Schema { file, error }),
         }
     }
@@ -122,11 +134,24 @@ impl Entry {
                     stored::read(open, &self.schema, &self.schema_text)
                 }
             },
-            Availability::NotImported => Err(DataError::NotImported {
+            Availability::NotImported => Err(self.not_here()),
+        }
+    }
+
+    /// What to say where there are no records, not even made-up ones.
+    fn not_here(&self) -> DataError {
+        let files = || self.schema.table.files.iter().map(|file| file.name.clone());
+        let missing = files().find(|file| !self.home.has(file));
+        match (&self.own_schema, missing) {
+            (Some(schema), Some(file)) => DataError::NoFile {
+                file: schema.with_file_name(file).display().to_string(),
+                schema: schema.display().to_string(),
+            },
+            _ => DataError::NotImported {
                 name: self.schema.name.clone(),
-                files: files.iter().map(|file| file.name.clone()).collect(),
+                files: files().collect(),
                 source_of_data: self.schema.source.clone().unwrap_or("its source".into()),
-            }),
+            },
         }
     }
 

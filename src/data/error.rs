@@ -51,6 +51,14 @@ pub enum DataError {
         /// Where they can be had.
         source_of_data: String,
     },
+    /// A user's own schema names a file that is not beside it.
+    #[error("there is no file {file}, which {schema} names")]
+    NoFile {
+        /// The file.
+        file: String,
+        /// The schema's file.
+        schema: String,
+    },
     /// The number of files is not the schema's.
     #[error("'{name}' is made from {expected} file(s), {found} given")]
     FileCount {

@@ -57,10 +57,10 @@ impl Registry {
     /// whose schema, or whose folder, has this path.
     pub fn entry(&self, name_or_path: &str) -> Result<Entry, DataError> {
         if name_or_path.ends_with(".toml") {
-            return Entry::from_file(Path::new(name_or_path));
+            return Entry::from_path(Path::new(name_or_path));
         }
         if name_or_path.contains(['/', '\\']) {
-            return Entry::from_file(&Path::new(name_or_path).join(SCHEMA));
+            return Entry::from_path(&Path::new(name_or_path).join(SCHEMA));
         }
         let folder = self.root.join(name_or_path);
         if folder.join(SCHEMA).is_file() {

@@ -96,7 +96,10 @@ pub(super) fn run_trial(
                 }
                 Err(end) => end.note("estimate", &mut record),
             }
-            let traces = std::mem::take(&mut traces);
+            // Where one estimate answers several cases, its traces belong to the first, which is not
+            // always among those that are wanted.
+            let traces =
+                if row.case == trial.case { std::mem::take(&mut traces) } else { Vec::new() };
             finished(Finished { record, ledger: ledger.clone(), traces });
         }
     }

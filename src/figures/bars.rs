@@ -2,9 +2,9 @@ use super::Facts;
 use super::chart::{Axis, Bar, Category, Chart, Content, Panel};
 use super::labels::{self, STAR, SeriesKey, distinct};
 use super::tally::{Tally, left_out_note, trials_phrase};
-use crate::results::{Metric, TraceRecord, TrialRecord};
+use crate::results::{TraceRecord, TrialRecord};
 
-/// Workload error by mechanism, data and estimator: the paper's Figure 1.
+/// Error by mechanism, data and estimator: the paper's Figure 1.
 ///
 /// A panel for each mechanism (and for each epsilon, when there are several), the paper's four
 /// first; the data in order of appearance; medians over trials with whiskers from the smallest to
@@ -31,7 +31,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
                 if of_arm.is_empty() {
                     continue;
                 }
-                let tally = Tally::of(of_arm, Metric::WorkloadError);
+                let tally = Tally::of(of_arm, facts.metric);
                 let name = labels::mechanism_with(mechanism, arm);
                 let place = format!("{name} on {}", labels::dataset(dataset));
                 left_out.extend(tally.left_out().map(|what| (place, what)));
@@ -45,7 +45,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
             _ => format!("{}, epsilon = {epsilon}", labels::mechanism(mechanism)),
         };
         let content = Content::Bars { label: String::new(), categories };
-        panels.push(Panel { title, y: Axis::log("workload error"), content });
+        panels.push(Panel { title, y: Axis::log(facts.metric.label()), content });
     }
 
     let standins = trials.iter().filter(|t| t.standin).map(|t| labels::dataset(&t.dataset));

@@ -4,18 +4,25 @@ use super::labels::{self, STAR, SeriesKey, distinct};
 use super::tally::{Tally, left_out_note, trials_phrase};
 use crate::results::{TraceRecord, TrialRecord};
 
-/// Error by case, such as kinds of queries: Figure 5.3.2 of KDD 2015. A panel for each data, a group of
-/// bars for each case, a bar for each mechanism and estimator; medians over trials with whiskers from
-/// the smallest to the largest.
+/// Error by case, such as kinds of queries: Figure 5.3.2 of KDD 2015. A panel for each data (and for
+/// each epsilon, when there are several), a group of bars for each case, a bar for each mechanism and
+/// estimator; medians over trials with whiskers from the smallest to the largest.
 pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) -> Option<Chart> {
     let keys = distinct(trials.iter().map(|t| SeriesKey { context: &t.mechanism, arm: &t.arm }));
     let datasets = distinct(trials.iter().map(|trial| trial.dataset.as_str()));
     let cases = distinct(trials.iter().map(|trial| trial.case.as_str()));
+    let epsilons = distinct(trials.iter().map(|trial| trial.epsilon));
     let (mut left_out, mut panels) = (Vec::new(), Vec::new());
-    for &dataset in &datasets {
+    let places = epsilons.iter().flat_map(|&e| datasets.iter().map(move |&dataset| (e, dataset)));
+    for (epsilon, dataset) in places {
+        let budget = match epsilons.len() {
+            ..=1 => String::new(),
+            _ => format!(", epsilon = {epsilon}"),
+        };
         let mut categories = Vec::new();
         for &case in &cases {
-            let here = || trials.iter().filter(|t| t.dataset == dataset && t.case == case);
+            let of_panel = |t: &&TrialRecord| t.dataset == dataset && t.epsilon == epsilon;
+            let here = || trials.iter().filter(of_panel).filter(|t| t.case == case);
             let mut bars = Vec::new();
             for (series, key) in keys.iter().enumerate() {
                 let mut of_key = here().filter(|t| t.mechanism == key.context && t.arm == key.arm);
@@ -24,7 +31,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
                     continue;
                 }
                 let name = labels::mechanism_with(key.context, key.arm);
-                let place = format!("{name}, {case} on {}", labels::dataset(dataset));
+                let place = format!("{name}, {case} on {}{budget}", labels::dataset(dataset));
                 left_out.extend(tally.left_out().map(|what| (place, what)));
                 bars.push(Bar { series, outcome: tally.outcome(facts) });
             }
@@ -32,7 +39,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         }
         let star = if trials.iter().any(|t| t.dataset == dataset && t.standin) { STAR } else { "" };
         let content = Content::Bars { label: String::new(), categories };
-        let title = labels::dataset(dataset) + star;
+        let title = labels::dataset(dataset) + star + &budget;
         panels.push(Panel { title, y: Axis::log(facts.metric.label()), content });
     }
     let standins = trials.iter().filter(|t| t.standin).map(|t| labels::dataset(&t.dataset));
@@ -41,7 +48,10 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         title: facts.title.clone(),
         subtitle: labels::joined(&[&facts.subtitle, &spread]),
         series: labels::series(&keys, |key| labels::mechanism_with(key.context, key.arm)),
-        columns: panels.len().min(3),
+        columns: match epsilons.len() {
+            ..=1 => panels.len().min(3),
+            _ => datasets.len(),
+        },
         panels,
         shares_y: false,
         notes: [labels::standin_note(&distinct(standins)), left_out_note(&left_out)]

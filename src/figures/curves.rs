@@ -13,7 +13,7 @@ pub(super) struct Grid<'a, R> {
     pub(super) rows: Vec<R>,
     /// Whether a trial belongs into a row.
     pub(super) is_in: fn(&TrialRecord, &R) -> bool,
-    /// What a row is called; empty when there is only one.
+    /// What a row is called; empty where its panels need no such name.
     pub(super) name: fn(&R) -> String,
     /// Where a trial is on the horizontal axis.
     pub(super) x: fn(&TrialRecord) -> Option<f64>,
@@ -46,6 +46,11 @@ impl<R> Grid<'_, R> {
                 values.dedup();
                 let of_here =
                     distinct(here.iter().map(|t| SeriesKey { context: &t.mechanism, arm: &t.arm }));
+                let row_name = (self.name)(row);
+                let of_row = match self.rows.len() {
+                    ..=1 => String::new(),
+                    _ => format!(", {row_name}"),
+                };
                 let mut lines = Vec::new();
                 for arm in of_here {
                     let of_arm = || {
@@ -53,8 +58,8 @@ impl<R> Grid<'_, R> {
                             move |t: &&TrialRecord| t.mechanism == arm.context && t.arm == arm.arm;
                         here.iter().copied().filter(same)
                     };
-                    let place =
-                        format!("{} on {column}", labels::mechanism_with(arm.context, arm.arm),);
+                    let name = labels::mechanism_with(arm.context, arm.arm);
+                    let place = format!("{name} on {column}{of_row}");
                     let whole = Tally::of(of_arm(), facts.metric);
                     if let Some(mark) = whole.mark(facts) {
                         no_line.push(format!("{place} ({mark})"));
@@ -68,7 +73,6 @@ impl<R> Grid<'_, R> {
                     lines.push(Line { series, points: points.collect(), end: None });
                 }
                 let star = if here.iter().any(|t| t.standin) { STAR } else { "" };
-                let row_name = (self.name)(row);
                 let column_name = match columns.len() {
                     1 if star.is_empty() => String::new(),
                     _ => format!("{column}{star}"),
@@ -84,7 +88,6 @@ impl<R> Grid<'_, R> {
                 panels.push(Panel { title, y: Axis::log(facts.metric.label()), content });
             }
         }
-        no_line.dedup();
         let standins = trials.iter().filter(|t| t.standin).map(|t| labels::dataset(&t.dataset));
         let notes = [
             labels::standin_note(&distinct(standins)),

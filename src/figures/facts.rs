@@ -1,8 +1,13 @@
+use serde_json::Value;
+
 use super::chart::Chart;
 use super::figure;
 use super::numbers::plainly;
 use crate::results::manifest::Manifest;
 use crate::results::{Metric, TraceRecord, TrialRecord};
+
+/// Of estimates for which the file names none, as `config::Estimation` has it.
+const DEFAULT_ITERATIONS: u64 = 1000;
 
 /// What the records do not know about the figure that is made of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +31,8 @@ impl Facts {
         let title = configured("/title").and_then(|title| title.as_str());
         Self {
             title: title.unwrap_or_default().into(),
-            subtitle: cut_short(manifest).unwrap_or_default(),
+            subtitle: cut_short(&manifest.configuration, &manifest.configuration_text)
+                .unwrap_or_default(),
             footnote: footnote(manifest),
             time_limit: configured("/limits/seconds").and_then(|seconds| seconds.as_f64()),
             metric: Metric::of_experiment(manifest),
@@ -42,16 +48,27 @@ impl Facts {
     }
 }
 
-/// What there is to say when the command line has changed how long estimates go on: an estimate that was
-/// stopped early can look worse than the estimator that it is compared with.
-fn cut_short(manifest: &Manifest) -> Option<String> {
-    let words = &manifest.runs.last()?.command_line;
-    let is_cut = |word: &String| word == "--quick" || word.starts_with("--iterations");
-    let iterations = manifest.configuration.pointer("/estimation/iterations")?.as_u64()?;
-    words
-        .iter()
-        .any(is_cut)
-        .then(|| format!("estimates were stopped after {iterations} iterations"))
+/// What there is to say when estimates went on for fewer iterations than the file asks for: one that
+/// was stopped early can look worse than the estimator that it is compared with.
+fn cut_short(configuration: &Value, file: &str) -> Option<String> {
+    let written: Value = toml::from_str(file).unwrap_or_default();
+    let untold = written.pointer("/estimation/iterations").is_none();
+    let asked = most_iterations(&written).max(untold.then_some(DEFAULT_ITERATIONS));
+    let most = most_iterations(configuration)?;
+    (Some(most) < asked).then(|| format!("estimates were stopped after {most} iterations"))
+}
+
+/// The largest number of iterations that a section on estimation has.
+fn most_iterations(configuration: &Value) -> Option<u64> {
+    let of_section = |(name, inner): (&String, &Value)| match name.as_str() {
+        "estimation" => inner.get("iterations")?.as_u64(),
+        _ => most_iterations(inner),
+    };
+    match configuration {
+        Value::Object(sections) => sections.iter().filter_map(of_section).max(),
+        Value::Array(list) => list.iter().filter_map(most_iterations).max(),
+        _ => None,
+    }
 }
 
 /// Version, commit and day.
@@ -74,4 +91,29 @@ pub fn chart_of(
 ) -> Option<Chart> {
     let kind = manifest.configuration.pointer("/figure/kind")?.as_str()?;
     (figure(kind)?.chart)(rows, traces, &Facts::of(manifest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn estimates_are_cut_short_where_the_file_asks_for_more() {
+        let ran = |iterations: u64| {
+            json!({
+                "estimation": {"iterations": iterations},
+                "mechanism": [{"arms": [{"estimation": {"iterations": iterations}}]}],
+            })
+        };
+        let said = |iterations: u64, file: &str| cut_short(&ran(iterations), file).is_some();
+        assert!(!said(1000, "") && said(999, ""), "the default");
+        let told = "[estimation]\niterations = 50\n[quick]\niterations = 9";
+        assert!(!said(50, told) && !said(60, told) && said(9, told));
+        let of_an_arm = "[[mechanism]]\narms = [{ estimation = { iterations = 3000 } }]";
+        assert!(!said(3000, of_an_arm) && said(1000, of_an_arm));
+        assert_eq!(cut_short(&json!({"name": "no estimates"}), "name = 'x'"), None);
+        let words = cut_short(&ran(9), told).unwrap();
+        assert_eq!(words, "estimates were stopped after 9 iterations");
+    }
 }

@@ -7,13 +7,14 @@ use super::palette::colours;
 const MECHANISMS: [&str; 4] = ["PrivBayes", "DualQuery", "MWEM", "HDMM"];
 
 /// Mechanisms beside those.
-const OTHERS: [(&str, &str); 6] = [
+const OTHERS: [(&str, &str); 7] = [
     ("laplace", "Laplace"),
     ("gaussian", "Gaussian"),
     ("tree", "Tree"),
     ("privlet", "Privlet"),
     ("php", "P-HP"),
     ("pmw-delta", "PMW (delta)"),
+    ("spanning-tree", "Spanning tree"),
 ];
 
 /// What distinguishes a series: its estimator, and what else varies in the figure (the mechanism,
@@ -125,4 +126,15 @@ pub(super) fn standin_note(datasets: &[String]) -> Option<String> {
     (!datasets.is_empty()).then(|| {
         format!("{STAR} {names}: made-up records of the same shape stand in for data that does not ship.")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mechanisms_have_the_names_that_people_write() {
+        let named = ["privbayes", "spanning-tree", "php", "mwem", "pmw"].map(mechanism);
+        assert_eq!(named, ["PrivBayes", "Spanning tree", "P-HP", "MWEM", "PMW"]);
+    }
 }

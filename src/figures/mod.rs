@@ -53,7 +53,7 @@ pub struct Figure {
 pub const FIGURES: &[Figure] = &[
     Figure {
         name: "bars",
-        about: "Workload error of each estimator, in groups by data, a panel for each mechanism.",
+        about: "Error of each estimator, in groups by data, a panel for each mechanism.",
         chart: bars::chart,
     },
     Figure {
@@ -68,7 +68,7 @@ pub const FIGURES: &[Figure] = &[
     },
     Figure {
         name: "cases",
-        about: "Error by kind of query, a bar for each mechanism and estimator, a panel for each data.",
+        about: "Error by kind of query, a bar for each mechanism and estimator, a panel for each data and epsilon.",
         chart: cases::chart,
     },
     Figure {

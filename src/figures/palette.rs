@@ -13,6 +13,7 @@ impl Colour {
     }
 }
 
+const BLACK: Colour = Colour([0x00, 0x00, 0x00]);
 const GREY: Colour = Colour([0x8E, 0x94, 0x9B]);
 const BLUE: Colour = Colour([0x00, 0x72, 0xB2]);
 const ORANGE: Colour = Colour([0xE6, 0x9F, 0x00]);
@@ -20,8 +21,14 @@ const GREEN: Colour = Colour([0x00, 0x9E, 0x73]);
 const VERMILION: Colour = Colour([0xD5, 0x5E, 0x00]);
 const PURPLE: Colour = Colour([0xCC, 0x79, 0xA7]);
 
-/// For what is not measured: a limit that no line may cross.
-pub(super) const BOUND: Colour = GREY;
+/// For what is not measured, beside series with these colours: a limit that no line may cross. Grey,
+/// unless an estimator is; black is no estimator's.
+pub(super) fn bound(beside: impl IntoIterator<Item = Colour>) -> Colour {
+    match beside.into_iter().any(|colour| colour == GREY) {
+        true => BLACK,
+        false => GREY,
+    }
+}
 
 /// The same estimator has the same colour in every figure.
 const KNOWN: &[(&str, Colour)] = &[
@@ -36,7 +43,7 @@ const KNOWN: &[(&str, Colour)] = &[
     ("l1", PURPLE),
 ];
 
-/// For estimators that are not known here, and beyond these around again.
+/// For other estimators, and beyond these around again.
 const OTHERS: &[Colour] = &[
     Colour([0x56, 0xB4, 0xE9]),
     Colour([0x7A, 0x4F, 0x9E]),
@@ -50,15 +57,44 @@ const OTHERS: &[Colour] = &[
 ];
 
 /// The colours of these estimators, in the same order: fixed for known ones, the next free colour
-/// for each of the others.
+/// for each of the others, and for a known one whose colour another has already.
 pub(super) fn colours(arms: &[&str]) -> Vec<Colour> {
-    let known = |arm: &str| {
-        KNOWN.iter().find(|(name, _)| name.eq_ignore_ascii_case(arm)).map(|&(_, colour)| colour)
+    let mut taken: Vec<Colour> = Vec::new();
+    let mut fixed = |arm: &&str| {
+        let known = KNOWN.iter().find(|(name, _)| name.eq_ignore_ascii_case(arm))?.1;
+        if taken.contains(&known) {
+            return None;
+        }
+        taken.push(known);
+        Some(known)
     };
-    let used: Vec<Colour> = arms.iter().filter_map(|arm| known(arm)).collect();
+    let fixed: Vec<Option<Colour>> = arms.iter().map(&mut fixed).collect();
     let free: Vec<Colour> =
-        OTHERS.iter().copied().filter(|colour| !used.contains(colour)).collect();
+        OTHERS.iter().copied().filter(|colour| !taken.contains(colour)).collect();
     let mut next = free.iter().cycle();
-    let mut colour = |arm: &&str| known(arm).or_else(|| next.next().copied()).unwrap_or(GREY);
-    arms.iter().map(&mut colour).collect()
+    let colour = |fixed: Option<Colour>| fixed.or_else(|| next.next().copied()).unwrap_or(GREY);
+    fixed.into_iter().map(colour).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimators_that_would_have_one_colour_have_several() {
+        let arms = ["pgm", "pgm-l2", "l1", "new", "L2", "pgm-l1"];
+        let given = colours(&arms);
+        assert_eq!((given[0], given[2]), (BLUE, PURPLE), "the first keeps what it always has");
+        for (i, colour) in given.iter().enumerate() {
+            assert!(!given[..i].contains(colour), "{}", arms[i]);
+        }
+    }
+
+    #[test]
+    fn a_bound_has_the_colour_of_no_estimator() {
+        assert_eq!(bound(colours(&["pgm", "new"])), GREY);
+        assert_eq!(bound(colours(&["own", "pgm"])), BLACK);
+        let all = KNOWN.iter().map(|(_, colour)| colour).chain(OTHERS);
+        assert!(all.into_iter().all(|&colour| colour != BLACK));
+    }
 }

@@ -2,7 +2,7 @@ use super::Facts;
 use super::chart::{Chart, Content, Line, Point, Series};
 use super::curves::Grid;
 use super::labels::{self, distinct};
-use super::palette::BOUND;
+use super::palette;
 use super::tally::spread_of;
 use crate::results::{Metric, TraceRecord, TrialRecord};
 
@@ -38,10 +38,11 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
 /// They share a colour, and differ by their dashes.
 fn add_bounds(chart: &mut Chart, in_panels: &[Vec<&TrialRecord>]) {
     let bounded = in_panels.iter().flatten().filter(|trial| trial.error_bound.is_some());
+    let colour = palette::bound(chart.series.iter().map(|series| series.colour));
     for (style, mechanism) in distinct(bounded.map(|t| t.mechanism.as_str())).iter().enumerate() {
         let series = chart.series.len();
         let name = format!("{}, its bound", labels::mechanism(mechanism));
-        chart.series.push(Series { name, colour: BOUND, style: style + 1 });
+        chart.series.push(Series { name, colour, style: style + 1 });
         for (panel, here) in chart.panels.iter_mut().zip(in_panels) {
             let Content::Lines { lines, .. } = &mut panel.content else { continue };
             let own = || here.iter().filter(|trial| trial.mechanism == *mechanism);

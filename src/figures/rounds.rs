@@ -1,7 +1,7 @@
 use super::Facts;
 use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges, Series};
 use super::labels::{self, STAR, SeriesKey, distinct};
-use super::palette::BOUND;
+use super::palette;
 use super::tally::{Tally, left_out_note, spread_of, trials_phrase};
 use crate::results::{Metric, TraceRecord, TrialRecord};
 
@@ -47,8 +47,10 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         let standin = trials.iter().any(|t| t.dataset == key.arm && t.standin);
         labels::dataset(key.arm) + if standin { STAR } else { "" }
     };
-    let mut series = vec![Series { name: "at most".into(), colour: BOUND, style: 1 }];
-    series.extend(labels::series(&keys, with_star));
+    let of_data = labels::series(&keys, with_star);
+    let colour = palette::bound(of_data.iter().map(|series| series.colour));
+    let mut series = vec![Series { name: "at most".into(), colour, style: 1 }];
+    series.extend(of_data);
     let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
     Some(Chart {
         title: facts.title.clone(),

@@ -2,7 +2,7 @@ use super::Facts;
 use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges};
 use super::labels::{self, SeriesKey, distinct};
 use super::tally::{Tally, left_out_note, no_line_note, trials_phrase};
-use crate::results::{Metric, Status, TraceRecord, TrialRecord};
+use crate::results::{Metric, TraceRecord, TrialRecord};
 
 /// Seconds per iteration against the number of attributes, both logarithmic: the paper's
 /// Figure 2b.
@@ -40,8 +40,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
             .filter_map(|&size| Some(Point { x: size as f64, y: Some(tally(size).spread()?) }))
             .collect();
         let last = points.last().map_or(0.0, |point| point.x);
-        let stops = rows.iter().any(|t| t.status != Status::Failed && t.status != Status::Done);
-        let end = sizes.iter().filter(|&&size| stops && size as f64 > last).find_map(|&size| {
+        let end = sizes.iter().filter(|&&size| size as f64 > last).find_map(|&size| {
             let mark = tally(size).mark(facts)?;
             Some(format!("{mark} with {size} attributes"))
         });

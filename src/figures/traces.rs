@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use super::Facts;
 use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges};
 use super::labels::{self, SeriesKey, distinct};
-use super::tally::{spread_of, trials_phrase};
-use crate::results::{TraceRecord, TrialRecord};
+use super::tally::{Tally, left_out_note, no_line_note, spread_of, trials_phrase};
+use crate::results::{Metric, Status, TraceRecord, TrialRecord};
 
 /// A number that changes from iteration to iteration.
 type Quantity = fn(&TraceRecord) -> f64;
@@ -18,32 +18,43 @@ const QUANTITIES: [(&str, Quantity); 3] = [
 
 /// Losses and workload error over the iterations: the paper's Figure 3.
 ///
-/// A line for each estimator: medians over trials with a band from the smallest to the largest.
-/// Logarithmic, because most happens in the first of thousands of iterations; the start at
+/// A line for each estimator: medians over trials that are done, with a band from the smallest to the
+/// largest. Logarithmic, because most happens in the first of thousands of iterations; the start at
 /// iteration 0 is not on such an axis.
-pub(super) fn chart(_: &[TrialRecord], traces: &[TraceRecord], facts: &Facts) -> Option<Chart> {
-    let datasets = distinct(traces.iter().map(|trace| trace.dataset.as_str()));
-    let mechanisms = distinct(traces.iter().map(|trace| trace.mechanism.as_str()));
-    let epsilons = distinct(traces.iter().map(|trace| trace.epsilon));
-    let context = |trace: &TraceRecord| {
-        let epsilon = format!("epsilon = {}", trace.epsilon);
-        let parts = [
-            (mechanisms.len() > 1, labels::mechanism(&trace.mechanism)),
-            (datasets.len() > 1, labels::dataset(&trace.dataset)),
-            (epsilons.len() > 1, epsilon),
-        ];
-        let varying: Vec<String> = parts.into_iter().filter(|part| part.0).map(|p| p.1).collect();
-        varying.join(", ")
+pub(super) fn chart(
+    trials: &[TrialRecord],
+    traces: &[TraceRecord],
+    facts: &Facts,
+) -> Option<Chart> {
+    let contexts = contexts(trials);
+    let key_of = |i: usize| SeriesKey { context: &contexts[i], arm: &trials[i].arm };
+    let done: BTreeMap<&str, SeriesKey> = (0..trials.len())
+        .filter(|&i| trials[i].status == Status::Done)
+        .map(|i| (trials[i].key.as_str(), key_of(i)))
+        .collect();
+    let drawn: Vec<(SeriesKey, &TraceRecord)> =
+        traces.iter().filter_map(|trace| Some((*done.get(trace.key.as_str())?, trace))).collect();
+    let keys = distinct(drawn.iter().map(|(key, _)| *key));
+    let name = |key: &SeriesKey| match (key.context, labels::arm(key.arm)) {
+        ("", arm) => arm,
+        (context, arm) => format!("{context}: {arm}"),
     };
-    let contexts: Vec<String> = traces.iter().map(context).collect();
-    let key_of = |i: usize| SeriesKey { context: &contexts[i], arm: &traces[i].arm };
-    let keys = distinct((0..traces.len()).map(key_of));
+
+    let (mut no_line, mut left_out) = (Vec::new(), Vec::new());
+    for key in distinct((0..trials.len()).map(key_of)) {
+        let of_key = (0..trials.len()).filter(|&i| key_of(i) == key).map(|i| &trials[i]);
+        let tally = Tally::of(of_key, Metric::WorkloadError);
+        no_line.extend(tally.mark(facts).map(|mark| format!("{} ({mark})", name(&key))));
+        // An estimator without iterations has no line that something could be left out of.
+        let missing = tally.left_out().filter(|_| keys.contains(&key));
+        left_out.extend(missing.map(|what| (name(&key), what)));
+    }
 
     let panel = |(title, quantity): &(&str, Quantity)| {
         let line = |(series, key): (usize, &SeriesKey)| {
             let mut by_iteration: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-            let of_key = (0..traces.len()).filter(|&i| key_of(i) == *key);
-            for trace in of_key.map(|i| &traces[i]).filter(|trace| trace.iteration > 0) {
+            let of_key = drawn.iter().filter(|(other, _)| other == key).map(|(_, trace)| *trace);
+            for trace in of_key.filter(|trace| trace.iteration > 0) {
                 by_iteration.entry(trace.iteration).or_default().push(quantity(trace));
             }
             let points = by_iteration
@@ -61,22 +72,40 @@ pub(super) fn chart(_: &[TrialRecord], traces: &[TraceRecord], facts: &Facts) ->
             },
         }
     };
-    let panels: Vec<Panel> = match traces.is_empty() {
+    let panels: Vec<Panel> = match drawn.is_empty() {
         true => Vec::new(),
         false => QUANTITIES.iter().map(panel).collect(),
     };
-    let spread = trials_phrase(traces.iter().map(|trace| trace.trial), "bands");
+    let spread = trials_phrase(drawn.iter().map(|(_, trace)| trace.trial), "bands");
+    let notes = [no_line_note(&no_line), left_out_note(&left_out)];
     Some(Chart {
         title: facts.title.clone(),
         subtitle: labels::joined(&[&facts.subtitle, &spread]),
-        series: labels::series(&keys, |key| match (key.context, labels::arm(key.arm)) {
-            ("", arm) => arm,
-            (context, arm) => format!("{context}: {arm}"),
-        }),
+        series: labels::series(&keys, name),
         columns: panels.len(),
         panels,
         shares_y: false,
-        notes: Vec::new(),
+        notes: notes.into_iter().flatten().collect(),
         footnote: facts.footnote.clone(),
     })
+}
+
+/// What sets each trial apart from those of other lines, beside its estimator: whatever varies.
+fn contexts(trials: &[TrialRecord]) -> Vec<String> {
+    let parts_of = |trial: &TrialRecord| {
+        [
+            labels::mechanism(&trial.mechanism),
+            labels::dataset(&trial.dataset),
+            trial.case.clone(),
+            format!("epsilon = {}", trial.epsilon),
+        ]
+    };
+    let parts: Vec<[String; 4]> = trials.iter().map(parts_of).collect();
+    let varies = |part: usize| parts.iter().any(|other| other[part] != parts[0][part]);
+    let varying: Vec<usize> = (0..4).filter(|&part| varies(part)).collect();
+    let context = |parts: &[String; 4]| {
+        let said: Vec<&str> = varying.iter().map(|&part| parts[part].as_str()).collect();
+        said.join(", ")
+    };
+    parts.iter().map(context).collect()
 }

@@ -17,6 +17,12 @@ pub enum ProblemError {
         /// What the system said.
         reason: io::Error,
     },
+    /// There is nothing in the file.
+    #[error("the file is empty; expected JSON")]
+    Empty,
+    /// The file is text, but in two bytes a character.
+    #[error("the file is UTF-16 text; save it as UTF-8")]
+    Utf16,
     /// The text is not JSON, or a value is not of the kind that its place asks for.
     #[error("{}{message} (line {line}, column {column})", prefix(field))]
     Json {

@@ -32,8 +32,18 @@ pub(super) struct RawZeros {
     pub(super) cells: Option<Vec<Vec<usize>>>,
 }
 
+/// What some editors put at the beginning of UTF-8 text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Reads a whole text as one value.
 pub(super) fn from_json<T: Read>(text: &[u8]) -> Result<T, ProblemError> {
+    if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") {
+        return Err(ProblemError::Utf16);
+    }
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    if text.trim_ascii().is_empty() {
+        return Err(ProblemError::Empty);
+    }
     let place = Place::default();
     let mut json = serde_json::Deserializer::from_slice(text);
     let read = T::read(&mut json, &place).and_then(|raw| json.end().map(|()| raw));
@@ -44,8 +54,23 @@ pub(super) fn from_json<T: Read>(text: &[u8]) -> Result<T, ProblemError> {
         if let Some(end) = message.rfind(" at line ") {
             message.truncate(end);
         }
+        // Python's json.dumps writes these, unless it is told not to.
+        let word = word_at(text, line, column);
+        if ["NaN", "Infinity", "-Infinity"].contains(&word.as_str()) {
+            message = format!("expected a finite number, found {word}, which JSON does not have");
+        }
         ProblemError::Json { field: place.to_string(), message, line, column }
     })
+}
+
+/// The word at a position as serde counts: lines from 1, columns in bytes.
+fn word_at(text: &[u8], line: usize, column: usize) -> String {
+    let is_part = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
+    let line = text.split(|&byte| byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    let at = column.saturating_sub(1).min(line.len());
+    let start = at - line[..at].iter().rev().take_while(|byte| is_part(byte)).count();
+    let end = at + line[at..].iter().take_while(|byte| is_part(byte)).count();
+    String::from_utf8_lossy(&line[start..end]).into_owned()
 }
 
 impl Fields for RawProblem {

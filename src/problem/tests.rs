@@ -28,6 +28,28 @@ fn good() -> Problem {
     Problem::from_json(GOOD).unwrap()
 }
 
+#[test]
+fn numbers_that_python_writes_and_json_does_not_have_are_named() {
+    for word in ["NaN", "Infinity", "-Infinity"] {
+        for (from, field) in [("2.0}", "measurements[0].stddev"), ("790", "measurements[8].y[0]")] {
+            let tail = if from.ends_with('}') { "}" } else { "" };
+            let text = GOOD.replace(from, &format!("{word}{tail}"));
+            let error = Problem::from_json(&text).unwrap_err().to_string();
+            let expected = format!("{field}: expected a finite number, found {word}, which JSON");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped_and_an_empty_file_is_called_so() {
+    assert_eq!(Problem::from_json(&format!("\u{feff}{GOOD}")).unwrap(), good());
+    for nothing in ["", " \n", "\u{feff}"] {
+        assert!(matches!(Problem::from_json(nothing), Err(ProblemError::Empty)), "{nothing:?}");
+    }
+    assert!(matches!(Problem::from_bytes(b"\xff\xfe{\0}\0"), Err(ProblemError::Utf16)));
+}
+
 /// The message for the good file with one piece of text exchanged.
 fn message(piece: &str, replacement: &str) -> String {
     assert_eq!(GOOD.matches(piece).count(), 1, "{piece}");
@@ -125,7 +147,7 @@ fn mistakes_are_named_by_field_with_what_was_expected() {
             "null",
             "measurements[0].y[5]: invalid type: null, expected a finite number (line 7, column ",
         ),
-        ("6.5", "NaN", "measurements[0].y[5]: expected value (line 7, column "),
+        ("6.5", "NaN", "measurements[0].y[5]: expected a finite number, found NaN"),
         ("6.5", "-Infinity", "measurements[0].y[5]: invalid number (line 7, column "),
         ("6.5", "1e999", "measurements[0].y[5]: number out of range (line 7, column "),
         (
@@ -323,7 +345,8 @@ fn huge_sizes_are_fine_until_they_are_measured() {
 fn a_file_cut_off_anywhere_is_refused() {
     for end in 0..GOOD.len() {
         let error = Problem::from_json(&GOOD[..end]).unwrap_err();
-        assert!(matches!(error, ProblemError::Json { .. }), "{end}: {error}");
+        let is_json = matches!(error, ProblemError::Json { .. });
+        assert!(is_json || end == 0 && error.to_string().contains("empty"), "{end}: {error}");
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::error::ReportError;
 use crate::figures::{self, Chart};
 use crate::results::claims::{Claim, Finding};
-use crate::results::manifest::Manifest;
-use crate::results::store::{LedgerLine, Recorded, read_ledger};
+use crate::results::manifest::{Manifest, ManifestError};
+use crate::results::store::{LedgerLine, Recorded, StoreError, read_ledger};
 use crate::results::summary::Summary;
 use crate::results::{TraceRecord, TrialRecord};
 
@@ -42,23 +42,28 @@ pub(super) enum Picture {
 }
 
 impl Experiment {
-    /// Reads the results in a folder, without the stale ones.
+    /// Reads the results in a folder, those of shards among them, without the stale ones.
     pub fn read(folder: &Path) -> Result<Self, ReportError> {
         if !folder.is_dir() {
             return Err(ReportError::NoFolder { folder: folder.into() });
         }
-        if !folder.join("manifest.json").is_file() {
-            return Err(ReportError::NoManifest { folder: folder.into() });
-        }
-        let manifest = Manifest::read(folder)?;
-        match folder.join("trials.csv").is_file() {
-            true => Self::from_rows(folder, manifest),
-            false => Self::without_rows(folder, manifest),
+        let manifest = Manifest::read(folder).map_err(|error| match error {
+            ManifestError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
+                ReportError::NoManifest { folder: folder.into() }
+            }
+            error => error.into(),
+        })?;
+        match Recorded::read(folder) {
+            Err(StoreError::NoResults { .. }) => Self::without_rows(folder, manifest),
+            recorded => Self::from_rows(folder, manifest, recorded?),
         }
     }
 
-    fn from_rows(folder: &Path, manifest: Manifest) -> Result<Self, ReportError> {
-        let recorded = Recorded::read(folder)?;
+    fn from_rows(
+        folder: &Path,
+        manifest: Manifest,
+        recorded: Recorded,
+    ) -> Result<Self, ReportError> {
         let rows = recorded.rows_of(&manifest.keys);
         let (mut traces, mut ledger) = (recorded.traces, read_ledger(folder)?);
         let keys: BTreeSet<&str> = manifest.keys.iter().map(String::as_str).collect();

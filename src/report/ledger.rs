@@ -84,9 +84,12 @@ impl Range {
     }
 }
 
-/// The draws of the trials of one mechanism on one dataset with one budget.
+/// The draws of the trials of one mechanism on one dataset with one budget, for the cases that they
+/// are for.
 struct Account<'a> {
     first: &'a TrialRecord,
+    /// A release may answer several cases, and a mechanism that reads the queries has one for each.
+    cases: Vec<&'a str>,
     /// In the order of their first draws.
     kinds: Vec<((String, String), Kind)>,
     /// The most that a trial has spent.
@@ -102,6 +105,7 @@ pub(super) fn table(id: String, experiment: &Experiment) -> Result<Table, Report
         [
             "dataset",
             "mechanism",
+            "case",
             "budget",
             "draw",
             "noise",
@@ -117,7 +121,7 @@ pub(super) fn table(id: String, experiment: &Experiment) -> Result<Table, Report
     for account in accounts(experiment)? {
         table.rows.extend(account.rows());
     }
-    Ok(table)
+    Ok(table.without_empty_columns())
 }
 
 fn accounts(experiment: &Experiment) -> Result<Vec<Account<'_>>, ReportError> {
@@ -126,29 +130,48 @@ fn accounts(experiment: &Experiment) -> Result<Vec<Account<'_>>, ReportError> {
         lines.entry(&line.key).or_default().push(line);
     }
     let mut accounts: Vec<Account> = Vec::new();
-    let mut seen: Vec<&TrialRecord> = Vec::new();
+    // Trials with their draws, and the accounts that these are in.
+    let mut seen: Vec<(&TrialRecord, &[&LedgerLine], usize)> = Vec::new();
     for row in experiment.rows.iter().flatten() {
         let Some(lines) = lines.get(row.key.as_str()) else { continue };
         let beside = |other: &TrialRecord| {
             (&other.dataset, &other.mechanism, other.epsilon, other.delta)
                 == (&row.dataset, &row.mechanism, row.epsilon, row.delta)
         };
-        if seen.iter().any(|other| other.trial == row.trial && beside(other)) {
+        let known = seen.iter().find(|(other, draws, _)| {
+            other.trial == row.trial
+                && beside(other)
+                && (other.case == row.case || same_draws(draws, lines))
+        });
+        if let Some(&(_, _, at)) = known {
+            accounts[at].add_case(&row.case);
             continue;
         }
-        seen.push(row);
-        let at = accounts.iter().position(|account| beside(account.first));
-        let at = at.unwrap_or_else(|| {
-            let kinds = Vec::new();
-            accounts.push(Account { first: row, kinds, spent: None });
+        let of_case = |account: &Account| beside(account.first) && account.first.case == row.case;
+        let at = accounts.iter().position(of_case).unwrap_or_else(|| {
+            let (cases, kinds) = (vec![row.case.as_str()], Vec::new());
+            accounts.push(Account { first: row, cases, kinds, spent: None });
             accounts.len() - 1
         });
+        seen.push((row, lines, at));
         accounts[at].add(lines)?;
     }
     Ok(accounts)
 }
 
-impl Account<'_> {
+/// Whether these are the draws of one release: with the same seed, the same noise.
+fn same_draws(some: &[&LedgerLine], others: &[&LedgerLine]) -> bool {
+    let pairs = || some.iter().zip(others);
+    some.len() == others.len() && pairs().all(|(a, b)| a.seed == b.seed && a.entry == b.entry)
+}
+
+impl<'a> Account<'a> {
+    fn add_case(&mut self, case: &'a str) {
+        if !self.cases.contains(&case) {
+            self.cases.push(case);
+        }
+    }
+
     /// Adds the draws of a trial.
     fn add(&mut self, lines: &[&LedgerLine]) -> Result<(), ReportError> {
         let mut counts = vec![0; self.kinds.len()];
@@ -182,7 +205,11 @@ impl Account<'_> {
             let row = self.first;
             let standin = if row.standin { " (stand-in)" } else { "" };
             let dataset = text(labels::dataset(&row.dataset) + standin);
-            [dataset, text(labels::mechanism(&row.mechanism)), text(budget(row))]
+            let case = match self.cases.as_slice() {
+                [only] => only.to_string(),
+                several => format!("{} cases", several.len()),
+            };
+            [dataset, text(labels::mechanism(&row.mechanism)), text(case), text(budget(row))]
         };
         let mut rows: Vec<Row> = Vec::new();
         for ((label, noise), kind) in &self.kinds {
@@ -192,10 +219,11 @@ impl Account<'_> {
                 }
                 _ => kind.cost.cell(),
             };
-            let [dataset, mechanism, budget] = name();
+            let [dataset, mechanism, case, budget] = name();
             let cells = vec![
                 dataset,
                 mechanism,
+                case,
                 budget,
                 text(label.as_str()),
                 text(noise.as_str()),
@@ -207,9 +235,9 @@ impl Account<'_> {
             ];
             rows.push(Row { cells, is_total: false });
         }
-        let [dataset, mechanism, budget] = name();
+        let [dataset, mechanism, case, budget] = name();
         let spent = self.spent.map_or_else(String::new, Guarantee::in_words);
-        let mut cells = vec![dataset, mechanism, budget, text("together, at most")];
+        let mut cells = vec![dataset, mechanism, case, budget, text("together, at most")];
         cells.extend(vec![Cell::default(); 5]);
         cells.push(text(spent));
         rows.push(Row { cells, is_total: true });

@@ -15,7 +15,7 @@ use crate::results::claims::{Claim, write_claims};
 use crate::results::manifest::{Build, DatasetFacts, Manifest, NOTICE, Run, configuration_hash};
 use crate::results::store::Store;
 use crate::results::summary::Summary;
-use crate::results::{Status, TrialRecord};
+use crate::results::{Shard, Status, TrialRecord};
 
 const TRIALS: usize = 5;
 
@@ -112,21 +112,26 @@ fn results(title: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let rows = rows();
     manifest(title, &rows).write(folder.path()).unwrap();
-    let store = Store::open(folder.path()).unwrap();
-    for row in &rows {
+    append(&Store::open(folder.path()).unwrap(), &rows, |_| 2.0);
+    folder
+}
+
+/// Appends rows, each with two draws whose sensitivity depends on the row.
+fn append(store: &Store, rows: &[TrialRecord], sensitivity: impl Fn(&TrialRecord) -> f64) {
+    for row in rows {
         let draw = |label: &str, total: f64| {
             let guarantee = |epsilon: f64| json!({"kind": "pure", "epsilon": epsilon});
             let entry = json!({
-                "label": label, "mechanism": "discrete-laplace", "values": 6, "sensitivity": 2.0,
-                "scale": 4.0, "spacing": 1.0, "neighbours": "replace", "randomness": "seeded",
-                "granted": guarantee(0.5), "cost": guarantee(0.5), "running_total": guarantee(total),
+                "label": label, "mechanism": "discrete-laplace", "values": 6,
+                "sensitivity": sensitivity(row), "scale": 4.0, "spacing": 1.0,
+                "neighbours": "replace", "randomness": "seeded", "granted": guarantee(0.5),
+                "cost": guarantee(0.5), "running_total": guarantee(total),
             });
             entry.to_string()
         };
         let ledger = [draw("strategy on a, b", 0.5), draw("strategy on c", 1.0)];
         store.append(row, &ledger, &[]).unwrap();
     }
-    folder
 }
 
 fn read(folder: &Path) -> Experiment {
@@ -239,6 +244,46 @@ fn a_page_has_everything_that_was_found() {
     for row in rows().iter().filter_map(|row| row.workload_error) {
         assert!(html.contains(&format!(",{row},")), "{row}");
     }
+}
+
+#[test]
+fn draws_of_every_case_are_in_the_ledger_and_shared_ones_once() {
+    let mut all = Vec::new();
+    for case in ["identity", "predicates", "all ranges"] {
+        let named = |row: TrialRecord| TrialRecord {
+            key: format!("{case}-{}", row.key),
+            case: case.into(),
+            ..row
+        };
+        all.extend(rows().into_iter().filter(|row| row.dataset == "adult").map(named));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    manifest("Cases", &all).write(folder.path()).unwrap();
+    // One release answers the first two cases.
+    let sensitivity = |row: &TrialRecord| if row.case == "all ranges" { 20.0 } else { 1.0 };
+    append(&Store::open(folder.path()).unwrap(), &all, sensitivity);
+    let html = page(&[read(folder.path())]).unwrap();
+    let ledger = cells(&html, "of-mine-ledger-table");
+    assert_eq!(ledger[0][2], "case");
+    let shown: Vec<_> = ledger[1..].iter().map(|row| (&row[2][..], &row[8][..])).collect();
+    assert_eq!(
+        shown,
+        [("2 cases", "1"), ("2 cases", ""), ("all ranges", "20"), ("all ranges", "")]
+    );
+}
+
+#[test]
+fn results_of_shards_are_those_of_the_whole() {
+    let (whole, parts) = (results("Shards"), tempfile::tempdir().unwrap());
+    let rows = rows();
+    let manifest = Experiment::read(whole.path()).unwrap().manifest;
+    for index in 1..=2 {
+        let shard = Some(Shard::new(index, 2).unwrap());
+        manifest.write_part(parts.path(), shard).unwrap();
+        let mine: Vec<_> = rows.iter().filter(|row| row.trial % 2 + 1 == index).cloned().collect();
+        append(&Store::open_part(parts.path(), shard).unwrap(), &mine, |_| 2.0);
+    }
+    assert_eq!(page(&[read(parts.path())]).unwrap(), page(&[read(whole.path())]).unwrap());
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn commands_refuse_them() {
     }
     // With a budget that is one, the data is what is missing.
     let good = ["synthesize", "./schema.toml", "--out", "out.csv", "--epsilon=1", "--delta=1e-6"];
-    session.run(good).complains(&["not here"]);
+    session.run(good).complains(&["missing.csv"]);
     session
         .run(["synthesize", "./schema.toml", "--out", "x.csv", "--epsilon=1"])
         .complains(&["--delta"]);
@@ -92,6 +92,6 @@ fn experiments_refuse_them() {
         refused("epsilon = 1\ndelta = 1e-6", &mechanism, &["mine.toml"]);
     }
     // With a budget that is one, the data is what is missing.
-    refused("epsilon = 1", laplace, &["not here"]);
+    refused("epsilon = 1", laplace, &["missing.csv"]);
     assert!(fs::read_dir(session.path("results")).is_err(), "nothing is left behind");
 }

@@ -71,7 +71,7 @@ fn a_tree_beyond_the_memory_limit_is_refused() {
     let session = session();
     session
         .run(["estimate", "problem.json", "--out", "model", "--memory-limit", "40B"])
-        .refuses(&["problem.json: ", "age"]);
+        .refuses(&["problem.json: ", "age", "--oracle loopy and --oracle convex"]);
     assert_eq!(session.files(), ["problem.json"]);
     session
         .run(["estimate", "problem.json", "--out", "model", "--memory-limit", "1GiB"])
@@ -85,6 +85,43 @@ fn a_model_can_be_the_start_of_another_estimate() {
     session
         .run(["estimate", "problem.json", "--out", "again", "--warm-start", "problem.json"])
         .refuses(&["problem.json: not a model file"]);
+}
+
+#[test]
+fn a_model_that_is_too_large_for_the_machine_comes_with_what_helps() {
+    let session = Session::new();
+    let names: Vec<String> = (0..12).map(|i| format!("x{i}")).collect();
+    let domain: serde_json::Map<String, Value> =
+        names.iter().map(|name| (name.clone(), json!(100))).collect();
+    // Every pair: the junction tree is one clique of all attributes, 10^24 cells.
+    let pairs = (0..12).flat_map(|i| (i + 1..12).map(move |j| (i, j)));
+    let total = ["total", "total"];
+    let measurements: Vec<Value> = pairs
+        .map(|(i, j)| json!({ "attrs": [names[i], names[j]], "query": total, "y": [9], "stddev": 1 }))
+        .collect();
+    let problem = json!({ "domain": domain, "total": 9, "measurements": measurements });
+    session.file("problem.json", problem.to_string());
+    session.run(["estimate", "problem.json", "--out", "model"]).refuses(&[
+        "half of this machine's memory",
+        "--memory-limit",
+        "--oracle loopy",
+    ]);
+}
+
+#[test]
+fn a_model_of_other_attributes_is_no_start() {
+    let session = Session::with_model();
+    session.file("other.json", GOOD.replace("\"hrs\": 4", "\"hrs\": 5").replace("61]", "61, 62]"));
+    session
+        .run(["estimate", "other.json", "--out", "again", "--warm-start", "model"])
+        .refuses(&["\"hrs\" has 4 values in model and 5 in other.json"]);
+    let renamed = [("age", "height"), ("sex", "weight"), ("hrs", "shoes")];
+    let unrelated =
+        renamed.iter().fold(GOOD.to_string(), |text, (from, to)| text.replace(from, to));
+    session.file("unrelated.json", unrelated);
+    let said = session.run(["estimate", "unrelated.json", "--out", "new", "--warm-start", "model"]);
+    let said = said.works().stderr;
+    assert!(said.starts_with("note: model has no clique in common with the problem"), "{said}");
 }
 
 #[test]
@@ -107,6 +144,14 @@ fn arguments_that_make_no_sense_are_refused() {
     run(&["--threads", "0"]);
     run(&["--step", "search", "--algorithm", "lbfgs"]);
     assert_eq!(session.files(), ["problem.json"]);
+}
+
+#[test]
+fn the_help_says_when_an_estimate_ends_unless_told() {
+    let said = Session::new().run(["estimate", "--help"]).succeeds();
+    for words in ["1e-11", "2000", "half of the machine's memory"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
 }
 
 #[test]

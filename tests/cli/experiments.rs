@@ -142,6 +142,30 @@ fn mistakes_in_a_configuration_are_shown_at_their_place() {
 }
 
 #[test]
+fn a_part_that_leaves_nothing_is_refused() {
+    let session = session();
+    session.file(
+        "mine.toml",
+        CONFIG.to_string() + "\n[[mechanism]]\nname = \"hdmm\"\narms = [\"lls\"]\n",
+    );
+    for command in ["run", "plan"] {
+        session
+            .run([command, "mine.toml", "--only", "arm=own,mechanism=hdmm"])
+            .refuses(&["--only mechanism=hdmm,arm=own", "laplace with own, pgm; hdmm with lls"]);
+    }
+    assert!(!session.path("results").exists());
+}
+
+#[test]
+fn a_quick_run_needs_a_file_that_says_what_is_quick() {
+    let session = session();
+    session.run(["plan", "mine.toml", "--quick"]).refuses(&["--quick", "mine.toml", "[quick]"]);
+    session.file("mine.toml", CONFIG.to_string() + "\n[quick]\ntrials = 1\n");
+    let said = session.run(["plan", "mine.toml", "--quick"]).works();
+    assert!(said.stdout.contains("2 trials, 4 estimates"), "{}", said.stdout);
+}
+
+#[test]
 fn a_plan_shows_what_would_be_done_and_does_nothing() {
     let session = session();
     let said = session.run(["plan", "mine.toml"]).works();
@@ -182,28 +206,6 @@ fn synthetic_records_come_with_what_they_guarantee_and_take_no_seed() {
         session.run(budget.into_iter().chain([epsilon.as_str()])).complains(&["epsilon"]);
     }
     assert!(!session.path("no.csv").exists());
-}
-
-#[test]
-fn a_users_own_data_runs_beside_the_others() {
-    let session = session();
-    let lines: Vec<String> =
-        (0..60).map(|i| format!("{},{}", ["x", "y", "z"][i % 3], i % 7)).collect();
-    fs::create_dir(session.path("own")).unwrap();
-    session.file("own/own.csv", format!("letter,number\n{}\n", lines.join("\n")));
-    let infer = ["datasets", "infer", "own/own.csv", "--out", "own/schema.toml"];
-    let said = session.run(infer).works();
-    assert!(said.stderr.contains("not private"), "{}", said.stderr);
-    let config = CONFIG
-        .replace("\"titanic\"]", "{ name = \"own\", schema = \"own/schema.toml\" }]")
-        .replace("dataset = \"titanic\"", "dataset = \"own\"")
-        .replace(
-            "[[\"Sex\", \"Pclass\"], [\"Pclass\", \"Survived\"]]",
-            "[[\"letter\", \"number\"]]",
-        );
-    session.file("mine.toml", config);
-    let said = session.run(["run", "mine.toml"]).works();
-    assert!(said.stdout.contains("own"), "{}", said.stdout);
 }
 
 const CHAIN: &str = r#"name = "chain"

@@ -7,6 +7,7 @@ mod estimate;
 mod experiments;
 mod limits;
 mod outputs;
+mod own_data;
 mod query;
 mod refused_problems;
 mod releases;

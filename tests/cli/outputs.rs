@@ -10,20 +10,22 @@ fn places_where_no_file_can_be_are_refused_first() {
     let session = Session::with_model();
     fs::create_dir(session.path("folder")).unwrap();
     let before = session.files();
-    let commands: [&[&str]; 2] =
-        [&["estimate", "problem.json"], &["synth", "model", "--records", "5", "--seed", "1"]];
-    for command in commands {
+    let commands: [(&[&str], &str); 2] = [
+        (&["estimate", "problem.json"], "it is also the problem file"),
+        (&["synth", "model", "--records", "5", "--seed", "1"], "it is also"),
+    ];
+    for (command, also) in commands {
         let out = |path| session.run(command.iter().chain(&["--out", path]));
         out("folder").refuses(&["cannot write folder", "is a folder"]);
         out("nowhere/out").refuses(&["cannot write nowhere/out", "there is no folder nowhere"]);
-        out(command[1]).refuses(&[command[1], "another part"]);
+        out(command[1]).refuses(&[command[1], also]);
     }
     session
         .run(["estimate", "problem.json", "--out", "new", "--trace", "folder"])
         .refuses(&["cannot write folder"]);
     session
         .run(["estimate", "problem.json", "--out", "new", "--trace", "./new"])
-        .refuses(&["new", "another part"]);
+        .refuses(&["cannot write ./new: it is also the model that --out names"]);
     assert_eq!(session.files(), before);
 }
 
@@ -62,6 +64,31 @@ fn a_reader_that_leaves_early_is_no_error() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_leaves_a_long_table_early_is_no_error_either() {
+    let session = Session::new();
+    let problem = serde_json::json!({
+        "domain": {"a": 300, "b": 300}, "total": 100.0,
+        "measurements": [{"attrs": [], "query": [], "y": [100.0], "stddev": 1.0}],
+    });
+    session.file("problem.json", problem.to_string());
+    session.run(["estimate", "problem.json", "--out", "model"]).succeeds();
+    for format in ["csv", "json"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_pgmbench"))
+            .current_dir(session.path(""))
+            .args(["query", "model", "--marginal", "a,b", "--format", format])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{format}");
+    }
 }
 
 #[cfg(target_os = "linux")]

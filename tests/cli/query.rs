@@ -138,7 +138,33 @@ fn approximate_answers_are_for_attributes_that_were_measured_together() {
         assert_close(&tables(&said.stdout)[0].1, &exact[0].1);
         ask(oracle, "sex,hrs").refuses(&["--marginal", "measured together"]);
         let given = ["query", "model", "--oracle", oracle, "--marginal", "age", "--given", "sex=1"];
-        session.run(given).complains(&["--oracle", "--given"]);
+        session.run(given).refuses(&["--oracle", "--given"]);
+    }
+}
+
+/// The marginals of its potentials are others than those that were estimated.
+#[test]
+fn a_model_of_an_approximate_oracle_is_not_taken_for_an_exact_one() {
+    let session = Session::new();
+    let pairs = [("a", "b"), ("b", "c"), ("c", "a")];
+    let measurements = pairs.map(|(one, other)| {
+        json!({
+            "attrs": [one, other],
+            "query": ["identity", "identity"],
+            "y": [70.0, 10.0, 20.0, 40.0],
+            "stddev": 1.0,
+        })
+    });
+    let problem = json!({"domain": {"a": 2, "b": 2, "c": 2}, "measurements": measurements});
+    session.file("cycle.json", problem.to_string());
+    for oracle in ["loopy", "convex"] {
+        session.run(["estimate", "cycle.json", "--out", "model", "--oracle", oracle]).works();
+        let ask = ["query", "model", "--marginal", "a", "--format", "json"];
+        session.run(ask).refuses(&["model: ", &format!("--oracle {oracle}"), "--oracle exact"]);
+        session.run(ask.iter().chain(&["--oracle", oracle])).works();
+        session.run(ask.iter().chain(&["--oracle", "exact", "--given", "b=1"])).works();
+        let said = session.run(["synth", "model", "--out", "out.csv", "--seed", "1"]).works();
+        assert!(said.stderr.contains("not those that were estimated"), "{}", said.stderr);
     }
 }
 
@@ -165,7 +191,9 @@ fn a_model_that_is_too_large_for_exact_answers_says_what_it_can_answer() {
     let estimate = ["estimate", "large.json", "--out", "large", "--iterations", "3"];
     session.run(estimate.iter().chain(&["--oracle", "convex"])).works();
     let ask = ["query", "large", "--marginal", "x3,x5"];
-    session.run(ask).refuses(&["large", "cells", "--oracle convex"]);
+    session.run(ask).refuses(&["estimated with the convex oracle", "--oracle exact"]);
+    let exact = ask.iter().chain(&["--oracle", "exact"]);
+    session.run(exact).refuses(&["large", "cells", "--oracle convex"]);
     let said = session.run(ask.iter().chain(&["--oracle", "convex", "--format", "json"]));
     let table = &tables(&said.works().stdout)[0].1;
     assert_eq!(table.len(), 100);

@@ -54,7 +54,7 @@ fn a_wrong_number_of_answers() {
 
 #[test]
 fn answers_that_are_no_finite_numbers() {
-    changed("31, 44", "NaN, 44", &["measurements[1].y[1]", "line 7"]);
+    changed("31, 44", "NaN, 44", &["measurements[1].y[1]", "a finite number", "NaN", "line 7"]);
     changed("31, 44", "1e999, 44", &["measurements[1].y[1]"]);
     changed("31, 44", "null, 44", &["measurements[1].y[1]"]);
     changed("31, 44", "\"31\", 44", &["measurements[1].y[1]"]);
@@ -132,7 +132,7 @@ fn zeros_that_exclude_every_record_together() {
 
 #[test]
 fn a_file_that_is_cut_off() {
-    for length in 0..GOOD.len() - 1 {
+    for length in 1..GOOD.len() - 1 {
         if GOOD.is_char_boundary(length) && length % 37 == 0 {
             refused(&GOOD[..length], &["problem.json: ", "line "]);
         }
@@ -141,11 +141,13 @@ fn a_file_that_is_cut_off() {
 
 #[test]
 fn a_file_that_is_no_problem_at_all() {
-    refused("", &["problem.json: ", "line 1"]);
+    refused("", &["problem.json: the file is empty"]);
     refused("[1, 2]", &["problem.json: ", "domain"]);
     let session = Session::new();
     session.file("problem.json", [0xff, 0xfe, 0x00, 0x01]);
-    session.run(["estimate", "problem.json", "--out", "model"]).refuses(&["problem.json: "]);
+    session
+        .run(["estimate", "problem.json", "--out", "model"])
+        .refuses(&["problem.json: ", "UTF-16"]);
 }
 
 #[test]

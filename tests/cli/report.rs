@@ -44,6 +44,37 @@ fn a_page_is_made_of_whatever_has_run() {
 }
 
 #[test]
+fn results_of_shards_alone_are_found() {
+    let session = Session::new();
+    session.file("tiny.toml", CONFIG);
+    for shard in ["1/2", "2/2"] {
+        session.run(["run", "tiny.toml", "--shard", shard, "--quiet"]).succeeds();
+    }
+    assert!(!session.path("results/tiny/manifest.json").exists());
+    session.run(["report"]).works();
+    let html = fs::read_to_string(session.path("report.html")).unwrap();
+    assert!(html.contains("All of its 4 arms have run.") && html.contains("class=\"reading\""));
+}
+
+#[test]
+fn a_figure_says_that_estimates_were_stopped_only_where_they_were() {
+    let session = Session::new();
+    // Told nothing, an estimate has 1000 iterations at most.
+    let config = CONFIG.replace("iterations = 20\n", "") + "[quick]\ntrials = 1\n";
+    session.file("tiny.toml", config);
+    for (results, option, is_cut) in
+        [("quick", &["--quick"][..], false), ("fewer", &["--iterations", "999"], true)]
+    {
+        let words = ["run", "tiny.toml", "--results", results, "--quiet"];
+        session.run(words.iter().chain(option)).succeeds();
+        let figure =
+            fs::read_to_string(session.path(&format!("{results}/tiny/figure.svg"))).unwrap();
+        assert_eq!(figure.contains("stopped after 999 iterations"), is_cut, "{results}");
+        assert_eq!(figure.contains("stopped after"), is_cut, "{results}");
+    }
+}
+
+#[test]
 fn without_results_there_is_no_page_and_the_old_one_stays() {
     let session = Session::new();
     session.file("report.html", "old");

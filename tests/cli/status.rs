@@ -34,6 +34,31 @@ fn a_status_says_what_is_done_what_ended_otherwise_and_what_is_left() {
 }
 
 #[test]
+fn results_of_which_only_the_summary_is_kept_are_called_so() {
+    let session = session(MANY);
+    session.run(["run", "many.toml", "--only", "epsilon=2", "--quiet"]).succeeds();
+    for file in ["trials.csv", "traces.csv", "ledger.jsonl"] {
+        fs::remove_file(session.path(MINE).join(file)).unwrap();
+    }
+    for command in ["status", "plot", "verify"] {
+        let said = session.run([command, MINE]);
+        said.refuses(&["the rows of the trials are not kept", "pgmbench report results/many"]);
+    }
+}
+
+#[test]
+fn a_damaged_manifest_is_called_so() {
+    let session = session(MANY);
+    session.run(["run", "many.toml", "--only", "epsilon=2", "--quiet"]).succeeds();
+    fs::write(session.path(MINE).join("manifest.json"), "{").unwrap();
+    for command in ["status", "plot", "verify"] {
+        session
+            .run([command, MINE])
+            .refuses(&["error: results/many/manifest.json: not a manifest"]);
+    }
+}
+
+#[test]
 fn a_part_that_is_run_again_does_not_hide_the_rest() {
     let session = session(MANY);
     session.run(["run", "many.toml", "--quiet"]).succeeds();

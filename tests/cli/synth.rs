@@ -26,6 +26,44 @@ fn records_have_a_header_in_declared_order_and_values_within_the_domain() {
 }
 
 #[test]
+fn attributes_that_nobody_measured_may_have_any_number_of_values() {
+    let session = Session::new();
+    let problem = |size: u64| {
+        format!(
+            r#"{{"domain": {{"zip": {size}, "b": 2}}, "total": 50,
+                "measurements": [{{"attrs": ["b"], "query": ["identity"], "y": [20, 30], "stddev": 1}}]}}"#
+        )
+    };
+    session.file("large.json", problem(4_000_000_000));
+    session.run(["estimate", "large.json", "--out", "model"]).works();
+    for method in ["independent", "rounded"] {
+        let text = synth(&session, &["--seed", "1", "--method", method]);
+        let zips =
+            text.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().unwrap());
+        let zips: Vec<u64> = zips.collect();
+        assert_eq!(zips.len(), 50);
+        assert!(zips.iter().all(|&zip| zip < 4_000_000_000));
+        assert!(zips.iter().any(|&zip| zip > 2_000_000_000));
+    }
+    session.file("larger.json", problem(10_000_000_000));
+    session.run(["estimate", "larger.json", "--out", "model"]).works();
+    session.run(["synth", "model", "--out", "no.csv"]).refuses(&["model: ", "10000000000"]);
+    assert!(!session.path("no.csv").exists());
+}
+
+#[test]
+fn what_a_release_says_does_not_outlive_its_records() {
+    let session = Session::with_model();
+    synth(&session, &["--release"]);
+    let facts = session.path("out.release.json");
+    assert!(facts.exists());
+    synth(&session, &["--release"]);
+    assert!(facts.exists());
+    synth(&session, &["--seed", "1"]);
+    assert!(!facts.exists());
+}
+
+#[test]
 fn a_seed_draws_the_same_again_and_another_one_does_not() {
     let session = Session::with_model();
     for method in ["independent", "rounded"] {

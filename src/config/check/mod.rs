@@ -11,6 +11,7 @@ use super::estimation::Estimation;
 use super::experiment::{Changes, Experiment, Figure, Kind, Limits, Workload};
 use super::raw::{RawExperiment, RawLimits};
 use super::source::Source;
+use sections::Variety;
 use values::{MAX_COUNT, count, distinct, name, positive};
 
 type Checked<T> = Result<T, ConfigError>;
@@ -36,12 +37,21 @@ pub(super) fn experiment(source: &Source, raw: RawExperiment) -> Checked<Experim
         (None, Kind::Scaling) => vec![Spanned::new(0..0, 1.0)],
         (None, _) => Vec::new(),
     };
+    let public = match &raw.public {
+        Some(orders) => values::counts(source, "public", orders, 0..=MAX_COUNT)?,
+        None => Vec::new(),
+    };
+    let workload = match raw.workload {
+        Some(written) => sections::workload(source, written.into_inner())?,
+        None => Workload::default(),
+    };
+    let variety = Variety::new(epsilon.len(), &workload, &public);
     let figure = match raw.figure {
         Some(figure) => Figure {
             metric: figure.metric,
-            ..sections::figure(source, &figure.kind, raw.kind, &epsilon, &mechanisms)?
+            ..sections::figure(source, &figure.kind, raw.kind, variety, &mechanisms)?
         },
-        None => sections::default_figure(raw.kind, epsilon.len()),
+        None => sections::default_figure(raw.kind, variety),
     };
     Ok(Experiment {
         title: raw.title.unwrap_or_else(|| raw.name.as_ref().clone()),
@@ -59,16 +69,10 @@ pub(super) fn experiment(source: &Source, raw: RawExperiment) -> Checked<Experim
             Some(written) => values::datasets(source, written)?,
             None => Vec::new(),
         },
-        public: match &raw.public {
-            Some(orders) => values::counts(source, "public", orders, 0..=MAX_COUNT)?,
-            None => Vec::new(),
-        },
+        public,
         neighbours: raw.neighbours.map(Spanned::into_inner).unwrap_or_default(),
         noise: raw.noise.map(Spanned::into_inner).unwrap_or_default(),
-        workload: match raw.workload {
-            Some(written) => sections::workload(source, written.into_inner())?,
-            None => Workload::default(),
-        },
+        workload,
         limits: match raw.limits {
             Some(written) => limits(source, written.into_inner())?,
             None => Limits::default(),

@@ -121,10 +121,36 @@ pub(super) fn workload(source: &Source, workload: Workload) -> Checked<Workload>
     Ok(workload)
 }
 
+/// How much there is to show beside data, mechanisms and estimators.
+#[derive(Clone, Copy)]
+pub(super) struct Variety {
+    epsilons: usize,
+    /// Kinds of queries. Ranges of all sizes are more than one.
+    queries: usize,
+    /// Orders of public marginals.
+    public: usize,
+}
+
+impl Variety {
+    pub(super) fn new(epsilons: usize, workload: &Workload, public: &[usize]) -> Self {
+        let cases = |kind: &Spanned<Queries>| match kind.as_ref() {
+            Queries::Ranges(RandomRanges { size: None, .. }) => 2,
+            _ => 1,
+        };
+        let queries = workload.queries.iter().flat_map(|kinds| kinds.as_ref()).map(cases).sum();
+        Self { epsilons, queries, public: public.len() }
+    }
+
+    fn has_cases(self) -> bool {
+        self.queries > 1 || self.public > 1
+    }
+}
+
 /// The figure that suits an experiment whose file does not name one.
-pub(super) fn default_figure(kind: Kind, epsilons: usize) -> Figure {
+pub(super) fn default_figure(kind: Kind, variety: Variety) -> Figure {
     let kind = match kind {
-        Kind::Mechanisms if epsilons > 1 => FigureKind::Epsilon,
+        Kind::Mechanisms if variety.epsilons > 1 => FigureKind::Epsilon,
+        Kind::Mechanisms if variety.has_cases() => FigureKind::Cases,
         Kind::Mechanisms => FigureKind::Bars,
         Kind::Scaling => FigureKind::Scaling,
         Kind::Datasets => FigureKind::Table,
@@ -136,7 +162,7 @@ pub(super) fn figure(
     source: &Source,
     figure: &Spanned<FigureKind>,
     kind: Kind,
-    epsilon: &[Spanned<f64>],
+    variety: Variety,
     mechanisms: &[Mechanism],
 ) -> Checked<Figure> {
     let refuse = |message: &str, help: &str| Err(source.error(figure.span(), message, Some(help)));
@@ -145,12 +171,25 @@ pub(super) fn figure(
             || mechanism.arms.iter().any(|arm| arm.estimation.trace.is_some())
     };
     match (*figure.as_ref(), kind) {
-        (FigureKind::Bars, Kind::Mechanisms) if epsilon.len() > 1 => {
+        (FigureKind::Bars, Kind::Mechanisms) if variety.epsilons > 1 => {
             refuse("bars show a single epsilon", "the figure for several is \"epsilon\"")
         }
-        (FigureKind::Epsilon, Kind::Mechanisms) if epsilon.len() == 1 => {
+        (FigureKind::Epsilon, Kind::Mechanisms) if variety.epsilons == 1 => {
             refuse("there is only one epsilon to show", "give a list: epsilon = [0.1, 1, 10]")
         }
+        // Their medians would be over queries that have nothing to do with each other.
+        (FigureKind::Bars | FigureKind::Records | FigureKind::Rounds, Kind::Mechanisms)
+            if variety.has_cases() =>
+        {
+            refuse(
+                "this figure shows a single case, and each of the queries and public orders is one",
+                "the figures for several are \"cases\" and, for several epsilons, \"epsilon\"",
+            )
+        }
+        (FigureKind::Sizes, Kind::Mechanisms) if variety.public > 1 => refuse(
+            "this figure shows a single public order",
+            "the figures for several are \"cases\" and, for several epsilons, \"epsilon\"",
+        ),
         (FigureKind::Traces, Kind::Mechanisms) if !mechanisms.iter().any(traced) => refuse(
             "no traces are recorded",
             "say under [estimation] how often to record: trace = 50, for every 50 iterations",

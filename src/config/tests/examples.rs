@@ -22,6 +22,17 @@ fn defaults_are_filled_in() {
     assert_eq!(experiment.figure.kind, FigureKind::Bars);
     let several = parse(&SHORT.replace("= 1", "= [1, 2]")).unwrap();
     assert_eq!(several.figure.kind, FigureKind::Epsilon);
+    let cases = [
+        ("public = [1]", FigureKind::Bars),
+        ("public = [0, 1]", FigureKind::Cases),
+        ("workload = { queries = ['identity'] }", FigureKind::Bars),
+        ("workload = { queries = ['identity', 'all-ranges'] }", FigureKind::Cases),
+        ("workload = { queries = [{ ranges = { count = 9 } }] }", FigureKind::Cases),
+    ];
+    for (setting, kind) in cases {
+        let experiment = parse(&SHORT.replace("= 1", &format!("= 1\n{setting}"))).unwrap();
+        assert_eq!(experiment.figure.kind, kind, "{setting}");
+    }
 }
 
 #[test]

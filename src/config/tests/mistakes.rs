@@ -276,6 +276,24 @@ fn settings_that_exclude_each_other_are_refused() {
         ),
         ("= 1", "= [1, 2]\nfigure = { kind = \"bars\" }", "bars show a single epsilon", "\"bars\""),
         (
+            "= 1",
+            "= 1\npublic = [0, 1]\nfigure = { kind = \"bars\" }",
+            "this figure shows a single case, and each of the queries and public orders is one",
+            "\"bars\"",
+        ),
+        (
+            "[[",
+            "[workload]\nqueries = ['identity', 'all-ranges']\n[figure]\nkind = \"records\"\n[[",
+            "this figure shows a single case, and each of the queries and public orders is one",
+            "\"records\"",
+        ),
+        (
+            "= 1",
+            "= 1\npublic = [0, 1]\nfigure = { kind = \"sizes\" }",
+            "this figure shows a single public order",
+            "\"sizes\"",
+        ),
+        (
             "[[",
             "[quick]\nattributes = [3]\n[[",
             "kind = \"mechanisms\" has no such setting to change",

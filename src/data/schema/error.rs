@@ -1,13 +1,21 @@
 use thiserror::Error;
 
 use crate::domain::DomainError;
+use crate::wording::in_words;
 
 /// What is wrong with a schema.
 #[derive(Debug, Error)]
 pub enum SchemaError {
-    /// Not TOML, or a key or a type that schemas do not have; the message has line and column.
-    #[error("{0}")]
-    Toml(#[from] Box<toml::de::Error>),
+    /// Not TOML, or a key or a type that schemas do not have.
+    #[error("line {line}, column {column}: {problem}")]
+    Toml {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1, in characters.
+        column: usize,
+        /// What is wrong, and what would be right, on one line.
+        problem: String,
+    },
     /// The file is not text.
     #[error("not UTF-8 text; a schema is a TOML file")]
     NotText,
@@ -45,6 +53,23 @@ pub enum SchemaError {
     /// There are no histograms as the generator should make them.
     #[error("generator: {0}")]
     Generator(&'static str),
+}
+
+impl SchemaError {
+    /// In the words that experiment files are spoken of.
+    pub(super) fn toml(text: &str, error: &toml::de::Error) -> Self {
+        let start = error.span().map_or(0, |span| span.start);
+        let before = text.get(..start).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let (message, help) = in_words(error.message());
+        let problem = [Some(message), help].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        Self::Toml {
+            line: 1 + before.matches('\n').count(),
+            column: 1 + before[line_start..].chars().count(),
+            // The parser has messages of several lines, and some quote the file.
+            problem: problem.split_whitespace().collect::<Vec<_>>().join(" "),
+        }
+    }
 }
 
 /// What is wrong with one attribute of a schema.

@@ -138,7 +138,8 @@ impl TripleWorkload {
 impl Schema {
     /// The schema that the text describes.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
-        let raw: RawSchema = toml::from_str(text).map_err(Box::new)?;
+        let raw: RawSchema =
+            toml::from_str(text).map_err(|error| SchemaError::toml(text, &error))?;
         let is_name_char = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
         if raw.name.is_empty() || !raw.name.chars().all(is_name_char) {
             return Err(SchemaError::Name(raw.name));
@@ -270,7 +271,21 @@ mod tests {
     #[test]
     fn unknown_settings_are_named_with_their_line() {
         let message = schema("kind = 'numeric'\nbinz = 3").unwrap_err().to_string();
-        assert!(message.contains("line 7") && message.contains("binz"), "{message}");
+        assert!(
+            message.starts_with("line 7, column 1: there is no setting `binz` here"),
+            "{message}"
+        );
+        assert!(message.contains("did you mean `bins`?"), "{message}");
+    }
+
+    #[test]
+    fn values_of_the_wrong_kind_are_told_on_one_line_and_in_plain_words() {
+        let message = schema("kind = 'numeric'\nbins = 'many'").unwrap_err().to_string();
+        let expected =
+            "line 7, column 8: expected a whole number that is not negative, but found \"many\"";
+        assert_eq!(message, expected);
+        let message = schema("kind = 'numeric'\nbins = = 3").unwrap_err().to_string();
+        assert!(message.starts_with("line 7, column ") && !message.contains('\n'), "{message}");
     }
 
     #[test]

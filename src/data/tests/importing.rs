@@ -135,6 +135,18 @@ fn a_schema_anywhere_is_loaded_by_path() {
 }
 
 #[test]
+fn a_users_own_schema_says_which_of_its_files_is_missing() {
+    let root = tempfile::tempdir().unwrap();
+    prepare(root.path());
+    let schema = root.path().join("schema.toml");
+    fs::write(&schema, SCHEMA).unwrap();
+    let refused = Registry::new("no such folder").load(schema.to_str().unwrap()).unwrap_err();
+    let file = root.path().join("official.csv");
+    let expected = format!("there is no file {}, which {} names", file.display(), schema.display());
+    assert_eq!(refused.to_string(), expected);
+}
+
+#[test]
 fn broken_schemas_name_their_file() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("schema.toml");

@@ -89,6 +89,11 @@ pub enum EstimateError {
         /// Iterations until then.
         iterations: usize,
     },
+    /// The numbers are beyond what can be computed with.
+    #[error(
+        "the loss is not a finite number: the total, or an answer in units of its stddev, is too large"
+    )]
+    Overflow,
     /// The total is not a positive number.
     #[error("total: expected a positive number, found {0}")]
     Total(f64),
@@ -165,6 +170,10 @@ fn estimate_here(
     );
     if outcome.reason == Reason::Deadline {
         return Err(EstimateError::Deadline { iterations: outcome.iterations });
+    }
+    let has_nan = outcome.iterate.potentials.values().iter().any(|cell| cell.is_nan());
+    if has_nan || !outcome.loss.is_finite() {
+        return Err(EstimateError::Overflow);
     }
     let per_iteration = running.elapsed().as_secs_f64() / outcome.iterations.max(1) as f64;
     let l1_l2 = observed.as_loss().l1_l2(&outcome.iterate.marginals);

@@ -47,6 +47,15 @@ pub enum InferenceError {
         /// The attributes.
         attributes: Clique,
     },
+    /// Records have no room for that many values.
+    #[error(
+        "records can be drawn of attributes with at most {} values, found one with {size}",
+        u32::MAX
+    )]
+    TooManyValues {
+        /// The values of the attribute.
+        size: usize,
+    },
     /// The answer, or a table on the way to it, is larger than the limit.
     #[error("the answer takes a table of {cells:.4e} cells, more than the limit of {limit}")]
     TooLarge {

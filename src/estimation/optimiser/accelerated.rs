@@ -161,7 +161,7 @@ impl Optimiser for Accelerated {
                 unjudged = JUDGE_EVERY;
             }
             average.add(a);
-            objective.oracle.relieve(&mut now.potentials);
+            objective.relieve(&mut now);
             leg.steps += 1;
             let parallel = objective.oracle.is_parallel();
             if let Some(reason) =

@@ -85,7 +85,7 @@ impl Optimiser for Mirror {
             } else {
                 stepper.advance(objective, eta, &mut average, &mut now);
             }
-            objective.oracle.relieve(&mut now.potentials);
+            objective.relieve(&mut now);
             if let Some(reason) = watch.arrived(objective, &now, || &now.marginals) {
                 return watch.finish(objective, now, reason);
             }

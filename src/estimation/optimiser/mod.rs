@@ -88,6 +88,15 @@ impl Objective<'_> {
         Iterate { potentials, marginals, log_z }
     }
 
+    /// Offers the oracle to replace potentials that strain it. What it said of those is not as exact
+    /// as it could be: a loss below the smallest possible one would pass for an optimum.
+    fn relieve(&mut self, iterate: &mut Iterate) {
+        let Iterate { potentials, marginals, log_z } = iterate;
+        if self.oracle.relieve(potentials) {
+            *log_z = self.oracle.marginals(potentials, self.total, marginals);
+        }
+    }
+
     /// The loss at mu.
     fn value(&mut self, marginals: &Marginals) -> f64 {
         match self.loss.as_distance() {

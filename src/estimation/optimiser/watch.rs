@@ -58,8 +58,12 @@ pub struct Progress<'a> {
 /// Iterations between looks at the gap, which costs about half an iteration.
 const LOOK_EVERY: usize = 25;
 
-/// Looks without any progress of the gap after which a run is stalled.
+/// Looks without any progress of gap or loss after which a run is stalled.
 const PATIENCE: usize = 200;
+
+/// The share by which gap or loss must have fallen to count as progress. The gap of a slow method
+/// can stay where it is for long, while its loss falls.
+const PROGRESS: (f64, f64) = (0.1, 1e-10);
 
 /// Counts iterations, looks at the gap now and then, keeps the best model, and tells an observer.
 pub struct Watch<'a> {
@@ -71,8 +75,9 @@ pub struct Watch<'a> {
     best: Option<Best>,
     /// The smallest loss is at least this: the largest L(mu) - gap(mu) that was seen.
     lower_bound: f64,
-    smallest_gap: f64,
-    looks_since_smallest_gap: usize,
+    /// Gap and loss when there was progress last.
+    milestone: (f64, f64),
+    looks_since_milestone: usize,
     scratch: Option<Potentials>,
 }
 
@@ -104,8 +109,8 @@ impl<'a> Watch<'a> {
             next_look: 1,
             best: None,
             lower_bound: f64::NEG_INFINITY,
-            smallest_gap: f64::INFINITY,
-            looks_since_smallest_gap: 0,
+            milestone: (f64::INFINITY, f64::INFINITY),
+            looks_since_milestone: 0,
             scratch: None,
         }
     }
@@ -212,13 +217,15 @@ impl<'a> Watch<'a> {
         if gap <= self.stopping.gap.max(self.stopping.relative_gap * best) {
             return Some(Reason::Gap);
         }
-        self.looks_since_smallest_gap += 1;
-        if gap < 0.9 * self.smallest_gap {
-            self.smallest_gap = gap;
-            self.looks_since_smallest_gap = 0;
+        self.looks_since_milestone += 1;
+        let falls =
+            |to: f64, from: f64, share: f64| !from.is_finite() || from - to > share * from.abs();
+        if falls(gap, self.milestone.0, PROGRESS.0) || falls(best, self.milestone.1, PROGRESS.1) {
+            self.milestone = (gap.min(self.milestone.0), best);
+            self.looks_since_milestone = 0;
         }
         let patience = PATIENCE.max(self.iterations / LOOK_EVERY / 2);
-        (self.looks_since_smallest_gap > patience).then_some(Reason::Stalled)
+        (self.looks_since_milestone > patience).then_some(Reason::Stalled)
     }
 
     /// The loss at these marginals, when the oracle can certify it.
@@ -254,8 +261,9 @@ impl<'a> Watch<'a> {
         }
         let (iterate, loss) = match best {
             Some(best) if best.loss < loss || loss.is_nan() => {
-                let loss = best.loss;
-                (best.into_iterate(objective), loss)
+                let iterate = best.into_iterate(objective);
+                let loss = objective.value(&iterate.marginals);
+                (iterate, loss)
             }
             _ => (last, loss),
         };

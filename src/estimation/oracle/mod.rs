@@ -46,9 +46,11 @@ pub trait MarginalOracle: Send {
     }
 
     /// Gives the oracle the chance to replace potentials by equivalent ones that it can handle
-    /// faster: the sum over C of theta_C(x_C) stays what it was for every record x. An optimiser
-    /// offers this between iterations.
-    fn relieve(&mut self, _potentials: &mut Potentials) {}
+    /// faster and with less rounding: the sum over C of theta_C(x_C) changes by the same number for
+    /// every record x. An optimiser offers this between iterations. Whether they were replaced.
+    fn relieve(&mut self, _potentials: &mut Potentials) -> bool {
+        false
+    }
 
     /// The largest value over all records x of sum over C of theta_C(x_C), or `None` when this
     /// oracle cannot bound it. Minus infinity when the potentials exclude every record.

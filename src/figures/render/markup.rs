@@ -60,7 +60,7 @@ pub(super) fn hexadecimal([red, green, blue]: [u8; 3]) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Text that XML takes: characters that it does not know become U+FFFD.
+/// Text that XML takes, on one line: characters that it does not know become U+FFFD.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -68,6 +68,7 @@ pub(super) fn escaped(text: &str) -> String {
             '&' => out += "&amp;",
             '<' => out += "&lt;",
             '>' => out += "&gt;",
+            '\t' | '\n' | '\r' => out.push(' '),
             '\u{0}'..='\u{1F}' | '\u{7F}' | '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
             _ => out.push(character),
         }
@@ -90,6 +91,7 @@ mod tests {
     #[test]
     fn texts_are_escaped_and_lengths_are_short() {
         assert_eq!(escaped("a < b & c\u{1}"), "a &lt; b &amp; c\u{FFFD}");
+        assert_eq!(escaped("a\tb\nc"), "a b c");
         assert_eq!([length(-0.001), length(1.0 / 3.0), length(12.0)], ["0", "0.33", "12"]);
     }
 }

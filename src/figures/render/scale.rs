@@ -8,6 +8,12 @@ const WIDEST: f64 = 1e300;
 const PLAIN: (f64, f64) = (-5.9, 6.9);
 /// Logarithmic axes of more decades have no small ticks.
 const SMALL_TICKS: usize = 4;
+/// The share of a logarithmic axis that may be without labels at either end (our choice).
+const WITHOUT_LABELS: f64 = 0.4;
+/// What is labelled within a decade where neither powers of ten nor equal differences reach both ends of
+/// an axis: as much as there is room for.
+const BETWEEN: [&[f64]; 4] =
+    [&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0], &[1.0, 2.0, 3.0, 5.0], &[1.0, 2.0, 5.0], &[1.0, 3.0]];
 
 /// The stretch of an axis that is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,7 +104,7 @@ impl Stretch {
     }
 
     /// Powers of ten; with 2 and 5 between them where there is room; where the axis is shorter than
-    /// that, at equal differences.
+    /// that, at equal differences; where these leave much of it without labels, whatever does not.
     fn log_ticks(&self, most: usize) -> Vec<Tick> {
         let (first, last) = (self.low.ceil() as i32, self.high.floor() as i32);
         let decades = (last - first + 1).max(0) as usize;
@@ -133,14 +139,32 @@ impl Stretch {
             .step_by(step as usize)
             .filter_map(|power| tick(1.0, power, true))
             .collect();
-        if labelled.len() < 2 {
+        let equal = || {
             let along = |value: f64| self.along(value.log10());
-            return linear(10f64.powf(self.low), 10f64.powf(self.high), most.min(5), along);
+            linear(10f64.powf(self.low), 10f64.powf(self.high), most.min(5), along)
+        };
+        let is_short = labelled.len() < 2;
+        let first_choice = if is_short { equal() } else { labelled };
+        if !reach_both_ends(&first_choice) {
+            let mut between = BETWEEN.iter().map(|factors| all(factors, true).collect::<Vec<_>>());
+            let fits = |ticks: &Vec<Tick>| ticks.len() <= most && reach_both_ends(ticks);
+            if let Some(ticks) = between.find(fits) {
+                return ticks;
+            }
+        }
+        if is_short {
+            return first_choice;
         }
         let small = (step == 1 && decades <= SMALL_TICKS)
             .then(|| all(&[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], false));
-        labelled.into_iter().chain(small.into_iter().flatten()).collect()
+        first_choice.into_iter().chain(small.into_iter().flatten()).collect()
     }
+}
+
+/// Whether there are two labels at least, and the ends of the axis are not far from one.
+fn reach_both_ends(ticks: &[Tick]) -> bool {
+    let at = |end: f64| ticks.iter().any(|tick| (tick.fraction - end).abs() <= WITHOUT_LABELS);
+    ticks.len() >= 2 && at(0.0) && at(1.0)
 }
 
 /// Multiples of 1, 2 or 5 times a power of ten between `low` and `high`.
@@ -195,6 +219,14 @@ mod tests {
         assert_eq!(labels(&[1e-8, 2.0], Scale::Log, false, 4)[2], "1");
         let short = labels(&[8320.0, 8390.0], Scale::Log, false, 6);
         assert_eq!(short, ["6000", "8000", "10,000", "12,000"]);
+    }
+
+    #[test]
+    fn labels_of_short_logarithmic_axes_reach_both_ends() {
+        assert_eq!(labels(&[0.07, 0.45], Scale::Log, false, 4), ["0.1", "0.2", "0.3"]);
+        assert_eq!(labels(&[0.11, 0.45], Scale::Log, false, 6), ["0.15", "0.2", "0.3"]);
+        assert_eq!(labels(&[0.014, 1.0], Scale::Log, false, 5), ["0.03", "0.1", "0.3", "1"]);
+        assert_eq!(labels(&[0.07, 0.3], Scale::Log, false, 5), ["0.1", "0.2", "0.3"]);
     }
 
     #[test]

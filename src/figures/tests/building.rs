@@ -1,10 +1,13 @@
 //! From records to charts.
 
-use super::made_up::{ended, figure_1, figure_2a, figure_2b, figure_3, five, trial};
+use super::made_up::{
+    ended, figure_1, figure_2a, figure_2b, figure_3, figure_3_trials, five, trial, with_rounds,
+    with_sizes,
+};
 use crate::figures::{Chart, Content, FIGURES, Facts, Outcome, Panel, figure};
 use crate::results::{Metric, Status, TraceRecord, TrialRecord};
 
-fn chart(name: &str, trials: &[TrialRecord], traces: &[TraceRecord]) -> Chart {
+pub(super) fn chart(name: &str, trials: &[TrialRecord], traces: &[TraceRecord]) -> Chart {
     let facts = Facts {
         title: "A title".into(),
         subtitle: "epsilon = 1".into(),
@@ -24,7 +27,7 @@ fn groups(panel: &Panel) -> Vec<(&str, Vec<(usize, &Outcome)>)> {
         .collect()
 }
 
-fn names(chart: &Chart) -> Vec<&str> {
+pub(super) fn names(chart: &Chart) -> Vec<&str> {
     chart.series.iter().map(|series| series.name.as_str()).collect()
 }
 
@@ -114,6 +117,32 @@ fn several_epsilons_have_bars_of_their_own() {
 }
 
 #[test]
+fn cases_of_several_epsilons_have_panels_of_their_own() {
+    let chart = chart("cases", &with_sizes(), &[]);
+    assert_eq!(titles(&chart), ["Nettrace, epsilon = 0.1", "Nettrace, epsilon = 1"]);
+    let first = |panel: usize| match groups(&chart.panels[panel])[0] {
+        ("ranges of 2", ref bars) => bars[0].1.spread().copied().unwrap(),
+        ref other => panic!("{other:?}"),
+    };
+    let (small, large) = (first(0), first(1));
+    assert_eq!((small.count, large.count), (5, 5));
+    assert!(small.min > large.max, "budgets are not in one median");
+}
+
+#[test]
+fn bars_show_the_error_that_the_configuration_names() {
+    let rows: Vec<TrialRecord> = five("adult", "hdmm", "pgm", 0.1)
+        .into_iter()
+        .map(|row| TrialRecord { max_error: Some(7.0), ..row })
+        .collect();
+    let facts = Facts { metric: Metric::MaxError, ..Facts::default() };
+    let chart = (figure("bars").unwrap().chart)(&rows, &[], &facts).unwrap();
+    assert_eq!(chart.panels[0].y.label, "largest query error");
+    assert_eq!(groups(&chart.panels[0])[0].1[0].1.spread().unwrap().median, 7.0);
+    assert_eq!(self::chart("bars", &rows, &[]).panels[0].y.label, "workload error");
+}
+
+#[test]
 fn epsilon_has_a_line_for_each_arm_that_ran_and_a_note_for_others() {
     let chart = chart("epsilon", &figure_2a(), &[]);
     assert_eq!(names(&chart), ["HDMM+LLS", "HDMM+PGM"]);
@@ -137,23 +166,6 @@ fn an_epsilon_without_values_interrupts_the_line() {
     assert!(chart.notes[1].contains("HDMM+LLS on Adult: 5 of 25 trials ran out of time"));
 }
 
-/// Trials of a mechanism with rounds and a bound on data of growing size.
-fn with_rounds() -> Vec<TrialRecord> {
-    let sizes = [100, 1000, 10_000].into_iter();
-    let of_size = |records: usize| {
-        let rows = five(&format!("chain-{records}"), "pmw", "own", 1.0 / records as f64);
-        rows.into_iter().map(move |row| TrialRecord {
-            records,
-            max_error: row.workload_error,
-            error_bound: (records > 100).then_some(10.0 / records as f64),
-            rounds: Some(records / 50),
-            round_limit: Some(records),
-            ..row
-        })
-    };
-    sizes.flat_map(of_size).collect()
-}
-
 #[test]
 fn data_of_different_sizes_are_one_line_against_records_with_the_bound_beside_it() {
     let facts = Facts { metric: Metric::MaxError, ..Facts::default() };
@@ -166,6 +178,8 @@ fn data_of_different_sizes_are_one_line_against_records_with_the_bound_beside_it
     assert_eq!(points(0), [100.0, 1000.0, 10_000.0]);
     assert_eq!(points(1), [1000.0, 10_000.0]);
     assert_eq!(lines[1].points[0].y.unwrap().median, 0.01);
+    let [measured, bound] = &chart.series[..] else { panic!("{:?}", chart.series) };
+    assert_ne!(measured.colour, bound.colour, "dashes alone are another mechanism's");
 }
 
 #[test]
@@ -204,7 +218,7 @@ fn scaling_says_at_a_lines_end_why_it_ends() {
 fn traces_follow_three_quantities_over_the_iterations() {
     let mut rows = figure_3();
     rows.push(TraceRecord { iteration: 0, ..rows[0].clone() });
-    let chart = chart("traces", &[], &rows);
+    let chart = chart("traces", &figure_3_trials(), &rows);
     assert_eq!(titles(&chart), ["L1 loss", "L2 loss", "Workload error"]);
     assert_eq!(names(&chart), ["PGM, minimising L1 loss", "PGM, minimising L2 loss"]);
     for panel in &chart.panels {

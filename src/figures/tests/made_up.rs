@@ -147,7 +147,7 @@ pub(crate) fn figure_3() -> Vec<TraceRecord> {
                 let iteration = f64::powf(10_000.0, f64::from(step) / 59.0).round();
                 let off = 1.0 + 0.03 * trial as f64;
                 rows.push(TraceRecord {
-                    key: String::new(),
+                    key: format!("adult/hdmm/{arm}/{trial}"),
                     dataset: "adult".into(),
                     mechanism: "hdmm".into(),
                     arm: arm.into(),
@@ -164,4 +164,49 @@ pub(crate) fn figure_3() -> Vec<TraceRecord> {
         }
     }
     rows
+}
+
+/// The trials that [`figure_3`] follows.
+pub(crate) fn figure_3_trials() -> Vec<TrialRecord> {
+    let arms = ["pgm-l1", "pgm-l2"].into_iter();
+    arms.flat_map(|arm| (0..3).map(move |i| trial("adult", "hdmm", arm, i, 0.1))).collect()
+}
+
+/// Ranges of several sizes, each a case of its own, with two budgets.
+pub(crate) fn with_sizes() -> Vec<TrialRecord> {
+    let mut rows = Vec::new();
+    for epsilon in [0.1, 1.0] {
+        for size in [2, 4, 8] {
+            for (mechanism, error) in [("laplace", 0.01 * size as f64), ("privlet", 0.03)] {
+                let here = five("nettrace", mechanism, "own", error / epsilon).into_iter();
+                let case = format!("ranges of {size}");
+                let key = |row: &TrialRecord| format!("{epsilon}/{size}/{}", row.key);
+                rows.extend(here.map(|row| TrialRecord {
+                    key: key(&row),
+                    epsilon,
+                    case: case.clone(),
+                    size: Some(size),
+                    ..row
+                }));
+            }
+        }
+    }
+    rows
+}
+
+/// Trials of a mechanism with rounds and a bound on data of growing size.
+pub(crate) fn with_rounds() -> Vec<TrialRecord> {
+    let sizes = [100, 1000, 10_000].into_iter();
+    let of_size = |records: usize| {
+        let rows = five(&format!("chain-{records}"), "pmw", "own", 1.0 / records as f64);
+        rows.into_iter().map(move |row| TrialRecord {
+            records,
+            max_error: row.workload_error,
+            error_bound: (records > 100).then_some(10.0 / records as f64),
+            rounds: Some(records / 50),
+            round_limit: Some(records),
+            ..row
+        })
+    };
+    sizes.flat_map(of_size).collect()
 }

@@ -6,12 +6,14 @@ use std::io::Cursor;
 use ::png::{BitDepth, ColorType, Decoder};
 use roxmltree::Document;
 
-use super::made_up::{figure_1, figure_2a, figure_2b, figure_3};
+use super::made_up::{
+    figure_1, figure_2a, figure_2b, figure_3, figure_3_trials, with_rounds, with_sizes,
+};
 use crate::figures::{
-    Axis, Bar, Category, Chart, Colour, Content, Facts, FigureError, Line, Outcome,
+    Axis, Bar, Category, Chart, Colour, Content, FIGURES, Facts, FigureError, Line, Outcome,
     PIXELS_PER_UNIT, Panel, Point, Ranges, Scale, Series, Size, figure, png, svg, write,
 };
-use crate::results::Spread;
+use crate::results::{Metric, Spread};
 
 fn series(count: usize) -> Vec<Series> {
     let one = |i: usize| Series {
@@ -141,22 +143,29 @@ fn every_figure_is_drawn() {
         let trials = match name {
             "bars" => figure_1(),
             "epsilon" => figure_2a(),
-            _ => figure_2b(),
+            "scaling" => figure_2b(),
+            "sizes" | "cases" => with_sizes(),
+            "records" | "rounds" => with_rounds(),
+            _ => figure_3_trials(),
         };
-        (figure(name).unwrap().chart)(&trials, &figure_3(), &facts).unwrap()
+        let metric = if name == "records" { Metric::MaxError } else { Metric::WorkloadError };
+        let facts = Facts { metric, ..facts.clone() };
+        (figure(name).unwrap().chart)(&trials, &figure_3(), &facts)
     };
-    for name in ["bars", "epsilon", "scaling", "traces"] {
-        check(&drawn(name));
+    for kind in FIGURES.iter().filter(|kind| kind.name != "table") {
+        let chart = drawn(kind.name).unwrap();
+        assert!(!chart.panels.is_empty(), "{} shows nothing", kind.name);
+        check(&chart);
         // The width of a paper's column, where no panels stand side by side.
-        let column = Size::of_width(&drawn(name), 317.0);
-        check_at(&drawn(name), column);
-        assert!(column.height() < 1000.0, "{name} is too high for a page");
+        let column = Size::of_width(&chart, 317.0);
+        check_at(&chart, column);
+        assert!(column.height() < 1000.0, "{} is too high for a page", kind.name);
     }
     // Reasons stay readable there, in fewer words.
-    let bars = drawn("bars");
+    let bars = drawn("bars").unwrap();
     let column = svg(&bars, Size::of_width(&bars, 317.0));
     assert!(column.contains(">would need 2.2 GB</text>") && !column.contains("no value"));
-    assert_eq!(Size::natural(&drawn("bars")).width(), 900.0);
+    assert_eq!(Size::natural(&bars).width(), 900.0);
 }
 
 #[test]

@@ -29,7 +29,11 @@ impl Part {
             let entry = Entry { row, traces: vec![], ledger: vec![], file: files.trials() };
             entries.insert(key, entry);
         }
-        for (key, entry) in &mut entries {
+        // An attempt that ended before the measurements were there has left nothing. What there is
+        // then is from an earlier one.
+        let has_left = |entry: &&mut Entry| !matches!(&*entry.row.phase, "select" | "measure");
+        for entry in entries.values_mut().filter(has_left) {
+            let key = &entry.row.key;
             entry.traces = traces.remove(key).unwrap_or_default();
             entry.ledger = ledger.remove(key).unwrap_or_default();
         }

@@ -114,7 +114,7 @@ impl Store {
         sync_folder(folder)?;
         let mut all = Part::of(contents, &files);
         for other in Files::all(folder)?.iter().filter(|other| other.shard() != files.shard()) {
-            all = all.merged(Part::of(Contents::without_ledger(other)?, other))?;
+            all = all.merged(Part::of(Contents::rows(other)?, other))?;
         }
         let (trials, traces, ledger) = logs;
         let state = State { trials, traces, ledger, rows: all.rows() };

@@ -22,7 +22,7 @@ impl Recorded {
     /// Reads the results in `folder`, which runs may be writing at the same time, with those of its
     /// shards.
     pub fn read(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let all = merged(folder.as_ref(), Contents::without_ledger)?;
+        let all = merged(folder.as_ref(), |files| Contents::rows(files)?.with_traces(files))?;
         let rows = in_order(all.rows());
         Ok(Self { rows, traces: all.into_entries().flat_map(|entry| entry.traces).collect() })
     }
@@ -38,7 +38,7 @@ impl Recorded {
 /// The ledgers of all rows in `folder`, sorted by key and draw. They are most of what an experiment
 /// leaves, often by far, and few who read results need them.
 pub fn read_ledger(folder: impl AsRef<Path>) -> Result<Vec<LedgerLine>, StoreError> {
-    let all = merged(folder.as_ref(), Contents::read)?;
+    let all = merged(folder.as_ref(), |files| Contents::rows(files)?.with_ledger(files))?;
     Ok(all.into_entries().flat_map(|entry| entry.ledger).collect())
 }
 
@@ -67,18 +67,23 @@ pub(super) struct Contents {
 }
 
 impl Contents {
+    /// All of them.
     pub(super) fn read(files: &Files) -> Result<Self, StoreError> {
-        let contents = Self::without_ledger(files)?;
-        let ledger = contents.attached(&files.ledger())?;
-        Ok(Self { ledger, ..contents })
+        Self::rows(files)?.with_traces(files)?.with_ledger(files)
     }
 
-    /// Rows and traces only.
-    pub(super) fn without_ledger(files: &Files) -> Result<Self, StoreError> {
+    /// Rows only.
+    pub(super) fn rows(files: &Files) -> Result<Self, StoreError> {
         let trials = log::read(&files.trials(), |_: &TrialRecord| true)?;
-        let rows = Self { trials, traces: Content::default(), ledger: Content::default() };
-        let traces = rows.attached(&files.traces())?;
-        Ok(Self { traces, ..rows })
+        Ok(Self { trials, traces: Content::default(), ledger: Content::default() })
+    }
+
+    fn with_traces(self, files: &Files) -> Result<Self, StoreError> {
+        Ok(Self { traces: self.attached(&files.traces())?, ..self })
+    }
+
+    fn with_ledger(self, files: &Files) -> Result<Self, StoreError> {
+        Ok(Self { ledger: self.attached(&files.ledger())?, ..self })
     }
 
     fn attached<T: Attached>(&self, path: &Path) -> Result<Content<T>, StoreError> {

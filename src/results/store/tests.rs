@@ -115,6 +115,19 @@ fn a_row_supersedes_the_failed_one_of_its_key_with_all_that_belongs_to_it() {
 }
 
 #[test]
+fn an_attempt_that_left_nothing_does_not_get_what_an_earlier_one_left() {
+    let folder = tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let failed = TrialRecord { status: Status::Failed, phase: "estimate".into(), ..row(0) };
+    store.append(&failed, &ledger(3), &traces(0, 5)).unwrap();
+    let infeasible = TrialRecord { status: Status::Infeasible, phase: "select".into(), ..row(0) };
+    store.append(&infeasible, &[], &[]).unwrap();
+    let recorded = Recorded::read(folder.path()).unwrap();
+    assert_eq!(recorded, Recorded { rows: vec![infeasible], traces: vec![] });
+    assert!(read_ledger(folder.path()).unwrap().is_empty());
+}
+
+#[test]
 fn a_second_run_is_refused_until_the_first_one_ends() {
     let folder = tempdir().unwrap();
     let first = Store::open(folder.path()).unwrap();

@@ -15,10 +15,25 @@ impl Summary {
         }
         let blocks = mechanisms.iter().map(|&mechanism| self.block(mechanism, metric));
         let mut text = blocks.collect::<Vec<_>>().join("\n");
+        if metric == Metric::WorkloadError
+            && let Some(coverage) = self.coverage()
+        {
+            text += &format!(
+                "\n[low, high]: the median of all possible trials is in it with a probability of \
+                 {:.1} %\n",
+                100.0 * coverage
+            );
+        }
         if self.groups.iter().any(|group| group.standin) {
             text += "\n* made-up records stand in for data that is not here\n";
         }
         text
+    }
+
+    /// The smallest coverage of the intervals of ratios.
+    fn coverage(&self) -> Option<f64> {
+        let intervals = self.groups.iter().filter_map(|group| group.ratio?.interval);
+        intervals.map(|interval| interval.coverage).min_by(f64::total_cmp)
     }
 
     fn block(&self, mechanism: &str, metric: Metric) -> String {

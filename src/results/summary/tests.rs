@@ -144,6 +144,8 @@ mwem
   dataset  arm  median workload error  range             seconds  trials
   loans *  pgm  0.2500        0.2500 to 0.2500  0.2500   2 done
 
+[low, high]: the median of all possible trials is in it with a probability of 93.8 %
+
 * made-up records stand in for data that is not here
 ";
     // Written by hand, so the blanks between columns are not compared; text_table tests them.

@@ -1,6 +1,8 @@
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 
+use super::Sampling;
+
 /// Draws a cell for each record of a group on its own, in proportion to the weights with these
 /// running sums. Cells of weight zero are never drawn.
 pub(super) fn independent<R: Rng + ?Sized>(
@@ -45,6 +47,32 @@ pub(super) fn systematic<R: Rng + ?Sized>(
     }
 }
 
+/// The same by either method where all of `cells` have one weight, without a table of them.
+pub(super) fn uniform<R: Rng + ?Sized>(
+    cells: usize,
+    records: usize,
+    method: Sampling,
+    rng: &mut R,
+    mut assign: impl FnMut(usize, usize),
+) {
+    let cell = |point: f64| (point as usize).min(cells - 1);
+    let phase: f64 = rng.random();
+    match method {
+        Sampling::Independent => {
+            (0..records)
+                .for_each(|record| assign(record, cell(rng.random::<f64>() * cells as f64)));
+        }
+        Sampling::Rounded => {
+            let mut order: Vec<usize> = (0..records).collect();
+            order.shuffle(rng);
+            let distance = cells as f64 / records as f64;
+            for (position, record) in order.into_iter().enumerate() {
+                assign(record, cell((position as f64 + phase) * distance));
+            }
+        }
+    }
+}
+
 /// The last cell whose weight is not zero.
 fn last_possible(cumulative: &[f64]) -> usize {
     let total = cumulative[cumulative.len() - 1];
@@ -67,6 +95,29 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn uniform_cells_are_those_of_equal_weights(
+            cells in 1usize..40,
+            records in 1usize..200,
+            seed: u64,
+        ) {
+            let sums = running_sums(&vec![1.0; cells]);
+            for method in [Sampling::Independent, Sampling::Rounded] {
+                let (mut one, mut other) = (vec![usize::MAX; records], vec![usize::MAX; records]);
+                let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                uniform(cells, records, method, &mut rng, |record, cell| one[record] = cell);
+                let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                let phase: f64 = rng.random();
+                let mut group: Vec<usize> = (0..records).collect();
+                let assign = |record: usize, cell| other[record] = cell;
+                match method {
+                    Sampling::Independent => independent(&sums, &group, &mut rng, assign),
+                    Sampling::Rounded => systematic(&sums, phase, &mut group, &mut rng, assign),
+                }
+                prop_assert_eq!(one, other);
+            }
+        }
+
         #[test]
         fn systematic_counts_are_within_one_of_their_share(
             weights in prop::collection::vec(prop::sample::select(vec![0.0, 1e-9, 0.3, 1.0, 7.0]), 1..30),

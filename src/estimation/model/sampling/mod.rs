@@ -9,8 +9,7 @@ use rand::{Rng, RngExt};
 use super::InferenceError;
 use super::calibration::Calibrated;
 use super::plan::check_cells;
-use crate::domain::Clique;
-use draw::{independent, systematic};
+use draw::{independent, systematic, uniform};
 use groups::Groups;
 use stage::Stage;
 
@@ -30,6 +29,9 @@ pub enum Sampling {
 /// The golden ratio's fractional part: phases that advance by it stay evenly spread.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
+/// How many values an attribute can have in a record.
+const VALUES: usize = u32::MAX as usize;
+
 impl Calibrated {
     /// Synthetic records as columns of values, the attributes in declared order.
     ///
@@ -47,6 +49,9 @@ impl Calibrated {
         rng: &mut R,
     ) -> Result<Vec<Vec<u32>>, InferenceError> {
         let domain = self.domain();
+        if let Some(size) = domain.ids().map(|id| domain.size(id)).find(|&size| size > VALUES) {
+            return Err(InferenceError::TooManyValues { size });
+        }
         for clique in 0..self.tree.len() {
             let fresh = self.tree.cliques()[clique].minus(&self.separator(clique));
             check_cells(domain, &fresh, self.limit)?;
@@ -56,8 +61,10 @@ impl Calibrated {
             fill(&self.stage(clique), &mut columns, records, method, rng);
         }
         for id in domain.ids().filter(|&id| self.tree.containing(id).is_empty()) {
-            let stage = Stage::new(domain, Clique::empty(), Clique::new([id]), std::iter::empty());
-            fill(&stage, &mut columns, records, method, rng);
+            let column = &mut columns[id.index()];
+            uniform(domain.size(id), records, method, rng, |record, value| {
+                column[record] = value as u32;
+            });
         }
         let declared = domain.declared().iter();
         Ok(declared.map(|id| std::mem::take(&mut columns[id.index()])).collect())

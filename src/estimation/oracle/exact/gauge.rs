@@ -5,12 +5,16 @@
 //! along such directions without end, until tables far from 0 cancel each other. A [`Gauge`] takes
 //! that motion back: for every shared S, from large to small, it makes the tables' maxima over the
 //! other attributes equal. Maxima rather than means, because cells far below the maximum of their
-//! row, the zeros of the estimate, say nothing about where the row should be.
+//! row, the zeros of the estimate, say nothing about where the row should be. In the end the largest
+//! cell of every table is 0, which changes ln Z and nothing else: measurements that contradict the
+//! total push whole tables, and what is left of a probability after the decimal point shrinks with
+//! the size of what is before it.
 
 use std::collections::BTreeMap;
 
 use crate::domain::Clique;
 use crate::factor::{CliqueLayout, Potentials};
+use crate::numeric::exp::maximum;
 use crate::numeric::strided::Projection;
 
 /// Larger cliques have too many subsets; they keep their gauge.
@@ -67,7 +71,7 @@ impl Gauge {
         Self { shared, own: scratch.clone(), mean: scratch }
     }
 
-    /// Moves potentials to this gauge. The sum over the cliques stays what it was for every
+    /// Moves potentials to this gauge. The sum over the cliques changes by the same number for every
     /// record, but for rounding.
     pub(super) fn apply(&mut self, potentials: &mut Potentials) {
         for members in &self.shared {
@@ -87,6 +91,13 @@ impl Gauge {
                     *own = if mean.is_finite() { mean - *own } else { 0.0 };
                 }
                 member.projection.broadcast(own, table, |cell, shift| *cell += shift);
+            }
+        }
+        for table in 0..potentials.layout().cliques().len() {
+            let table = potentials.table_mut(table);
+            let largest = maximum(table);
+            if largest.is_finite() {
+                table.iter_mut().for_each(|cell| *cell -= largest);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Messages of the parser, in words for people who write experiments rather than Rust.
+//! Messages of the parser, in words for people who write experiments and schemas rather than Rust.
 
 /// The candidate that was probably meant by `word`: the nearest by edit distance (letters inserted,
 /// left out, replaced, or swapped with their neighbour), if at most a third of the letters differ.
@@ -15,7 +15,7 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// The message and the help for an error of the TOML parser or of serde.
-pub(super) fn in_words(message: &str) -> (String, Option<String>) {
+pub(crate) fn in_words(message: &str) -> (String, Option<String>) {
     if let Some((key, allowed)) = unknown(message, "unknown field `") {
         return (format!("there is no setting `{key}` here"), Some(choose(key, &allowed)));
     }
@@ -30,14 +30,15 @@ pub(super) fn in_words(message: &str) -> (String, Option<String>) {
         kinds.iter().find_map(|kind| message.strip_prefix(kind)?.rsplit_once(", expected "))
     {
         let expected = match expected {
-            "u64" => "a whole number that is not negative",
+            "u16" | "u32" | "u64" | "usize" => "a whole number that is not negative",
             "f64" => "a number",
             "a sequence" => "a list",
             "path string" => "a path, as a string",
             other => other,
         };
         // The usual reason is a section that may be there several times.
-        let help = "a section of a list has double brackets: [[mechanism]]";
+        let help =
+            "a section of a list has double brackets, such as [[mechanism]] or [[attribute]]";
         let help = (expected == "a list" && found == "map").then(|| help.to_string());
         return (format!("expected {expected}, but found {}", value(found)), help);
     }

@@ -1,0 +1,130 @@
+//! Data of one's own: a draft of its schema, mistakes in it, and experiments on it.
+
+use std::fs;
+
+use super::Session;
+
+const CONFIG: &str = r#"name = "mine"
+trials = 1
+epsilon = 1
+datasets = [{ name = "own", schema = "own/schema.toml" }]
+
+[workload]
+marginals = [["letter", "number"]]
+prefix = []
+
+[estimation]
+iterations = 30
+
+[[mechanism]]
+name = "laplace"
+arms = ["own", "pgm"]
+"#;
+
+const SCHEMA: &str = "own/schema.toml";
+const INFER: [&str; 5] = ["datasets", "infer", "own/own.csv", "--out", SCHEMA];
+
+/// A table of letters and numbers, its schema, and an experiment.
+fn session() -> Session {
+    let session = Session::new();
+    let lines: Vec<String> =
+        (0..60).map(|i| format!("{},{}", ["x", "y", "z"][i % 3], i % 7)).collect();
+    fs::create_dir(session.path("own")).unwrap();
+    session.file("own/own.csv", format!("letter,number\n{}\n", lines.join("\n")));
+    let said = session.run(INFER).works();
+    assert!(said.stderr.contains("not private"), "{}", said.stderr);
+    assert_eq!(said.stdout, "written  own/schema.toml\n");
+    session.file("mine.toml", CONFIG);
+    session
+}
+
+fn schema(session: &Session) -> String {
+    fs::read_to_string(session.path(SCHEMA)).unwrap()
+}
+
+#[test]
+fn a_users_own_data_runs_beside_the_others() {
+    let session = session();
+    let both = CONFIG
+        .replace("[{ name", "[\"titanic\", { name")
+        .replace("marginals = [[\"letter\", \"number\"]]\nprefix = []", "every = 2");
+    session.file("mine.toml", both);
+    let said = session.run(["run", "mine.toml"]).works();
+    assert!(said.stdout.contains("own") && said.stdout.contains("titanic"), "{}", said.stdout);
+}
+
+#[test]
+fn a_schema_that_may_have_been_edited_is_not_replaced_by_a_draft() {
+    let session = session();
+    let edited = schema(&session).replace("letter", "Letter");
+    session.file(SCHEMA, &edited);
+    session.run(INFER).refuses(&["cannot write own/schema.toml", "another name", "remove"]);
+    assert_eq!(schema(&session), edited);
+    session
+        .run(["datasets", "infer", "own/own.csv", "--out", "own/own.csv"])
+        .refuses(&["own/own.csv", "it is also the file with the data"]);
+}
+
+#[test]
+fn a_file_that_a_schema_names_and_that_is_not_there_is_named() {
+    let session = session();
+    session.file(SCHEMA, schema(&session).replace("own.csv", "onw.csv"));
+    session.run(["plan", "mine.toml"]).refuses(&[
+        "there is no file",
+        "own/onw.csv",
+        SCHEMA,
+        "names",
+    ]);
+    let said = session.run(["datasets", "describe", SCHEMA]);
+    said.refuses(&["error: there is no file own/onw.csv, which own/schema.toml names\n"]);
+}
+
+#[test]
+fn mistakes_in_a_schema_are_told_in_plain_words() {
+    let session = session();
+    let text = schema(&session);
+    assert!(text.contains("bins = 7"), "{text}");
+    session.file(SCHEMA, text.replace("bins = 7", "bins = \"many\""));
+    let said = session.run(["plan", "mine.toml"]);
+    assert!(!said.stderr.contains("\\n") && !said.stderr.contains("u32"), "{}", said.stderr);
+    said.complains(&[SCHEMA, ", column 8: expected a whole number", "\"many\"", "mine.toml:4"]);
+}
+
+#[test]
+fn an_error_is_told_once() {
+    let session = session();
+    let once = |said: super::Said, text: &str| {
+        assert_eq!(said.stderr.matches(text).count(), 1, "{}", said.stderr);
+        assert_eq!(said.code, Some(2));
+    };
+    let missing = || session.run(["datasets", "infer", "nope.csv"]);
+    once(missing(), "nope.csv");
+    once(missing(), "No such file");
+    session.file(SCHEMA, schema(&session).replace("high = 6", "high = 5"));
+    once(session.run(["plan", "mine.toml"]), "6 is outside");
+    once(session.run(["datasets", "describe", SCHEMA]), "6 is outside");
+    once(session.run(["plot", "nothing"]), "there are no results");
+    once(session.run(["status", "nothing"]), "there are no results");
+    once(session.run(["verify", "nothing"]), "there are no results");
+    once(session.run(["collect", "nothing"]), "there are no results");
+}
+
+#[test]
+fn results_are_verified_from_another_folder_when_told_where_the_schema_is() {
+    let session = session();
+    session.run(["run", "mine.toml", "--quiet"]).succeeds();
+    fs::create_dir(session.path("elsewhere")).unwrap();
+    let verify = ["verify", "mine", "--results", "../results"];
+    let run = |extra: &[&str]| {
+        let mut command = session.command();
+        command.current_dir(session.path("elsewhere")).args(verify).args(extra);
+        command.output().unwrap()
+    };
+    let refused = run(&[]);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    for words in ["./own/schema.toml", "../results/mine/manifest.json", "--beside DIR"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert!(run(&["--beside", ".."]).status.success());
+}
