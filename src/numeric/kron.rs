@@ -5,10 +5,13 @@
 //! overwritten, has the same blocks and `inner`, and as many rows in a block as the matrix has.
 //! The functions for a transpose take the length of the axis that they *write*.
 
+use multiversion::multiversion;
+
 use super::matrix::Matrix;
 use super::pointwise::{add_scaled, dot};
 
 /// Row b becomes the sum of the rows 0..=b.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 pub fn running_sums(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
     let block = len * inner;
     for (input, output) in input.chunks_exact(block).zip(output.chunks_exact_mut(block)) {
@@ -29,6 +32,7 @@ pub fn running_sums(input: &[f64], output: &mut [f64], len: usize, inner: usize)
 }
 
 /// Row a becomes the sum of the rows a..len: the transpose of [`running_sums`].
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 pub fn running_sums_transposed(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
     let block = len * inner;
     for (input, output) in input.chunks_exact(block).zip(output.chunks_exact_mut(block)) {
@@ -48,6 +52,7 @@ pub fn running_sums_transposed(input: &[f64], output: &mut [f64], len: usize, in
     }
 }
 
+#[inline(always)]
 fn add_rows(target: &mut [f64], a: &[f64], b: &[f64]) {
     for ((t, &a), &b) in target.iter_mut().zip(a).zip(b) {
         *t = a + b;

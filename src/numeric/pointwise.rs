@@ -132,6 +132,31 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     lanes.iter().sum::<f64>() + rest
 }
 
+/// <g, x> and <g, x - y>, as [`dot`] finds them, and x - y written to `change`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+pub fn products_and_change(g: &[f64], x: &[f64], y: &[f64], change: &mut [f64]) -> [f64; 2] {
+    let n = g.len();
+    assert!(x.len() == n && y.len() == n && change.len() == n);
+    let (mut products, mut slopes) = ([0.0; 8], [0.0; 8]);
+    let (gs, g_rest) = g.as_chunks::<8>();
+    let (xs, x_rest) = x.as_chunks::<8>();
+    let (ys, y_rest) = y.as_chunks::<8>();
+    let (changes, change_rest) = change.as_chunks_mut::<8>();
+    for (((g, x), y), change) in gs.iter().zip(xs).zip(ys).zip(changes) {
+        let by: [f64; 8] = std::array::from_fn(|lane| x[lane] - y[lane]);
+        for lane in 0..8 {
+            products[lane] += g[lane] * x[lane];
+            slopes[lane] += g[lane] * by[lane];
+        }
+        *change = by;
+    }
+    for ((x, y), change) in x_rest.iter().zip(y_rest).zip(&mut *change_rest) {
+        *change = x - y;
+    }
+    let total = |lanes: [f64; 8], rest: &[f64]| lanes.iter().sum::<f64>() + dot(g_rest, rest);
+    [total(products, x_rest), total(slopes, change_rest)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,6 +173,11 @@ mod tests {
             assert!((0..n).all(|i| out[i] == 2.0 * x[i]));
             let expected: f64 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
             assert_eq!(dot(&x, &y), expected, "sums of small integers are exact");
+            let third: Vec<f64> = (0..n).map(|i| (i % 13) as f64 / 3.0).collect();
+            let mut change = vec![0.0; n];
+            let products = products_and_change(&third, &x, &y, &mut change);
+            assert!((0..n).all(|i| change[i] == x[i] - y[i]));
+            assert_eq!(products, [dot(&third, &x), dot(&third, &change)]);
             blend(2.0, &mut out, 3.0, &y, true);
             assert!((0..n).all(|i| out[i] == 4.0 * x[i] + 3.0 * y[i]));
             copy(&y, &mut out, true);

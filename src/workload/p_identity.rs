@@ -1,3 +1,5 @@
+use multiversion::multiversion;
+
 use crate::numeric::cholesky::Cholesky;
 use crate::numeric::matrix::Matrix;
 use crate::numeric::pointwise::{add_scaled, dot};
@@ -66,54 +68,12 @@ impl PIdentity {
 
     /// Multiplies along an axis of a table (see [`crate::numeric::kron`] for `inner`).
     pub fn apply(&self, inner: usize, table: &[f64], answers: &mut [f64]) {
-        let n = self.cols();
-        let blocks = answers.chunks_exact_mut(self.rows() * inner);
-        for (table, answers) in table.chunks_exact(n * inner).zip(blocks) {
-            let (scaled, sums) = answers.split_at_mut(n * inner);
-            if inner == 1 {
-                for ((o, &t), &d) in scaled.iter_mut().zip(table).zip(&self.diagonal) {
-                    *o = d * t;
-                }
-                for (row, sum) in sums.iter_mut().enumerate() {
-                    *sum = dot(self.extra.row(row), table);
-                }
-                continue;
-            }
-            sums.fill(0.0);
-            let rows = scaled.chunks_exact_mut(inner).zip(table.chunks_exact(inner));
-            for (a, (scaled, cells)) in rows.enumerate() {
-                scaled.iter_mut().zip(cells).for_each(|(o, &t)| *o = self.diagonal[a] * t);
-                // The sums are few and stay in the cache, where the table need not.
-                for (row, sum) in sums.chunks_exact_mut(inner).enumerate() {
-                    add_scaled(self.extra[(row, a)], cells, sum);
-                }
-            }
-        }
+        apply(self, inner, table, answers);
     }
 
     /// Multiplies the transpose along an axis.
     pub fn apply_transpose(&self, inner: usize, answers: &[f64], table: &mut [f64]) {
-        let n = self.cols();
-        let blocks = table.chunks_exact_mut(n * inner);
-        for (answers, table) in answers.chunks_exact(self.rows() * inner).zip(blocks) {
-            let (scaled, sums) = answers.split_at(n * inner);
-            if inner == 1 {
-                for ((t, &y), &d) in table.iter_mut().zip(scaled).zip(&self.diagonal) {
-                    *t = d * y;
-                }
-                for (row, &sum) in sums.iter().enumerate() {
-                    add_scaled(sum, self.extra.row(row), table);
-                }
-                continue;
-            }
-            let rows = table.chunks_exact_mut(inner).zip(scaled.chunks_exact(inner));
-            for (a, (cells, scaled)) in rows.enumerate() {
-                cells.iter_mut().zip(scaled).for_each(|(t, &y)| *t = self.diagonal[a] * y);
-                for (row, sum) in sums.chunks_exact(inner).enumerate() {
-                    add_scaled(self.extra[(row, a)], sum, cells);
-                }
-            }
-        }
+        apply_transpose(self, inner, answers, table);
     }
 
     /// (A^T A)^-1; `None` where the diagonal has zeros.
@@ -131,6 +91,60 @@ impl PIdentity {
         let finite = scale.iter().all(|s| s.is_finite());
         let small = Cholesky::new(small).filter(|_| finite)?;
         Some(GramInverse { scale, b, small })
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+fn apply(matrix: &PIdentity, inner: usize, table: &[f64], answers: &mut [f64]) {
+    let PIdentity { diagonal, extra } = matrix;
+    let n = diagonal.len();
+    let blocks = answers.chunks_exact_mut(matrix.rows() * inner);
+    for (table, answers) in table.chunks_exact(n * inner).zip(blocks) {
+        let (scaled, sums) = answers.split_at_mut(n * inner);
+        if inner == 1 {
+            for ((o, &t), &d) in scaled.iter_mut().zip(table).zip(diagonal) {
+                *o = d * t;
+            }
+            for (row, sum) in sums.iter_mut().enumerate() {
+                *sum = dot(extra.row(row), table);
+            }
+            continue;
+        }
+        sums.fill(0.0);
+        let rows = scaled.chunks_exact_mut(inner).zip(table.chunks_exact(inner));
+        for (a, (scaled, cells)) in rows.enumerate() {
+            scaled.iter_mut().zip(cells).for_each(|(o, &t)| *o = diagonal[a] * t);
+            // The sums are few and stay in the cache, where the table need not.
+            for (row, sum) in sums.chunks_exact_mut(inner).enumerate() {
+                add_scaled(extra[(row, a)], cells, sum);
+            }
+        }
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+fn apply_transpose(matrix: &PIdentity, inner: usize, answers: &[f64], table: &mut [f64]) {
+    let PIdentity { diagonal, extra } = matrix;
+    let n = diagonal.len();
+    let blocks = table.chunks_exact_mut(n * inner);
+    for (answers, table) in answers.chunks_exact(matrix.rows() * inner).zip(blocks) {
+        let (scaled, sums) = answers.split_at(n * inner);
+        if inner == 1 {
+            for ((t, &y), &d) in table.iter_mut().zip(scaled).zip(diagonal) {
+                *t = d * y;
+            }
+            for (row, &sum) in sums.iter().enumerate() {
+                add_scaled(sum, extra.row(row), table);
+            }
+            continue;
+        }
+        let rows = table.chunks_exact_mut(inner).zip(scaled.chunks_exact(inner));
+        for (a, (cells, scaled)) in rows.enumerate() {
+            cells.iter_mut().zip(scaled).for_each(|(t, &y)| *t = diagonal[a] * y);
+            for (row, sum) in sums.chunks_exact(inner).enumerate() {
+                add_scaled(extra[(row, a)], sum, cells);
+            }
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What residuals cost.
 
+use multiversion::multiversion;
+
 /// How residuals are penalised (supplement C.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Norm {
@@ -53,11 +55,12 @@ pub(super) fn rounded(r: f64, width: f64) -> (f64, f64) {
     }
 }
 
-fn in_lanes(
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+fn in_lanes<P: Fn(f64, f64, &mut f64) -> f64>(
     answers: &[f64],
     y: &[f64],
     slopes: &mut [f64],
-    penalty: impl Fn(f64, f64, &mut f64) -> f64,
+    penalty: P,
 ) -> f64 {
     let (answers, answers_rest) = answers.as_chunks::<8>();
     let (y, y_rest) = y.as_chunks::<8>();

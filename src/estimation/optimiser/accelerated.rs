@@ -107,7 +107,7 @@ impl Optimiser for Accelerated {
         // The marginals of a step that is to be judged.
         let mut spare = now.marginals.clone();
         let mut average = Average::new(&now.marginals);
-        let mut stepper = Stepper::default();
+        let mut stepper = Stepper::new(true);
         let mut constant = self.first_constant(objective.loss, objective.total);
         let adaptive = self.constant == Constant::Adaptive;
         let (mut lower, mut unjudged) = (LOWER_FAST, 0);
@@ -161,7 +161,7 @@ impl Optimiser for Accelerated {
                 unjudged = JUDGE_EVERY;
             }
             average.add(a);
-            objective.relieve(&mut now);
+            stepper.relieve(objective, &mut now);
             leg.steps += 1;
             let parallel = objective.oracle.is_parallel();
             if let Some(reason) =

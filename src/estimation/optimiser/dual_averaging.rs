@@ -35,14 +35,14 @@ impl Optimiser for DualAveraging {
     ) -> Outcome {
         let mut now = objective.evaluate(start);
         let mut average = Average::new(&now.marginals);
-        let mut stepper = Stepper::default();
+        let mut stepper = Stepper::new(true);
         let scale = 2.0 * objective.total * self.constant.max(f64::MIN_POSITIVE);
         let parallel = objective.oracle.is_parallel();
         for t in 1u64.. {
             let a = t as f64 / scale;
             stepper.advance(objective, a, &mut average, &mut now);
             average.add(a);
-            objective.relieve(&mut now);
+            stepper.relieve(objective, &mut now);
             let mean = average.settle(&now.marginals, parallel);
             if let Some(reason) = watch.averaged(objective, mean) {
                 let iterations = watch.iterations();

@@ -49,7 +49,7 @@ impl Optimiser for Mirror {
         let safe = first_step(objective, &now);
         let mut spare = now.marginals.clone();
         let mut average = Average::new(&now.marginals);
-        let mut stepper = Stepper::default();
+        let mut stepper = Stepper::new(false);
         let mut found = safe;
         for t in 1.. {
             let eta = match self.step {
@@ -85,7 +85,7 @@ impl Optimiser for Mirror {
             } else {
                 stepper.advance(objective, eta, &mut average, &mut now);
             }
-            objective.relieve(&mut now);
+            stepper.relieve(objective, &mut now);
             if let Some(reason) = watch.arrived(objective, &now, || &now.marginals) {
                 return watch.finish(objective, now, reason);
             }
@@ -105,4 +105,102 @@ fn first_step(objective: &mut Objective<'_>, start: &Iterate) -> f64 {
         }
     };
     if scale > 0.0 { 1.0 / scale } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::domain::{AttributeId, Clique, Domain};
+    use crate::estimation::junction_tree::JunctionTree;
+    use crate::estimation::loss::Loss;
+    use crate::estimation::optimiser::{Progress, Stopping};
+    use crate::estimation::oracle::{Exact, MarginalOracle};
+    use crate::factor::{CliqueLayout, Marginals};
+    use crate::numeric::pointwise::{add_scaled, dot};
+
+    /// The sum of sqrt(1 + (mu - y)^2), which has no constant second derivative.
+    struct Hyperbolic {
+        layout: Arc<CliqueLayout>,
+        y: Vec<f64>,
+        gradients: usize,
+    }
+
+    impl Loss for Hyperbolic {
+        fn layout(&self) -> &Arc<CliqueLayout> {
+            &self.layout
+        }
+
+        fn value_and_gradient(&mut self, mu: &Marginals, gradient: &mut CliqueVector) -> f64 {
+            self.gradients += 1;
+            let cells = mu.values().iter().zip(&self.y);
+            for (g, (mu, y)) in gradient.values_mut().iter_mut().zip(cells) {
+                *g = (mu - y) / (mu - y).hypot(1.0);
+            }
+            self.value(mu)
+        }
+
+        fn value(&mut self, mu: &Marginals) -> f64 {
+            mu.values().iter().zip(&self.y).map(|(mu, y)| (mu - y).hypot(1.0)).sum()
+        }
+
+        fn smoothness(&self) -> Option<f64> {
+            // Far too low, so that the first steps are too long.
+            Some(1e-3)
+        }
+    }
+
+    #[test]
+    fn the_search_goes_where_the_obvious_one_goes_and_asks_for_each_gradient_once() {
+        let (total, iterations) = (50.0, 40);
+        let domain = Domain::new([("a", 3), ("b", 4), ("c", 2)]).unwrap();
+        let cliques = [[0, 1], [1, 2]].map(|ids| Clique::new(ids.map(AttributeId)));
+        let tree = JunctionTree::new(&domain, &cliques);
+        let mut oracle = Exact::new(&domain, &cliques, &tree);
+        let layout = Arc::clone(oracle.layout());
+        let start = Potentials::zeros(&layout);
+        let y = (0..start.values().len()).map(|i| ((i * 7) % 13) as f64).collect();
+        let mut loss = Hyperbolic { layout, y, gradients: 0 };
+        let mut objective =
+            Objective { oracle: &mut oracle, loss: &mut loss, base: &start.clone(), total };
+
+        let mut eta = 1.0 / (1e-3 * total);
+        let mut now = objective.evaluate(start.clone());
+        let (mut good, mut too_long) = (0, 0);
+        for _ in 0..iterations {
+            let mut g = CliqueVector::zeros(objective.layout());
+            let value = objective.loss.value_and_gradient(&now.marginals, &mut g);
+            let mut theta = now.potentials.clone();
+            add_scaled(-eta, g.values(), theta.values_mut());
+            let next = objective.evaluate(theta);
+            let [here, there] = [&now, &next].map(|i| dot(g.values(), i.marginals.values()));
+            let divergence = total * (now.log_z - next.log_z) - eta * there;
+            let bound = value + (there - here) + divergence / eta;
+            if objective.value(&next.marginals) <= bound {
+                (now, eta, good) = (next, eta * LENGTHEN, good + 1);
+            } else {
+                (eta, too_long) = (eta * SHORTEN, too_long + 1);
+            }
+        }
+        assert!(good > 10 && too_long > 2, "{good} {too_long}");
+
+        loss.gradients = 0;
+        let mut objective =
+            Objective { oracle: &mut oracle, loss: &mut loss, base: &start.clone(), total };
+        let stopping = Stopping { iterations, gap: 0.0, relative_gap: 0.0, deadline: None };
+        let mut silent = |_: &Progress<'_>| {};
+        let mut watch = Watch::new(stopping, &mut silent);
+        let mirror = Mirror { step: StepSize::Search };
+        let found = mirror.minimise(&mut objective, start, &mut watch).iterate;
+        for (ours, obvious) in found.marginals.values().iter().zip(now.marginals.values()) {
+            assert!((ours - obvious).abs() < 1e-9, "{ours} {obvious}");
+        }
+        // The first one, one where each step led, and those of three looks and of the end.
+        assert!(
+            (1 + iterations..=1 + iterations + 4).contains(&loss.gradients),
+            "{}",
+            loss.gradients
+        );
+    }
 }

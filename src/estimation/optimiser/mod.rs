@@ -89,12 +89,15 @@ impl Objective<'_> {
     }
 
     /// Offers the oracle to replace potentials that strain it. What it said of those is not as exact
-    /// as it could be: a loss below the smallest possible one would pass for an optimum.
-    fn relieve(&mut self, iterate: &mut Iterate) {
+    /// as it could be: a loss below the smallest possible one would pass for an optimum. Returns
+    /// whether it did, and the marginals are new.
+    fn relieve(&mut self, iterate: &mut Iterate) -> bool {
         let Iterate { potentials, marginals, log_z } = iterate;
-        if self.oracle.relieve(potentials) {
+        let relieved = self.oracle.relieve(potentials);
+        if relieved {
             *log_z = self.oracle.marginals(potentials, self.total, marginals);
         }
+        relieved
     }
 
     /// The loss at mu.

@@ -1,9 +1,12 @@
+use std::sync::Arc;
+
 use super::average::Average;
 use super::{Iterate, Objective};
+use crate::estimation::loss::Loss;
 use crate::estimation::oracle::{Descent, Landing};
-use crate::factor::{CliqueVector, Marginals, Potentials};
+use crate::factor::{CliqueLayout, CliqueVector, Marginals, Potentials};
 use crate::numeric::distance::distance_products;
-use crate::numeric::pointwise::{add_scaled, combine, dot};
+use crate::numeric::pointwise::{add_scaled, combine, products_and_change};
 use crate::numeric::step::DistanceStep;
 
 /// What there is to say of a step.
@@ -22,16 +25,45 @@ pub(super) enum Verdict {
 ///
 /// Mirror descent has A = 0; the accelerated method goes to mu' = omega + (a / A') (nu' - nu). Holds
 /// what losses need that are not plain distances.
-#[derive(Default)]
 pub(super) struct Stepper {
+    averages: bool,
     general: Option<General>,
 }
 
 struct General {
     omega: Marginals,
-    gradient: CliqueVector,
-    /// L(omega).
+    /// L and its gradient at omega.
+    here: Slope,
+    /// The same at nu', where the next step begins if nothing is averaged.
+    ahead: Option<Slope>,
+    known: Known,
+}
+
+struct Slope {
     value: f64,
+    gradient: CliqueVector,
+}
+
+/// What is known of the next omega.
+#[derive(Clone, Copy, Default)]
+enum Known {
+    #[default]
+    Nothing,
+    /// The step was taken back, and the next one begins at the same point.
+    Here,
+    /// It was judged by the loss where it led.
+    Ahead,
+}
+
+impl Slope {
+    fn none(layout: &Arc<CliqueLayout>) -> Self {
+        Self { value: 0.0, gradient: CliqueVector::zeros(layout) }
+    }
+
+    fn find(&mut self, loss: &mut dyn Loss, marginals: &Marginals) -> f64 {
+        self.value = loss.value_and_gradient(marginals, &mut self.gradient);
+        self.value
+    }
 }
 
 /// The weights of mu and nu in omega.
@@ -57,6 +89,11 @@ fn weighted<'m>(
 }
 
 impl Stepper {
+    /// For mirror descent, or for a method that averages.
+    pub(super) fn new(averages: bool) -> Self {
+        Self { averages, general: None }
+    }
+
     /// Moves theta to theta' and nu to nu'. The average, if it has any weight, is settled, nu' not
     /// yet in it. Returns L(omega).
     pub(super) fn advance(
@@ -113,7 +150,7 @@ impl Stepper {
         };
         let Landing { log_z, square } =
             objective.oracle.descend(descent, theta, objective.total, marginals);
-        let general = || self.general.as_ref().map_or(f64::NAN, |general| general.value);
+        let general = || self.general.as_ref().map_or(f64::NAN, |general| general.here.value);
         (log_z, weight.map_or_else(general, |weight| 0.5 * weight * square))
     }
 
@@ -130,8 +167,19 @@ impl Stepper {
             let (weights, blend) = (weights(a, average), average.take_pending());
             let step = DistanceStep { blend, weights, length: -a * distance.weight };
             step.take(average.values_mut(), nu.values(), distance.y, theta.values_mut());
-        } else if let Some(general) = &self.general {
-            add_scaled(a, general.gradient.values(), theta.values_mut());
+        } else if let Some(general) = &mut self.general {
+            add_scaled(a, general.here.gradient.values(), theta.values_mut());
+            // Where nothing is averaged omega is nu, however long the step.
+            general.known = if self.averages { Known::Nothing } else { Known::Here };
+        }
+    }
+
+    /// Offers the oracle to replace potentials that strain it.
+    pub(super) fn relieve(&mut self, objective: &mut Objective<'_>, iterate: &mut Iterate) {
+        if objective.relieve(iterate)
+            && let Some(general) = &mut self.general
+        {
+            general.known = Known::Nothing;
         }
     }
 
@@ -144,15 +192,21 @@ impl Stepper {
         nu: &Marginals,
     ) -> &CliqueVector {
         let parallel = objective.oracle.is_parallel();
-        let general = self.general.get_or_insert_with(|| General {
+        let General { omega, here, ahead, known } = self.general.get_or_insert_with(|| General {
             omega: Marginals::zeros(nu.layout()),
-            gradient: CliqueVector::zeros(nu.layout()),
-            value: 0.0,
+            here: Slope::none(nu.layout()),
+            ahead: None,
+            known: Known::Nothing,
         });
-        let General { omega, gradient, value } = general;
-        let omega = weighted(weights, || average.settle(nu, parallel), nu, omega, parallel);
-        *value = objective.loss.value_and_gradient(omega, gradient);
-        gradient
+        match (std::mem::take(known), ahead) {
+            (Known::Here, _) => {}
+            (Known::Ahead, Some(ahead)) => std::mem::swap(here, ahead),
+            _ => {
+                let omega = weighted(weights, || average.settle(nu, parallel), nu, omega, parallel);
+                here.find(objective.loss, omega);
+            }
+        }
+        &here.gradient
     }
 
     /// Whether L(mu') is at most L(omega) + <grad L(omega), mu' - omega> + D(nu', nu) / A', which is
@@ -177,17 +231,24 @@ impl Stepper {
             let [next_product, slope_product, square] = products.map(|p| distance.weight * p);
             (there, slope, excess) = (next_product, slope_product, 0.5 * new * new * square);
         } else {
-            let Some(General { omega, gradient, value }) = &mut self.general else {
+            let Some(General { omega, here, ahead, known }) = &mut self.general else {
                 return Verdict::Unclear;
             };
-            there = dot(gradient.values(), next.values());
-            combine(1.0, next.values(), -1.0, nu.values(), omega.values_mut(), parallel);
-            slope = dot(gradient.values(), omega.values());
+            let (gradient, change) = (here.gradient.values(), omega.values_mut());
+            [there, slope] = products_and_change(gradient, next.values(), nu.values(), change);
             excess = match objective.loss.curvature(omega) {
                 Some(curvature) => 0.5 * new * new * curvature,
                 None => {
-                    let next_mean = weighted(weights, || average.settled(), next, omega, parallel);
-                    objective.loss.value(next_mean) - *value - new * slope - 1e-14 * value.abs()
+                    let next_value = if self.averages {
+                        let mean = weighted(weights, || average.settled(), next, omega, parallel);
+                        objective.loss.value(mean)
+                    } else {
+                        // Most steps are good, and then the next one needs the gradient here.
+                        *known = Known::Ahead;
+                        let ahead = ahead.get_or_insert_with(|| Slope::none(next.layout()));
+                        ahead.find(objective.loss, next)
+                    };
+                    next_value - here.value - new * slope - 1e-14 * here.value.abs()
                 }
             };
         }

@@ -140,6 +140,7 @@ impl Place {
 impl SampledLoss {
     /// a = W mu / N.
     fn answer(&mut self, marginals: &Marginals) {
+        let scale = self.likelihood.total.recip();
         let mut rest = &mut self.answers[..];
         for (part, place) in self.queries.parts().iter().zip(&self.places) {
             let table = marginals.table(place.table);
@@ -153,10 +154,9 @@ impl SampledLoss {
             };
             let (answers, more) = rest.split_at_mut(part.query.rows());
             part.query.apply(marginal, answers, &mut self.between);
+            answers.iter_mut().for_each(|answer| *answer *= scale);
             rest = more;
         }
-        let scale = self.likelihood.total.recip();
-        self.answers.iter_mut().for_each(|answer| *answer *= scale);
     }
 }
 
@@ -175,14 +175,14 @@ impl Loss for SampledLoss {
             &mut self.slopes,
             &mut self.work,
         );
-        self.slopes.iter_mut().for_each(|slope| *slope /= total);
         for &table in &self.unfilled {
             gradient.table_mut(table).fill(0.0);
         }
-        let mut rest = &self.slopes[..];
+        let mut rest = &mut self.slopes[..];
         for (part, place) in self.queries.parts().iter().zip(&self.places) {
-            let (slopes, more) = rest.split_at(part.query.rows());
+            let (slopes, more) = rest.split_at_mut(part.query.rows());
             rest = more;
+            slopes.iter_mut().for_each(|slope| *slope /= total);
             let table = gradient.table_mut(place.table);
             if place.fills(place.table) {
                 part.query.apply_transpose(slopes, table, &mut self.between);

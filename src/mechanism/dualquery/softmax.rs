@@ -50,9 +50,6 @@ pub(super) struct Workspace {
     aloud: Crowd,
     /// For each round of a stretch, the sum of the weights of each lane.
     sums: Vec<Lanes>,
-    /// The answers that everything here belongs to, with the normalisers, when there is a single
-    /// stretch: line searches ask for the value of a point and then for its slopes.
-    last: Option<(Vec<f64>, Vec<Normaliser>)>,
 }
 
 /// The normaliser of a round: ln Z = shift + ln scaled.
@@ -98,22 +95,13 @@ impl History {
             large: Vec::new(),
             aloud: Crowd::default(),
             sums: vec![[0.0; LANES]; longest],
-            last: None,
         }
     }
 
     /// The sum over the rounds of ln Z_t, Z_t the sum of the weights of all queries and negations.
     pub(super) fn log_normalisers(&self, answers: &[f64], work: &mut Workspace) -> f64 {
         self.prepare(answers, work);
-        let mut sum = 0.0;
-        for stretch in &self.stretches {
-            let normalisers = self.normalise(stretch, work);
-            sum += log_sum(&normalisers);
-            if self.stretches.len() == 1 {
-                work.last = Some((answers.to_vec(), normalisers));
-            }
-        }
-        sum
+        self.stretches.iter().map(|stretch| log_sum(&self.normalise(stretch, work))).sum()
     }
 
     /// The same, and added to `slopes` its derivative by each answer times `factor`: the sum over
@@ -125,18 +113,11 @@ impl History {
         slopes: &mut [f64],
         work: &mut Workspace,
     ) -> f64 {
-        // Whatever is there belongs to one point only.
-        let known = work.last.take().filter(|(point, _)| point == answers);
-        if known.is_none() {
-            self.prepare(answers, work);
-        }
+        self.prepare(answers, work);
         let mut sum = 0.0;
         let mut silent_rounds = Vec::with_capacity(self.rounds);
         for stretch in &self.stretches {
-            let normalisers = match &known {
-                Some((_, normalisers)) => normalisers.clone(),
-                None => self.normalise(stretch, work),
-            };
+            let normalisers = self.normalise(stretch, work);
             sum += log_sum(&normalisers);
             let coefficients: Vec<f64> = (stretch.first..)
                 .zip(&normalisers)
