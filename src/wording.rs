@@ -1,4 +1,5 @@
-//! Messages of the parser, in words for people who write experiments and schemas rather than Rust.
+//! Words: what was probably meant, several names in a row, and messages of the parser for people who
+//! write experiments and schemas rather than Rust.
 
 /// The candidate that was probably meant by `word`: the nearest by edit distance (letters inserted,
 /// left out, replaced, or swapped with their neighbour), if at most a third of the letters differ.
@@ -12,6 +13,15 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     });
     let (distance, candidate) = distances.min_by_key(|&(distance, _)| distance)?;
     (distance <= far).then_some(candidate)
+}
+
+/// "a", "a and b", "a, b and c".
+pub(crate) fn enumeration(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
 }
 
 /// The message and the help for an error of the TOML parser or of serde.
@@ -79,6 +89,15 @@ fn choose(word: &str, allowed: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_have_commas_and_an_and() {
+        let names = ["a", "b", "c"].map(String::from);
+        assert_eq!(
+            [0, 1, 2, 3].map(|n| enumeration(&names[..n])),
+            ["", "a", "a and b", "a, b and c"]
+        );
+    }
 
     #[test]
     fn the_closest_word_is_the_one_with_the_fewest_changes() {

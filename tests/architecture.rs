@@ -35,8 +35,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("audit", &["domain", "factor", "privacy", "data", "workload", "estimation", "mechanism"]),
     ("evaluation", &["numeric", "domain", "factor", "workload"]),
     ("results", &["numeric", "storage"]),
-    ("figures", &["numeric", "results", "storage"]),
-    ("report", &["numeric", "results", "figures", "storage"]),
+    ("figures", &["numeric", "results", "storage", "wording"]),
+    ("report", &["numeric", "results", "figures", "storage", "wording"]),
     (
         "experiment",
         &[

@@ -2,6 +2,7 @@
 
 use super::chart::Series;
 use super::palette::colours;
+use crate::wording::enumeration;
 
 /// In the order of the paper's Figure 1, which is the order of panels.
 const MECHANISMS: [&str; 4] = ["PrivBayes", "DualQuery", "MWEM", "HDMM"];
@@ -122,7 +123,7 @@ pub(super) const STAR: &str = "*";
 
 /// What the star means.
 pub(super) fn standin_note(datasets: &[String]) -> Option<String> {
-    let names = datasets.join(" and ");
+    let names = enumeration(datasets);
     (!datasets.is_empty()).then(|| {
         format!("{STAR} {names}: made-up records of the same shape stand in for data that does not ship.")
     })

@@ -1,5 +1,6 @@
 use super::experiment::Experiment;
 use crate::figures::labels;
+use crate::wording::enumeration;
 
 /// More names than this are counted instead.
 const MOST_NAMES: usize = 5;
@@ -51,8 +52,7 @@ fn listed(names: impl IntoIterator<Item = String>, what: &str) -> String {
     }
     match distinct.as_slice() {
         [] => format!("no {what}"),
-        [one] => one.clone(),
         many if many.len() > MOST_NAMES => format!("{} {what}", many.len()),
-        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+        few => enumeration(few),
     }
 }
