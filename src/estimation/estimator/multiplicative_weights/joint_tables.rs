@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::domain::Clique;
 use crate::estimation::oracle::MarginalOracle;
@@ -14,6 +15,8 @@ pub(super) struct JointTables {
     components: Vec<Component>,
     /// What the attributes without a component add to ln Z.
     log_uniform: f64,
+    /// A single call can take minutes. One that does not end in time is given up, and ln Z is NaN.
+    deadline: Option<Instant>,
 }
 
 struct Component {
@@ -26,7 +29,11 @@ struct Component {
 
 impl JointTables {
     /// Tables over `components`, which are disjoint and contain each clique of the layout in one.
-    pub(super) fn new(layout: Arc<CliqueLayout>, components: Vec<Clique>) -> Self {
+    pub(super) fn new(
+        layout: Arc<CliqueLayout>,
+        components: Vec<Clique>,
+        deadline: Option<Instant>,
+    ) -> Self {
         let domain = layout.domain();
         let mut placed = vec![false; layout.cliques().len()];
         let mut component = |clique: Clique| {
@@ -44,7 +51,7 @@ impl JointTables {
         let components: Vec<Component> = components.into_iter().map(&mut component).collect();
         let free = |id: &_| !components.iter().any(|component| component.clique.contains(*id));
         let log_uniform = domain.ids().filter(free).map(|id| (domain.size(id) as f64).ln()).sum();
-        Self { layout, components, log_uniform }
+        Self { layout, components, log_uniform, deadline }
     }
 
     /// The tables of the model with these potentials, each of which sums to `total`. `None` when
@@ -56,7 +63,7 @@ impl JointTables {
     ) -> Option<Vec<Factor>> {
         let domain = self.layout.domain();
         let table = |component: &mut Component| {
-            component.write_logarithms(potentials);
+            component.write_logarithms(potentials, None)?;
             let (sum, _) = component.exponentiate()?;
             let mut values = std::mem::take(&mut component.table);
             values.iter_mut().for_each(|cell| *cell *= total / sum);
@@ -67,12 +74,37 @@ impl JointTables {
 }
 
 impl Component {
-    /// The sum of the potentials in each cell.
-    fn write_logarithms(&mut self, potentials: &Potentials) {
+    /// The sum of the potentials in each cell; `None` when it is too late for that.
+    fn write_logarithms(
+        &mut self,
+        potentials: &Potentials,
+        deadline: Option<Instant>,
+    ) -> Option<()> {
         self.table.fill(0.0);
         for (index, projection) in &self.inside {
+            in_time(deadline)?;
             projection.broadcast(potentials.table(*index), &mut self.table, |cell, x| *cell += x);
         }
+        in_time(deadline)
+    }
+
+    /// Writes the marginals and returns the component's part of ln Z; `None` when it is too late.
+    fn marginals(
+        &mut self,
+        potentials: &Potentials,
+        total: f64,
+        marginals: &mut Marginals,
+        deadline: Option<Instant>,
+    ) -> Option<f64> {
+        self.write_logarithms(potentials, deadline)?;
+        let Some((sum, shift)) = self.exponentiate() else { return Some(f64::NEG_INFINITY) };
+        for (index, projection) in &self.inside {
+            in_time(deadline)?;
+            let marginal = marginals.table_mut(*index);
+            projection.sum(&self.table, marginal);
+            marginal.iter_mut().for_each(|cell| *cell *= total / sum);
+        }
+        Some(shift + sum.ln())
     }
 
     /// Logarithms become weights, the largest of them 1; returns their sum and the logarithm of
@@ -90,6 +122,10 @@ impl Component {
     }
 }
 
+fn in_time(deadline: Option<Instant>) -> Option<()> {
+    deadline.is_none_or(|deadline| Instant::now() < deadline).then_some(())
+}
+
 impl MarginalOracle for JointTables {
     fn layout(&self) -> &Arc<CliqueLayout> {
         &self.layout
@@ -98,16 +134,12 @@ impl MarginalOracle for JointTables {
     fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64 {
         let mut log_z = self.log_uniform;
         for component in &mut self.components {
-            component.write_logarithms(potentials);
-            let Some((sum, shift)) = component.exponentiate() else {
+            log_z += component
+                .marginals(potentials, total, marginals, self.deadline)
+                .unwrap_or(f64::NAN);
+            if !log_z.is_finite() {
                 marginals.values_mut().fill(0.0);
-                return f64::NEG_INFINITY;
-            };
-            log_z += shift + sum.ln();
-            for (index, projection) in &component.inside {
-                let marginal = marginals.table_mut(*index);
-                projection.sum(&component.table, marginal);
-                marginal.iter_mut().for_each(|cell| *cell *= total / sum);
+                break;
             }
         }
         log_z
@@ -115,10 +147,10 @@ impl MarginalOracle for JointTables {
 
     fn maximum(&mut self, potentials: &Potentials) -> Option<f64> {
         let largest = self.components.iter_mut().map(|component| {
-            component.write_logarithms(potentials);
-            maximum(&component.table)
+            component.write_logarithms(potentials, self.deadline)?;
+            Some(maximum(&component.table))
         });
-        Some(largest.sum())
+        largest.sum()
     }
 
     fn is_exact(&self) -> bool {

@@ -87,12 +87,12 @@ impl Estimator for MultiplicativeWeights {
         let layout = CliqueLayout::new(evidence.domain.clone(), cliques);
         let mut loss = LinearLoss::new(layout.clone(), answers.to_vec(), Norm::L2)
             .map_err(EstimateError::from)?;
-        let mut oracle = JointTables::new(layout.clone(), tables);
+        let mut oracle = JointTables::new(layout.clone(), tables, run.deadline);
         let mut base = Potentials::zeros(&layout);
         evidence.exclude(&mut base);
-        if oracle.marginals(&base, evidence.total, &mut Marginals::zeros(&layout))
-            == f64::NEG_INFINITY
-        {
+        let excludes = base.values().contains(&f64::NEG_INFINITY);
+        let mut log_z = || oracle.marginals(&base, evidence.total, &mut Marginals::zeros(&layout));
+        if excludes && log_z() == f64::NEG_INFINITY {
             return Err(EstimateError::NothingPossible.into());
         }
 
@@ -120,7 +120,7 @@ impl Estimator for MultiplicativeWeights {
             &mut Watch::new(stopping, &mut tell),
         );
         let seconds = began.elapsed().as_secs_f64();
-        if outcome.reason == Reason::Deadline {
+        if outcome.reason == Reason::Deadline || outcome.iterate.log_z.is_nan() {
             return Err(EstimatorError::Timeout { iterations: outcome.iterations });
         }
         let tables = oracle

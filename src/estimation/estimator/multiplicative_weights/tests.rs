@@ -184,6 +184,25 @@ fn a_deadline_that_is_over_ends_the_run() {
     let domain = domain(&[4, 5]);
     let answers = identities(&domain, &[&[0, 1]]);
     let past = Instant::now().checked_sub(Duration::from_secs(1));
-    let ended = run(&converged(false), &evidence(&domain, &answers), u64::MAX, past);
-    assert!(matches!(ended, Err(EstimatorError::Timeout { .. })));
+    let once = MultiplicativeWeights { iterations: 1, ..converged(false) };
+    for weights in [converged(false), once] {
+        let ended = run(&weights, &evidence(&domain, &answers), u64::MAX, past);
+        assert!(matches!(ended, Err(EstimatorError::Timeout { .. })));
+    }
+}
+
+#[test]
+fn a_call_of_the_oracle_does_not_go_on_past_the_deadline() {
+    let domain = domain(&[4, 5]);
+    let layout = CliqueLayout::new(domain.clone(), vec![domain.everything()]);
+    let past = Instant::now().checked_sub(Duration::from_secs(1));
+    for (deadline, late) in [(None, false), (past, true)] {
+        let mut oracle = JointTables::new(layout.clone(), vec![domain.everything()], deadline);
+        let mut marginals = Marginals::zeros(&layout);
+        let log_z = oracle.marginals(&Potentials::zeros(&layout), 20.0, &mut marginals);
+        assert_eq!(log_z.is_nan(), late);
+        let expected = if late { 0.0 } else { 1.0 };
+        assert!(marginals.values().iter().all(|&cell: &f64| (cell - expected).abs() < 1e-14));
+        assert_eq!(oracle.maximum(&Potentials::zeros(&layout)).is_none(), late);
+    }
 }
