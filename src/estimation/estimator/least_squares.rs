@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::EstimatorError;
+use super::{EstimatorError, in_time};
 use crate::domain::{Clique, Domain};
 use crate::estimation::estimate::{EstimateError, Evidence, Observed};
 use crate::estimation::loss::{LinearLossError, Measurement};
@@ -149,8 +149,8 @@ impl<'a> System<'a> {
                 rest = others;
             }
         };
-        let in_time = |_| deadline.is_none_or(|deadline| Instant::now() < deadline);
-        let solution = lsmr(b, cells, stopping, add_product, add_transposed, in_time);
+        let goes_on = |_| in_time(deadline);
+        let solution = lsmr(b, cells, stopping, add_product, add_transposed, goes_on);
         let iterations = solution.iterations;
         if solution.end == End::Stopped {
             return Err(EstimatorError::Timeout { iterations });

@@ -1,6 +1,6 @@
 use super::least_squares::{Solved, System, answers_of, l1_l2};
 use super::tables::Tables;
-use super::{Diagnostics, Estimated, Estimator, EstimatorError, Run};
+use super::{Diagnostics, Estimated, Estimator, EstimatorError, Run, in_time};
 use crate::domain::Clique;
 use crate::estimation::estimate::Evidence;
 use crate::estimation::loss::{Measurement, maximal_cliques};
@@ -52,7 +52,7 @@ impl Estimator for LocalLeastSquares {
         let mut tables = Vec::with_capacity(cliques.len());
         let (mut iterations, mut seconds, mut converged) = (0, 0.0, true);
         for clique in cliques {
-            if run.deadline.is_some_and(|deadline| std::time::Instant::now() >= deadline) {
+            if !in_time(run.deadline) {
                 return Err(EstimatorError::Timeout { iterations });
             }
             let solved = self.solve(evidence, &clique, measurements, run)?;

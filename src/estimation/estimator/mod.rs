@@ -53,6 +53,11 @@ pub struct Run<'a> {
     pub observer: &'a mut (dyn FnMut(&Update<'_>) + Send),
 }
 
+/// Whether the deadline, if there is one, is yet to come.
+fn in_time(deadline: Option<Instant>) -> bool {
+    deadline.is_none_or(|deadline| Instant::now() < deadline)
+}
+
 /// An estimate, and how it came about.
 pub struct Estimated {
     /// Answers queries.

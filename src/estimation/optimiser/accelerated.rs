@@ -107,7 +107,7 @@ impl Optimiser for Accelerated {
         // The marginals of a step that is to be judged.
         let mut spare = now.marginals.clone();
         let mut average = Average::new(&now.marginals);
-        let mut stepper = Stepper::new(true);
+        let mut stepper = Stepper::averaging();
         let mut constant = self.first_constant(objective.loss, objective.total);
         let adaptive = self.constant == Constant::Adaptive;
         let (mut lower, mut unjudged) = (LOWER_FAST, 0);

@@ -35,7 +35,7 @@ impl Optimiser for DualAveraging {
     ) -> Outcome {
         let mut now = objective.evaluate(start);
         let mut average = Average::new(&now.marginals);
-        let mut stepper = Stepper::new(true);
+        let mut stepper = Stepper::averaging();
         let scale = 2.0 * objective.total * self.constant.max(f64::MIN_POSITIVE);
         let parallel = objective.oracle.is_parallel();
         for t in 1u64.. {

@@ -49,7 +49,7 @@ impl Optimiser for Mirror {
         let safe = first_step(objective, &now);
         let mut spare = now.marginals.clone();
         let mut average = Average::new(&now.marginals);
-        let mut stepper = Stepper::new(false);
+        let mut stepper = Stepper::plain();
         let mut found = safe;
         for t in 1.. {
             let eta = match self.step {

@@ -89,9 +89,14 @@ fn weighted<'m>(
 }
 
 impl Stepper {
-    /// For mirror descent, or for a method that averages.
-    pub(super) fn new(averages: bool) -> Self {
-        Self { averages, general: None }
+    /// For mirror descent, where nothing is ever added to the average.
+    pub(super) fn plain() -> Self {
+        Self { averages: false, general: None }
+    }
+
+    /// For methods that average.
+    pub(super) fn averaging() -> Self {
+        Self { averages: true, general: None }
     }
 
     /// Moves theta to theta' and nu to nu'. The average, if it has any weight, is settled, nu' not

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::domain::Clique;
+use crate::estimation::estimator::in_time;
 use crate::estimation::oracle::MarginalOracle;
 use crate::factor::{CliqueLayout, Factor, Marginals, Potentials};
 use crate::numeric::exp::{exp_all, maximum};
@@ -82,10 +83,10 @@ impl Component {
     ) -> Option<()> {
         self.table.fill(0.0);
         for (index, projection) in &self.inside {
-            in_time(deadline)?;
+            in_time(deadline).then_some(())?;
             projection.broadcast(potentials.table(*index), &mut self.table, |cell, x| *cell += x);
         }
-        in_time(deadline)
+        in_time(deadline).then_some(())
     }
 
     /// Writes the marginals and returns the component's part of ln Z; `None` when it is too late.
@@ -99,7 +100,7 @@ impl Component {
         self.write_logarithms(potentials, deadline)?;
         let Some((sum, shift)) = self.exponentiate() else { return Some(f64::NEG_INFINITY) };
         for (index, projection) in &self.inside {
-            in_time(deadline)?;
+            in_time(deadline).then_some(())?;
             let marginal = marginals.table_mut(*index);
             projection.sum(&self.table, marginal);
             marginal.iter_mut().for_each(|cell| *cell *= total / sum);
@@ -120,10 +121,6 @@ impl Component {
         let sum = self.table.chunks(1 << 12).map(|block| block.iter().sum::<f64>()).sum();
         Some((sum, shift))
     }
-}
-
-fn in_time(deadline: Option<Instant>) -> Option<()> {
-    deadline.is_none_or(|deadline| Instant::now() < deadline).then_some(())
 }
 
 impl MarginalOracle for JointTables {
