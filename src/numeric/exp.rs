@@ -35,7 +35,13 @@ const TAIL: [f64; 10] = [
 /// exp of one number, in steps that a loop over many can take for several at once. A NaN gives 0.
 #[inline(always)]
 pub(super) fn exp_one(x: f64) -> f64 {
-    let clamped = if x > LOWEST { x } else { LOWEST };
+    exp_above(LOWEST, x)
+}
+
+/// The same with 0 for everything that is not above `lowest`, which is at least [`LOWEST`].
+#[inline(always)]
+pub(super) fn exp_above(lowest: f64, x: f64) -> f64 {
+    let clamped = if x > lowest { x } else { lowest };
     let clamped = if clamped < HIGHEST { clamped } else { HIGHEST };
     let shifted = clamped.mul_add(std::f64::consts::LOG2_E, ROUND);
     let k = shifted - ROUND;
@@ -50,7 +56,7 @@ pub(super) fn exp_one(x: f64) -> f64 {
     // The integer k sits in the low bits of `shifted`; moved to the exponent it makes 2^k.
     let power = f64::from_bits((shifted.to_bits() << 52).wrapping_add(1023 << 52));
     let value = p * power;
-    if x > LOWEST { value } else { 0.0 }
+    if x > lowest { value } else { 0.0 }
 }
 
 /// x = exp(x) for every x; minus infinity gives 0.

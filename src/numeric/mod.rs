@@ -7,6 +7,7 @@ pub mod distance;
 pub mod eigen;
 pub mod exp;
 pub mod extremes;
+mod faint;
 pub mod fourier;
 pub mod kron;
 pub mod l1_ball;

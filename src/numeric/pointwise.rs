@@ -4,13 +4,14 @@ use multiversion::multiversion;
 use rayon::prelude::*;
 
 use super::exp::exp_all;
+use super::faint::unless_faint;
 
-/// x *= y for each pair.
+/// x *= y for each pair; what is below 1e-152 is taken for 0.
 pub fn multiply_assign(x: &mut [f64], y: &[f64], parallel: bool) {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(x: &mut [f64], y: &[f64]) {
         for (x, y) in x.iter_mut().zip(y) {
-            *x *= y;
+            *x = unless_faint(*x) * unless_faint(*y);
         }
     }
     assert_eq!(x.len(), y.len());
@@ -20,6 +21,18 @@ pub fn multiply_assign(x: &mut [f64], y: &[f64], parallel: bool) {
     x.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(x, y)| block(x, y));
 }
 
+/// Takes all that is below 1e-152 for 0.
+pub fn silence(x: &mut [f64], parallel: bool) {
+    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+    fn block(x: &mut [f64]) {
+        x.iter_mut().for_each(|x| *x = unless_faint(*x));
+    }
+    if !parallel || x.len() < PARALLEL {
+        return block(x);
+    }
+    x.par_chunks_mut(BLOCK).for_each(block);
+}
+
 /// x = exp(x + y) for each pair, 0 where either is minus infinity.
 pub fn add_exp(x: &mut [f64], y: &[f64]) {
     assert_eq!(x.len(), y.len());
@@ -27,7 +40,7 @@ pub fn add_exp(x: &mut [f64], y: &[f64]) {
     exp_all(x);
 }
 
-/// x /= y for each pair with y >= `tiny`. Where y is less, x becomes 0 and y becomes minus what x
+/// x /= y for each pair with y >= `tiny`, 0 if that is below 1e-152. Where y is less, x becomes 0 and y becomes minus what x
 /// was. Returns the sum of all such x, which are not negative.
 pub fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: bool) -> f64 {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
@@ -39,7 +52,7 @@ pub fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: bool) ->
             let ratio = *x / if safe { *y } else { 1.0 };
             lost[lane] += if safe { 0.0 } else { *x };
             *y = if safe { *y } else { -*x };
-            *x = if safe { ratio } else { 0.0 };
+            *x = if safe { unless_faint(ratio) } else { 0.0 };
         };
         let mut xs = x.chunks_exact_mut(8);
         let mut ys = y.chunks_exact_mut(8);
@@ -182,6 +195,12 @@ mod tests {
             assert!((0..n).all(|i| out[i] == 4.0 * x[i] + 3.0 * y[i]));
             copy(&y, &mut out, true);
             assert_eq!(out, y);
+            multiply_assign(&mut out, &x, true);
+            assert!((0..n).all(|i| out[i] == x[i] * y[i]));
+            let faint = |i: usize| if i.is_multiple_of(3) { 1e-153 } else { y[i] };
+            let mut some: Vec<f64> = (0..n).map(faint).collect();
+            silence(&mut some, true);
+            assert!((0..n).all(|i| some[i] == if i.is_multiple_of(3) { 0.0 } else { y[i] }));
         }
     }
 

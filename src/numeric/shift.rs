@@ -6,8 +6,9 @@
 use multiversion::multiversion;
 use rayon::prelude::*;
 
-use super::exp::{exp_all, exp_shifted, ln_one};
+use super::exp::{exp_above, ln_one};
 use super::extremes::larger;
+use super::faint::FAINT_LOG;
 use super::strided::Projection;
 
 /// Tables with fewer cells are not shared among threads.
@@ -17,7 +18,7 @@ pub(super) const BLOCK: usize = 1 << 14;
 
 /// The range of rows that can share a shift: products of two tables, each with an exp(-range) in
 /// every row, stay far from underflow.
-pub const NARROW: f64 = 280.0;
+pub const NARROW: f64 = 145.0;
 
 /// What was taken out of a table of logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +72,7 @@ impl Rows {
     }
 }
 
-/// Takes a shift out of each row and writes exp(cell - shift) to `to`. The shift is the largest cell
+/// Takes a shift out of each row and writes exp(cell - shift) to `to`, or 0 where that is faint. The shift is the largest cell
 /// of `big`, if no row is far below it; else the row's own maximum, written to `rows`. A row
 /// without finite cells has zeros. `extremes` are those of `big`. The `rows` are those of the same
 /// projection every time; what they were before makes no difference but to the time it takes.
@@ -91,9 +92,9 @@ pub fn exp_rows(
     if common {
         if parallel {
             let parts = big.par_chunks(BLOCK).zip(to.par_chunks_mut(BLOCK));
-            parts.for_each(|(big, to)| exp_shifted(big, largest, to));
+            parts.for_each(|(big, to)| exp_less(big, largest, to));
         } else {
-            exp_shifted(big, largest, to);
+            exp_less(big, largest, to);
         }
         return Shift::Common(largest);
     }
@@ -171,7 +172,16 @@ fn exp_runs(projection: &Projection, starts: &[u32], big: &[f64], small: &[f64],
         }
     }
     // In one go over all runs: a run alone may be too short to fill the vector units.
-    exp_all(to);
+    to.iter_mut().for_each(|to| *to = exp_above(FAINT_LOG, *to));
+}
+
+/// exp(x - shift) for every x.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+fn exp_less(from: &[f64], shift: f64, to: &mut [f64]) {
+    assert_eq!(from.len(), to.len());
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = exp_above(FAINT_LOG, from - shift);
+    }
 }
 
 /// Writes ln(x) for every x, or ln(`floor`) where that is more, plus `constant` and the partner of
@@ -211,7 +221,13 @@ fn ln_all(from: &[f64], floor: f64, constant: f64, to: &mut [f64]) {
     }
 }
 
-/// big += its partner in small, for the inner runs whose partners begin at `starts`.
+/// big += its partner in small.
+pub fn add_rows(projection: &Projection, small: &[f64], big: &mut [f64]) {
+    assert!(small.len() == projection.small_len());
+    add_runs(projection, projection.starts(), small, big);
+}
+
+/// The same for the inner runs whose partners begin at `starts`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn add_runs(projection: &Projection, starts: &[u32], small: &[f64], big: &mut [f64]) {
     let n = projection.run();
@@ -271,12 +287,25 @@ mod tests {
     }
 
     #[test]
+    fn adding_rows_is_a_broadcast() {
+        for kept in [[true, true, false], [true, false, true], [false, true, true], [false; 3]] {
+            let projection = Projection::new(&[3, 4, 5], &kept);
+            let small: Vec<f64> = (0..projection.small_len()).map(|i| i as f64 - 7.0).collect();
+            let mut big: Vec<f64> = (0..60).map(|i| f64::from(i % 11)).collect();
+            let mut expected = big.clone();
+            add_rows(&projection, &small, &mut big);
+            projection.broadcast(&small, &mut expected, |cell, row| *cell += row);
+            assert_eq!(big, expected);
+        }
+    }
+
+    #[test]
     fn a_cell_far_below_its_row_does_not_keep_rows_apart() {
         let projection = Projection::new(&[2, 2], &[true, false]);
-        let (big, mut rows, mut to) = ([0.0, -500.0, -2.0, -3.0], Rows::new(2), [0.0; 4]);
+        let (big, mut rows, mut to) = ([0.0, -300.0, -2.0, -3.0], Rows::new(2), [0.0; 4]);
         let shift = exp_rows(&projection, &big, extremes(&big, false), &mut rows, &mut to, false);
         assert_eq!(shift, Shift::Common(0.0));
-        assert!((to[1].ln() + 500.0).abs() < 1e-12);
+        assert!((to[1].ln() + 300.0).abs() < 1e-12);
     }
 
     #[test]
@@ -296,7 +325,7 @@ mod tests {
             for _ in 0..200 {
                 // Cells wander apart and together, and some rows become excluded.
                 for cell in &mut big {
-                    let far = [0.0, -200.0, -400.0, f64::NEG_INFINITY];
+                    let far = [0.0, -100.0, -200.0, f64::NEG_INFINITY];
                     if random(4) == 0 {
                         *cell = far[random(4) as usize] + random(10) as f64;
                     }

@@ -161,7 +161,7 @@ impl Optimiser for Accelerated {
                 unjudged = JUDGE_EVERY;
             }
             average.add(a);
-            stepper.relieve(objective, &mut now);
+            stepper.relieve(objective, &mut now, watch.is_about_to_look());
             leg.steps += 1;
             let parallel = objective.oracle.is_parallel();
             if let Some(reason) =

@@ -42,7 +42,7 @@ impl Optimiser for DualAveraging {
             let a = t as f64 / scale;
             stepper.advance(objective, a, &mut average, &mut now);
             average.add(a);
-            stepper.relieve(objective, &mut now);
+            stepper.relieve(objective, &mut now, watch.is_about_to_look());
             let mean = average.settle(&now.marginals, parallel);
             if let Some(reason) = watch.averaged(objective, mean) {
                 let iterations = watch.iterations();

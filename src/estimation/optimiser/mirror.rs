@@ -85,7 +85,7 @@ impl Optimiser for Mirror {
             } else {
                 stepper.advance(objective, eta, &mut average, &mut now);
             }
-            stepper.relieve(objective, &mut now);
+            stepper.relieve(objective, &mut now, watch.is_about_to_look());
             if let Some(reason) = watch.arrived(objective, &now, || &now.marginals) {
                 return watch.finish(objective, now, reason);
             }

@@ -22,7 +22,7 @@ pub use watch::{Progress, Reason, Stopping, Watch};
 use std::sync::Arc;
 
 use crate::estimation::loss::{Distance, Loss};
-use crate::estimation::oracle::MarginalOracle;
+use crate::estimation::oracle::{MarginalOracle, Relieved};
 use crate::factor::{CliqueLayout, Marginals, Potentials};
 use crate::numeric::distance::{distance_descent, squared_distance};
 use crate::numeric::pointwise::{blend, dot};
@@ -88,16 +88,21 @@ impl Objective<'_> {
         Iterate { potentials, marginals, log_z }
     }
 
-    /// Offers the oracle to replace potentials that strain it. What it said of those is not as exact
-    /// as it could be: a loss below the smallest possible one would pass for an optimum. Returns
-    /// whether it did, and the marginals are new.
-    fn relieve(&mut self, iterate: &mut Iterate) -> bool {
+    /// Offers the oracle to replace potentials, and asks it again where they strained it: what it said of
+    /// those is not as exact as it could be, and a loss below the smallest possible one would pass for an
+    /// optimum. Returns whether the marginals are new.
+    fn relieve(&mut self, iterate: &mut Iterate, exactly: bool) -> bool {
         let Iterate { potentials, marginals, log_z } = iterate;
-        let relieved = self.oracle.relieve(potentials);
-        if relieved {
-            *log_z = self.oracle.marginals(potentials, self.total, marginals);
+        match self.oracle.relieve(potentials, exactly) {
+            Relieved::No => return false,
+            Relieved::Equally(less) => {
+                *log_z -= less;
+                return false;
+            }
+            Relieved::Anew => {}
         }
-        relieved
+        *log_z = self.oracle.marginals(potentials, self.total, marginals);
+        true
     }
 
     /// The loss at mu.

@@ -179,9 +179,14 @@ impl Stepper {
         }
     }
 
-    /// Offers the oracle to replace potentials that strain it.
-    pub(super) fn relieve(&mut self, objective: &mut Objective<'_>, iterate: &mut Iterate) {
-        if objective.relieve(iterate)
+    /// Offers the oracle to replace potentials that strain it, `exactly` if they are going to be judged.
+    pub(super) fn relieve(
+        &mut self,
+        objective: &mut Objective<'_>,
+        iterate: &mut Iterate,
+        exactly: bool,
+    ) {
+        if objective.relieve(iterate, exactly)
             && let Some(general) = &mut self.general
         {
             general.known = Known::Nothing;

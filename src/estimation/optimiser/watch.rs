@@ -120,6 +120,11 @@ impl<'a> Watch<'a> {
         self.iterations
     }
 
+    /// Whether the next iteration is one to look at.
+    pub(super) fn is_about_to_look(&self) -> bool {
+        self.iterations + 1 >= self.next_look.min(self.stopping.iterations)
+    }
+
     /// A call of the oracle that led nowhere. Says when to stop, and why.
     pub(super) fn wasted(&mut self) -> Option<Reason> {
         self.iterations += 1;
@@ -135,9 +140,9 @@ impl<'a> Watch<'a> {
         iterate: &Iterate,
         mean: impl FnOnce() -> &'m Marginals,
     ) -> Option<Reason> {
+        let look = self.is_about_to_look();
         self.iterations += 1;
         let last = self.iterations >= self.stopping.iterations;
-        let look = last || self.iterations >= self.next_look;
         let reason = if look { self.look(objective, iterate, mean()) } else { None };
         let gap = if look { self.gap() } else { None };
         self.tell(&iterate.marginals, gap);

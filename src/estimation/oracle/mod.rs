@@ -18,7 +18,7 @@ use crate::factor::{CliqueLayout, Marginals, Potentials};
 ///
 /// A potential of minus infinity is a structural zero: no record has that combination. Plus
 /// infinity and NaN are not allowed. Methods take `&mut self` because an oracle keeps its
-/// workspace between calls; what they return depends on the arguments alone.
+/// workspace between calls; what they return depends on the arguments alone, but for rounding.
 pub trait MarginalOracle: Send {
     /// The cliques that have potentials, and whose marginals are computed.
     fn layout(&self) -> &Arc<CliqueLayout>;
@@ -47,9 +47,10 @@ pub trait MarginalOracle: Send {
 
     /// Gives the oracle the chance to replace potentials by equivalent ones that it can handle
     /// faster and with less rounding: the sum over C of theta_C(x_C) changes by the same number for
-    /// every record x. An optimiser offers this between iterations. Whether they were replaced.
-    fn relieve(&mut self, _potentials: &mut Potentials) -> bool {
-        false
+    /// every record x. An optimiser offers this after a call, between iterations. An oracle may leave
+    /// strained potentials as they are for a while unless marginals are wanted `exactly`.
+    fn relieve(&mut self, _potentials: &mut Potentials, _exactly: bool) -> Relieved {
+        Relieved::No
     }
 
     /// The largest value over all records x of sum over C of theta_C(x_C), or `None` when this
@@ -63,6 +64,18 @@ pub trait MarginalOracle: Send {
 
     /// Whether the marginals are those of the model, rather than an approximation of them.
     fn is_exact(&self) -> bool;
+}
+
+/// What an oracle did about potentials that were offered to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Relieved {
+    /// It left them.
+    No,
+    /// It replaced them. Their marginals are what they were, and ln Z is less by this much.
+    Equally(f64),
+    /// It replaced them, and what it said of the old ones was less exact than it could be: the new ones
+    /// should be asked.
+    Anew,
 }
 
 /// The logarithm of the number of combinations of the attributes that are in no clique: what they

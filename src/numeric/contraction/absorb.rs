@@ -6,6 +6,7 @@ use multiversion::multiversion;
 
 use super::blocks::{block, factors, in_blocks, of_length, store, sum, total};
 use super::{Contraction, Inner};
+use crate::numeric::faint::unless_faint;
 
 /// For every term full * other of every cell of O: full *= other * d, and the adjoint of other gets
 /// what full * d was before.
@@ -93,7 +94,7 @@ fn along_other<const N: usize>(
         ($first:expr, $W:ident) => {{
             let cells: [f64; $W] = *block(full, $first);
             let slopes: [f64; $W] = slopes.block($first);
-            let both: [f64; $W] = array::from_fn(|i| cells[i] * slopes[i]);
+            let both: [f64; $W] = array::from_fn(|i| unless_faint(cells[i] * slopes[i]));
             let (other, before): (&[f64; $W], &[f64; $W]) =
                 (block(other, $first), block(adjoint, $first));
             let sums: [f64; $W] = array::from_fn(|i| before[i] + both[i]);
@@ -113,7 +114,7 @@ fn along_other<const N: usize>(
 fn across_other<const N: usize>(full: &mut [f64], other: f64, slopes: &Slopes) -> f64 {
     if N > 0 {
         let (cells, slopes): (&[f64; N], [f64; N]) = (block(full, 0), slopes.block(0));
-        let both: [f64; N] = array::from_fn(|i| cells[i] * slopes[i]);
+        let both: [f64; N] = array::from_fn(|i| unless_faint(cells[i] * slopes[i]));
         store(full, 0, both.map(|both| both * other));
         return sum(both);
     }
@@ -122,7 +123,7 @@ fn across_other<const N: usize>(full: &mut [f64], other: f64, slopes: &Slopes) -
     in_blocks!(8, n, |first, W| {
         let cells: [f64; W] = *block(full, first);
         let slopes: [f64; W] = slopes.block(first);
-        let both: [f64; W] = array::from_fn(|i| cells[i] * slopes[i]);
+        let both: [f64; W] = array::from_fn(|i| unless_faint(cells[i] * slopes[i]));
         for i in 0..W {
             lanes[i] += both[i];
         }

@@ -2,7 +2,7 @@
 
 use multiversion::multiversion;
 
-use super::blocks::{block, factors, in_blocks, store};
+use super::blocks::{block, factors, in_blocks, store, total};
 use super::{Contraction, Inner};
 use crate::numeric::exp::exp_one;
 
@@ -29,23 +29,42 @@ fn each_term<const W: usize>(
     }
 }
 
-/// Calls `visit` with A + B for every term of a result that has no inner axis of its own.
+/// Calls `visit` with up to eight of the terms A + B of a result that has no inner axis of its own, and
+/// their number, until it has seen all.
 #[inline(always)]
 fn each_scalar_term(
     plan: &Contraction,
     row: [u32; 2],
     a: &[f64],
     b: &[f64],
-    mut visit: impl FnMut(f64),
+    mut visit: impl FnMut(&[f64]),
 ) {
     let n = if plan.inner == Inner::Repeat { 1 } else { plan.length };
-    let b_step = usize::from(plan.inner == Inner::Dot);
     for &term in &plan.terms {
         let (a_start, b_start) = factors(row, term);
-        for i in 0..n {
-            visit(a[a_start + i] + b[b_start + i * b_step]);
-        }
+        in_blocks!(8, n, |first, W| {
+            let a: &[f64; W] = block(a, a_start + first);
+            let terms: [f64; W] = if plan.inner == Inner::Dot {
+                let b: &[f64; W] = block(b, b_start + first);
+                std::array::from_fn(|i| a[i] + b[i])
+            } else {
+                a.map(|a| a + b[b_start])
+            };
+            visit(&terms);
+        });
     }
+}
+
+/// The largest of all these terms.
+#[inline(always)]
+fn largest_term(plan: &Contraction, row: [u32; 2], a: &[f64], b: &[f64]) -> f64 {
+    let mut best = [f64::NEG_INFINITY; 8];
+    each_scalar_term(plan, row, a, b, |terms| {
+        for (best, &term) in best.iter_mut().zip(terms) {
+            *best = larger(*best, term);
+        }
+    });
+    best.into_iter().fold(f64::NEG_INFINITY, larger)
 }
 
 #[inline(always)]
@@ -71,9 +90,7 @@ pub(super) fn max_rows(plan: &Contraction, rows: &[[u32; 2]], a: &[f64], b: &[f6
         }
         Inner::Dot | Inner::Sum | Inner::Repeat => {
             for (o, &row) in o.chunks_exact_mut(plan.row_length()).zip(rows) {
-                let mut best = f64::NEG_INFINITY;
-                each_scalar_term(plan, row, a, b, |x| best = larger(best, x));
-                o.fill(best);
+                o.fill(largest_term(plan, row, a, b));
             }
         }
     }
@@ -115,12 +132,14 @@ pub(super) fn logarithm_rows(
         }
         Inner::Dot | Inner::Sum | Inner::Repeat => {
             for (o, &row) in o.chunks_exact_mut(plan.row_length()).zip(rows) {
-                let mut best = f64::NEG_INFINITY;
-                each_scalar_term(plan, row, a, b, |x| best = larger(best, x));
-                let shift = finite(best);
-                let mut sum = 0.0;
-                each_scalar_term(plan, row, a, b, |x| sum += exp_one(x - shift));
-                o.fill(shift + sum.ln());
+                let shift = finite(largest_term(plan, row, a, b));
+                let mut sums = [0.0; 8];
+                each_scalar_term(plan, row, a, b, |terms| {
+                    for (sum, &term) in sums.iter_mut().zip(terms) {
+                        *sum += exp_one(term - shift);
+                    }
+                });
+                o.fill(shift + total(sums).ln());
             }
         }
     }

@@ -17,6 +17,8 @@ mod logarithm;
 mod tests;
 mod tiling;
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use absorb::absorb_rows;
@@ -196,12 +198,32 @@ impl Contraction {
 
     /// O = ln of sum of exp(A + B): the same for logarithms.
     pub fn log_multiply(&self, a: &[f64], b: &[f64], o: &mut [f64], parallel: bool) {
-        self.run(a, b, o, parallel, logarithm_rows);
+        self.run(a, b, o, parallel, |plan, _, rows, a, b, o| logarithm_rows(plan, rows, a, b, o));
+    }
+
+    /// The same for the rows of O that are wanted, by their cells; the others stay as they are.
+    pub fn log_multiply_where(
+        &self,
+        a: &[f64],
+        b: &[f64],
+        o: &mut [f64],
+        wanted: impl Fn(Range<usize>) -> bool + Sync,
+        parallel: bool,
+    ) {
+        let width = self.row_length();
+        self.run(a, b, o, parallel, |plan, first, rows, a, b, o| {
+            for (i, (row, o)) in rows.chunks(1).zip(o.chunks_exact_mut(width)).enumerate() {
+                let start = (first + i) * width;
+                if wanted(start..start + width) {
+                    logarithm_rows(plan, row, a, b, o);
+                }
+            }
+        });
     }
 
     /// O = max of A + B.
     pub fn max_multiply(&self, a: &[f64], b: &[f64], o: &mut [f64], parallel: bool) {
-        self.run(a, b, o, parallel, max_rows);
+        self.run(a, b, o, parallel, |plan, _, rows, a, b, o| max_rows(plan, rows, a, b, o));
     }
 
     /// When one factor has every axis, as when a table takes in a message: whether that is the
@@ -214,7 +236,8 @@ impl Contraction {
 
     /// The way back through O = sum of `full` * `other` in one pass, for a contraction that
     /// [`absorbs`](Self::absorbs). With D the adjoint of O: multiplies `full` by other * D, and
-    /// writes the sum of full * D over the axes that `other` lacks to `adjoint`.
+    /// writes the sum of full * D over the axes that `other` lacks to `adjoint`. A full * D below 1e-152 is
+    /// taken for 0.
     pub fn absorb_back(&self, full: &mut [f64], other: &[f64], d: &[f64], adjoint: &mut [f64]) {
         assert_eq!(other.len(), adjoint.len());
         absorb_rows(self, full, other, d, adjoint);
@@ -241,13 +264,14 @@ impl Contraction {
         }
     }
 
+    /// Fills O, or its parts on several threads, given the first of some rows and the rows.
     fn run(
         &self,
         a: &[f64],
         b: &[f64],
         o: &mut [f64],
         parallel: bool,
-        fill: impl Fn(&Contraction, &[[u32; 2]], &[f64], &[f64], &mut [f64]) + Sync,
+        fill: impl Fn(&Contraction, usize, &[[u32; 2]], &[f64], &[f64], &mut [f64]) + Sync,
     ) {
         let (a, b) = if self.swapped { (b, a) } else { (a, b) };
         let width = self.row_length();
@@ -256,9 +280,10 @@ impl Contraction {
             let share = self.rows.len().div_ceil(4 * rayon::current_num_threads());
             o.par_chunks_mut(share * width)
                 .zip(self.rows.par_chunks(share))
-                .for_each(|(o, rows)| fill(self, rows, a, b, o));
+                .enumerate()
+                .for_each(|(i, (o, rows))| fill(self, i * share, rows, a, b, o));
         } else {
-            fill(self, &self.rows, a, b, o);
+            fill(self, 0, &self.rows, a, b, o);
         }
     }
 }

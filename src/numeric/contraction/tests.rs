@@ -85,6 +85,13 @@ proptest! {
             prop_assert!((x - y.ln()).abs() <= 1e-12 * (1.0 + y.abs()), "{x} {y}");
         }
 
+        let mut some = vec![f64::NAN; n];
+        let wanted = |cell: usize| (cell / plan.row_length()).is_multiple_of(3);
+        plan.log_multiply_where(&a, &b, &mut some, |cells| wanted(cells.start), true);
+        for (cell, (x, y)) in some.iter().zip(&ours).enumerate() {
+            prop_assert!(x == y && wanted(cell) || x.is_nan() && !wanted(cell));
+        }
+
         for (cell, expected) in expected.iter().enumerate() {
             let mut sum = 0.0;
             plan.each_term(cell, |at_a, at_b| sum += (a[at_a] + b[at_b]).exp());

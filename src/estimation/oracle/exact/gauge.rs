@@ -5,10 +5,7 @@
 //! along such directions without end, until tables far from 0 cancel each other. A [`Gauge`] takes
 //! that motion back: for every shared S, from large to small, it makes the tables' maxima over the
 //! other attributes equal. Maxima rather than means, because cells far below the maximum of their
-//! row, the zeros of the estimate, say nothing about where the row should be. In the end the largest
-//! cell of every table is 0, which changes ln Z and nothing else: measurements that contradict the
-//! total push whole tables, and what is left of a probability after the decimal point shrinks with
-//! the size of what is before it.
+//! row, the zeros of the estimate, say nothing about where the row should be.
 
 use std::collections::BTreeMap;
 
@@ -93,12 +90,21 @@ impl Gauge {
                 member.projection.broadcast(own, table, |cell, shift| *cell += shift);
             }
         }
-        for table in 0..potentials.layout().cliques().len() {
-            let table = potentials.table_mut(table);
-            let largest = maximum(table);
-            if largest.is_finite() {
-                table.iter_mut().for_each(|cell| *cell -= largest);
-            }
+    }
+}
+
+/// Makes the largest cell of every table 0, which changes ln Z and nothing else: measurements that
+/// contradict the total push whole tables, and what is left of a probability after the decimal point
+/// shrinks with the size of what is before it. Returns by how much ln Z is less.
+pub(super) fn lower(potentials: &mut Potentials) -> f64 {
+    let mut less = 0.0;
+    for table in 0..potentials.layout().cliques().len() {
+        let table = potentials.table_mut(table);
+        let largest = maximum(table);
+        if largest.is_finite() {
+            table.iter_mut().for_each(|cell| *cell -= largest);
+            less += largest;
         }
     }
+    less
 }

@@ -81,10 +81,12 @@ const GRAIN: usize = 1 << 16;
 impl Program {
     /// Compiles `tree` over `cliques`. The layout lists the cliques in the order in which the
     /// tree brings them in, so that the tables of a subtree's leaves are contiguous.
-    pub(super) fn new(domain: &Domain, cliques: &[Clique], tree: &ContractionTree) -> Self {
-        let nodes = tree.nodes();
-        let mut compiler =
-            Compiler { domain, contractions: HashMap::new(), projections: HashMap::new() };
+    pub(super) fn new(
+        compiler: &mut Compiler<'_>,
+        cliques: &[Clique],
+        tree: &ContractionTree,
+    ) -> Self {
+        let (domain, nodes) = (compiler.domain, tree.nodes());
         let mut leaves = Vec::new();
         let mut instructions = Vec::with_capacity(nodes.len());
         for (position, node) in nodes.iter().enumerate() {
@@ -146,13 +148,18 @@ impl Program {
     }
 }
 
-struct Compiler<'a> {
+/// Makes each contraction and each projection once: the tables of a chain all have the same.
+pub(super) struct Compiler<'a> {
     domain: &'a Domain,
     contractions: HashMap<Vec<Axis>, Arc<Contraction>>,
     projections: HashMap<Vec<(usize, bool)>, Arc<Projection>>,
 }
 
-impl Compiler<'_> {
+impl<'a> Compiler<'a> {
+    pub(super) fn new(domain: &'a Domain) -> Self {
+        Self { domain, contractions: HashMap::new(), projections: HashMap::new() }
+    }
+
     fn contraction(&mut self, a: &Clique, b: &Clique, o: &Clique) -> Arc<Contraction> {
         let everything = a.union(b).union(o);
         let axis = |id| Axis {
@@ -166,7 +173,8 @@ impl Compiler<'_> {
         Arc::clone(compiled.or_insert_with_key(|axes| Arc::new(Contraction::new(axes))))
     }
 
-    fn projection(&mut self, from: &Clique, kept: &Clique) -> Arc<Projection> {
+    /// From a table onto those of its attributes that are kept.
+    pub(super) fn projection(&mut self, from: &Clique, kept: &Clique) -> Arc<Projection> {
         let axes = from.iter().map(|id| (self.domain.size(id), kept.contains(id))).collect();
         let compiled = self.projections.entry(axes);
         Arc::clone(compiled.or_insert_with_key(|axes| {

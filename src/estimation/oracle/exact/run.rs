@@ -18,7 +18,7 @@
 //! Where the maxima of A and B lie at different k, G can be tiny or even underflow. Such cells hardly
 //! ever matter: they are first given the value of the threshold, which is too much, and only when
 //! one of them turns out to have a noticeable marginal all the same, everything is done again with
-//! the terms of all such cells summed in the log domain.
+//! the terms of the rows of all such cells summed in the log domain.
 
 use super::leaves::Leaves;
 use super::program::{Kind, Operand, Program, Task};
@@ -30,6 +30,9 @@ use crate::numeric::shift::exp_rows;
 
 /// A share of the total that changes no digit of a marginal.
 const NOTICEABLE: f64 = 1e-25;
+
+/// A share of that which all cells together do not make noticeable.
+const NOTHING: f64 = 1e-15;
 
 /// The tables of all nodes.
 pub(super) struct Workspace {
@@ -71,6 +74,11 @@ impl Workspace {
         self.tables.iter().map(Table::bytes).sum()
     }
 
+    /// The tables of all nodes, as the last call left them.
+    pub(super) fn tables_mut(&mut self) -> &mut [Table] {
+        &mut self.tables
+    }
+
     /// Computes every table and returns ln Z, of the attributes in tables.
     pub(super) fn forward(&mut self, run: &Run<'_>, leaves: &mut Leaves<'_>) -> f64 {
         let each = |task: &Task| {
@@ -98,9 +106,9 @@ impl Workspace {
     }
 
     /// After [`forward`](Self::forward) with a finite result: the marginals of all leaves, scaled
-    /// to sum to `total`. False when tiny sums mattered and the run did not mend them.
+    /// to sum to `total`. Returns whether tiny sums mattered.
     pub(super) fn backward(&mut self, run: &Run<'_>, total: f64, leaves: &mut Leaves<'_>) -> bool {
-        let mut trusted = true;
+        let mut mattered = false;
         for task in &run.program.tasks {
             let tables = &mut self.tables[task.nodes.clone()];
             match run.program.leaf_cells(task.nodes.end - 1) {
@@ -108,11 +116,11 @@ impl Workspace {
                 None => {
                     tables.last_mut().expect("a task has nodes").adjoint.fill(total);
                     let leaves = leaves.part(run.program.cells(&task.leaves));
-                    trusted &= run.backward(task, tables, leaves, NOTICEABLE * total);
+                    mattered |= run.backward(task, tables, leaves, NOTICEABLE * total);
                 }
             }
         }
-        trusted
+        mattered
     }
 
     /// The largest value of a record instead of the sum over all.
@@ -184,6 +192,17 @@ impl Run<'_> {
         }
     }
 
+    /// ln of all cells of a node.
+    fn logs<'t>(&self, node: usize, table: &'t mut Table, leaves: &'t Leaves<'_>) -> &'t [f64] {
+        match self.program.leaf_cells(node) {
+            Some(cells) => leaves.log(cells),
+            None => {
+                table.form_log(self.parallel);
+                &table.log
+            }
+        }
+    }
+
     fn forward(&self, task: &Task, tables: &mut [Table], mut leaves: Leaves<'_>) {
         if let Some(split) = task.split.as_deref() {
             let (left, right) = Self::split_tables(task, split, tables);
@@ -206,7 +225,8 @@ impl Run<'_> {
                     forward.multiply(value, &[1.0], &mut own.sums, self.parallel);
                     own.conclude(&[(child, table)], self.parallel);
                     if self.mend {
-                        own.mend(forward, |cell, _| self.log(node - 1, table, &leaves, cell));
+                        let log = self.logs(node - 1, table, &leaves);
+                        own.mend(forward, [log, &[0.0]], self.parallel);
                     }
                 }
                 Kind::Product { forward, left_node, left, right, .. } => {
@@ -218,10 +238,9 @@ impl Run<'_> {
                     forward.multiply(value_a, value_b, &mut own.sums, self.parallel);
                     own.conclude(&[(left, a), (right, b)], self.parallel);
                     if self.mend {
-                        own.mend(forward, |at_a, at_b| {
-                            self.log(*left_node, a, &leaves, at_a)
-                                + self.log(node - 1, b, &leaves, at_b)
-                        });
+                        let logs =
+                            [self.logs(*left_node, a, &leaves), self.logs(node - 1, b, &leaves)];
+                        own.mend(forward, logs, self.parallel);
                     }
                 }
             }
@@ -252,14 +271,15 @@ impl Run<'_> {
         mut leaves: Leaves<'_>,
         noticeable: f64,
     ) -> bool {
-        let mut trusted = true;
+        let mut mattered = false;
         let start = task.nodes.start;
         for node in task.own_nodes().rev() {
             let (below, own) = tables.split_at_mut(node - start);
             let own = &mut own[0];
             let mut differentiate = || {
                 let lost = own.differentiate(self.parallel);
-                trusted &= self.mend || lost <= noticeable;
+                // A lost NaN matters.
+                mattered |= !(lost <= noticeable);
                 lost
             };
             match &self.program.instructions[node].kind {
@@ -305,7 +325,8 @@ impl Run<'_> {
                         }
                     }
                     if self.mend && lost > 0.0 {
-                        self.mend_masses(forward, nodes, a, b, own, &mut leaves);
+                        let least = NOTHING * noticeable;
+                        self.mend_masses(forward, nodes, (a, b), own, &mut leaves, least);
                     }
                 }
             }
@@ -317,9 +338,9 @@ impl Run<'_> {
                 || self.backward(&split[0], left, left_leaves, noticeable),
                 || self.backward(&split[1], right, right_leaves, noticeable),
             );
-            trusted = trusted && left && right;
+            mattered |= left || right;
         }
-        trusted
+        mattered
     }
 
     /// After the derivative by a node's values was written: a leaf has its marginal, another node
@@ -334,15 +355,15 @@ impl Run<'_> {
     }
 
     /// Adds what the cells of a node with tiny sums give to its children; `sums` holds minus their
-    /// masses.
+    /// masses, of which those below `least` are nothing.
     fn mend_masses(
         &self,
         forward: &Contraction,
         nodes: (usize, usize),
-        a: &mut Table,
-        b: &mut Table,
+        (a, b): (&mut Table, &mut Table),
         own: &Table,
         leaves: &mut Leaves<'_>,
+        least: f64,
     ) {
         let add = |node: usize, table: &mut Table, leaves: &mut Leaves<'_>, cell, mass| match self
             .program
@@ -351,7 +372,7 @@ impl Run<'_> {
             Some(cells) => leaves.values_mut(cells)[cell] += mass,
             None => table.add_mass(cell, mass),
         };
-        for (cell, &sum) in own.sums.iter().enumerate().filter(|&(_, &sum)| sum < 0.0) {
+        for (cell, &sum) in own.sums.iter().enumerate().filter(|&(_, &sum)| sum < -least) {
             forward.each_term(cell, |at_a, at_b| {
                 let term = self.log(nodes.0, a, leaves, at_a) + self.log(nodes.1, b, leaves, at_b);
                 let mass = -sum * (term - own.log[cell]).exp();

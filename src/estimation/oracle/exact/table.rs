@@ -1,15 +1,26 @@
+use std::ops::Range;
+
 use super::program::Operand;
 use crate::numeric::contraction::Contraction;
 use crate::numeric::extremes::extremes;
-use crate::numeric::pointwise::{divide_assign, multiply_assign};
-use crate::numeric::shift::{NARROW, Rows, Shift, exp_rows, ln_plus_rows};
+use crate::numeric::pointwise::{divide_assign, multiply_assign, silence};
+use crate::numeric::shift::{Rows, Shift, exp_rows, ln_plus_rows};
 
-/// Sums below this are not trusted. All that rounding to zero can have taken from a larger sum is
-/// below 1e-40 of it.
-const TINY: f64 = 1e-250;
+/// Sums below this are not trusted where the largest values of both factors are 1. What exponentials below
+/// 1e-152, which are taken for 0, can have been of a larger sum is below 1e-22 of it for each of its terms.
+const TINY: f64 = 1e-130;
 
-/// The logarithm of the largest sum that stands for itself.
+/// The logarithms of the smallest and of the largest sum that stand for themselves: a product of either
+/// with an exponential is a normal number.
+const SMALLEST: f64 = -280.0;
 const LARGEST: f64 = 20.0;
+
+/// The logarithm of the share of the largest sum that the smallest one of an even table has at least:
+/// far enough from sums that do not stand for themselves for a few more steps.
+const EVEN: f64 = 0.25 * SMALLEST;
+
+/// Potentials that size have lost three digits.
+const DRIFTED: f64 = 1000.0;
 
 /// The numbers of one node.
 ///
@@ -19,8 +30,14 @@ const LARGEST: f64 = 20.0;
 pub(super) struct Table {
     /// G of the node's own product; empty for a leaf.
     pub(super) sums: Vec<f64>,
+    /// Sums below this are not trusted.
+    tiny: f64,
     /// What to add to ln G, for a plain table.
     plain: Option<f64>,
+    /// The largest value that the parent multiplies.
+    largest: f64,
+    /// Whether no sum is far below the largest.
+    even: bool,
     /// ln of the table, if it is not plain; empty for a leaf, whose potentials they are.
     pub(super) log: Vec<f64>,
     /// exp(log - shift), if the table is not plain; empty for a leaf.
@@ -51,7 +68,10 @@ impl Table {
         let zeros = |cells| vec![0.0; cells];
         Self {
             sums: zeros(cells),
+            tiny: TINY,
             plain: None,
+            largest: 1.0,
+            even: true,
             log: zeros(cells),
             value: zeros(cells),
             shift: Shift::Common(0.0),
@@ -84,27 +104,40 @@ impl Table {
         }
     }
 
+    /// Whether, when the sums were found, none was far below the largest.
+    pub(super) fn is_even(&self) -> bool {
+        self.even
+    }
+
+    /// Whether a leaf's largest potential is so far from 0 that digits are lost.
+    pub(super) fn has_drifted(&self) -> bool {
+        self.sums.is_empty()
+            && matches!(self.shift, Shift::Common(largest) if largest.abs() > DRIFTED)
+    }
+
     /// Given the sums, and the children as the node sees them, finds the table. Every sum of a
-    /// table that is not plain is at least [`TINY`], even if it should not be.
+    /// table that is not plain counts as at least `tiny`, even if it should not.
     pub(super) fn conclude(&mut self, children: &[(&Operand, &Table)], parallel: bool) {
         let mut constant = 0.0;
         let mut one_number = true;
+        self.tiny = children.iter().map(|(_, child)| child.largest).product::<f64>() * TINY;
         for (_, child) in children {
             match child.shift {
                 Shift::Common(shift) => constant += shift,
                 Shift::OfRows => one_number = false,
             }
         }
-        let stands_for_itself = || {
-            let [smallest, largest] = extremes(&self.sums, parallel);
-            smallest >= (-NARROW).exp() && largest <= LARGEST.exp()
-        };
-        self.plain = (one_number && stands_for_itself()).then_some(constant);
+        let [smallest, largest] =
+            if one_number { extremes(&self.sums, parallel) } else { [0.0, f64::INFINITY] };
+        let stands_for_itself = smallest >= SMALLEST.exp() && largest <= LARGEST.exp();
+        self.plain = stands_for_itself.then_some(constant);
+        self.largest = if stands_for_itself { largest } else { 1.0 };
+        self.even = smallest > largest * EVEN.exp();
         if self.plain.is_none() {
             let of_rows = children.iter().filter(|(_, child)| child.shift == Shift::OfRows);
             let rows =
                 of_rows.map(|(operand, child)| (&*operand.from_node, &child.rows.maxima[..]));
-            ln_plus_rows(&self.sums, TINY, constant, rows, &mut self.log, parallel);
+            ln_plus_rows(&self.sums, self.tiny, constant, rows, &mut self.log, parallel);
         }
     }
 
@@ -122,15 +155,16 @@ impl Table {
 
     /// At the root, which has one cell: its logarithm.
     pub(super) fn conclude_root(&mut self) -> f64 {
-        self.log[0] = self.log_at(0);
+        self.form_log(false);
         self.plain = None;
         self.log[0]
     }
 
     /// After the derivative by the values was written: makes it the marginal if need be.
     pub(super) fn receive(&mut self, parallel: bool) {
-        if self.plain.is_none() {
-            multiply_assign(&mut self.adjoint, &self.value, parallel);
+        match self.plain {
+            Some(_) => silence(&mut self.adjoint, parallel),
+            None => multiply_assign(&mut self.adjoint, &self.value, parallel),
         }
     }
 
@@ -144,29 +178,23 @@ impl Table {
     pub(super) fn differentiate(&mut self, parallel: bool) -> f64 {
         match self.plain {
             Some(_) => 0.0,
-            None => divide_assign(&mut self.adjoint, &mut self.sums, TINY, parallel),
+            None => divide_assign(&mut self.adjoint, &mut self.sums, self.tiny, parallel),
         }
     }
 
-    /// Sums the terms of cells with tiny sums in the log domain, given their logarithms.
-    pub(super) fn mend(&mut self, forward: &Contraction, term: impl Fn(usize, usize) -> f64) {
-        if self.plain.is_some() {
-            return;
+    /// Makes sure that the logarithms of all cells are at hand. The table may still be plain.
+    pub(super) fn form_log(&mut self, parallel: bool) {
+        if let Some(constant) = self.plain {
+            ln_plus_rows(&self.sums, self.tiny, constant, [], &mut self.log, parallel);
         }
-        for cell in (0..self.sums.len()).filter(|&cell| self.sums[cell] < TINY) {
-            let mut best = f64::NEG_INFINITY;
-            forward.each_term(cell, |at_a, at_b| best = best.max(term(at_a, at_b)));
-            self.log[cell] = best;
-            if best > f64::NEG_INFINITY {
-                let mut sum = 0.0;
-                forward.each_term(cell, |at_a, at_b| {
-                    let distance = term(at_a, at_b) - best;
-                    if distance > -45.0 {
-                        sum += distance.exp();
-                    }
-                });
-                self.log[cell] += sum.ln();
-            }
+    }
+
+    /// Sums the terms of rows with tiny sums in the log domain, given the logarithms of the children.
+    pub(super) fn mend(&mut self, forward: &Contraction, logs: [&[f64]; 2], parallel: bool) {
+        if self.plain.is_none() {
+            let Self { sums, log, tiny, .. } = self;
+            let has_tiny = |cells: Range<usize>| sums[cells].iter().any(|sum| sum < tiny);
+            forward.log_multiply_where(logs[0], logs[1], log, has_tiny, parallel);
         }
     }
 }

@@ -1,0 +1,150 @@
+//! Potentials that are conditional distributions.
+//!
+//! The contraction trees of chains and trees only hand messages from table to table: each product has
+//! one child, the *carrier*, that is made of a table with all attributes of the other. Such a message
+//! m(x_S) can be moved for good. Its logarithm is subtracted from the table that it comes from and added
+//! to the table that takes it in, both of which have the attributes S; no probability changes. When all
+//! messages have been moved they are constant, and each table is, up to a constant, the logarithm of a
+//! conditional distribution given the S of its own message.
+//!
+//! That is the gauge in which sums are furthest from underflow: for every x_S the largest terms of a
+//! message are near 1, however far below them others lie. Where an estimate is near a corner of the
+//! marginal polytope, as with few records and much noise, potentials grow without end, and any other
+//! gauge sooner or later has sums of which all terms are tiny.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::program::Compiler;
+use super::table::Table;
+use crate::estimation::contraction::{ContractionTree, Step};
+use crate::factor::Potentials;
+use crate::numeric::exp::maximum;
+use crate::numeric::shift::add_rows;
+use crate::numeric::strided::Projection;
+
+/// The messages of a contraction tree, and the tables between which they are moved.
+pub(super) struct Conditioning {
+    /// The nodes whose tables are messages.
+    messages: Vec<usize>,
+    /// For each table of the layout, what is to be added to it.
+    shares: Vec<Vec<Share>>,
+    /// For all messages, one after another: what is added to the table that takes one in, and to the
+    /// table that it comes from.
+    moves: [Vec<f64>; 2],
+    /// Where each begins, and where the last one ends.
+    starts: Vec<usize>,
+    /// How many messages were uneven in the first call after the last conditioning, once there was one.
+    left: Option<usize>,
+}
+
+/// What a table gets of a message.
+struct Share {
+    message: usize,
+    /// Which of the two moves.
+    side: usize,
+    /// From the table onto the message.
+    onto: Arc<Projection>,
+}
+
+impl Conditioning {
+    /// `None` when the tree does more than hand messages from table to table.
+    pub(super) fn new(compiler: &mut Compiler<'_>, tree: &ContractionTree) -> Option<Self> {
+        let nodes = tree.nodes();
+        let mut found = Self {
+            messages: Vec::new(),
+            shares: Vec::new(),
+            moves: [Vec::new(), Vec::new()],
+            starts: vec![0],
+            left: Some(0),
+        };
+        // For each node, the table at which its own message begins: its position in the layout, and the
+        // node that brings it in.
+        let mut carriers: Vec<(usize, usize)> = Vec::with_capacity(nodes.len());
+        for (position, node) in nodes.iter().enumerate() {
+            let carrier = match (node.step, tree.children(position)) {
+                (Step::Leaf(_), _) => {
+                    found.shares.push(Vec::new());
+                    (found.shares.len() - 1, position)
+                }
+                (Step::Product, (Some(left), Some(right))) => {
+                    let carries = |&(child, message): &(usize, usize)| {
+                        let has = &nodes[message].clique;
+                        let is_leaf = matches!(nodes[message].step, Step::Leaf(_));
+                        !is_leaf && has.is_subset(&nodes[carriers[child].1].clique)
+                    };
+                    let (child, message) =
+                        [(left, right), (right, left)].into_iter().find(carries)?;
+                    let (to, from) = (carriers[child], carriers[message]);
+                    for (side, (table, leaf)) in [to, from].into_iter().enumerate() {
+                        let onto = compiler.projection(&nodes[leaf].clique, &nodes[message].clique);
+                        let share = Share { message: found.messages.len(), side, onto };
+                        found.shares[table].push(share);
+                    }
+                    found.messages.push(message);
+                    let cells = found.shares[to.0].last().map_or(0, |share| share.onto.small_len());
+                    let end = found.moves[0].len() + cells;
+                    found.starts.push(end);
+                    found.moves.iter_mut().for_each(|moves| moves.resize(end, 0.0));
+                    to
+                }
+                (Step::Sum, (_, Some(child))) => carriers[child],
+                (Step::Product | Step::Sum, _) => unreachable!("inner nodes have children"),
+            };
+            carriers.push(carrier);
+        }
+        Some(found)
+    }
+
+    /// Whether messages have become uneven since they were moved last, by more than the steps of a
+    /// single iteration make them, or whole tables have drifted away.
+    pub(super) fn is_due(&mut self, tables: &[Table]) -> bool {
+        let uneven = self.messages.iter().filter(|&&node| !tables[node].is_even()).count();
+        let left = *self.left.get_or_insert(uneven);
+        uneven > left || tables.iter().any(Table::has_drifted)
+    }
+
+    /// Moves all messages of the last call, less their largest values: each table keeps its own size, and
+    /// ln Z is what it was.
+    pub(super) fn apply(
+        &mut self,
+        tables: &mut [Table],
+        potentials: &mut Potentials,
+        parallel: bool,
+    ) {
+        let [to, from] = &mut self.moves;
+        for (&node, ends) in self.messages.iter().zip(self.starts.windows(2)) {
+            tables[node].form_log(false);
+            let log = &tables[node].log;
+            let largest = maximum(log);
+            let cells = ends[0]..ends[1];
+            for ((log, to), from) in log.iter().zip(&mut to[cells.clone()]).zip(&mut from[cells]) {
+                // What is impossible for one table is so for the other; where everything is, nothing is
+                // moved.
+                *to = if largest.is_finite() { log - largest } else { 0.0 };
+                *from = if to.is_finite() { -*to } else { 0.0 };
+            }
+        }
+        let layout = Arc::clone(potentials.layout());
+        let mut rest = potentials.values_mut();
+        let mut work = Vec::with_capacity(self.shares.len());
+        for (table, shares) in self.shares.iter().enumerate() {
+            let (own, after) = rest.split_at_mut(layout.range(table).len());
+            work.push((own, shares));
+            rest = after;
+        }
+        let add = |(table, shares): (&mut [f64], &Vec<Share>)| {
+            for Share { message, side, onto } in shares {
+                let cells = self.starts[*message]..self.starts[message + 1];
+                add_rows(onto, &self.moves[*side][cells], table);
+            }
+        };
+        if parallel {
+            work.into_par_iter().with_min_len(64).for_each(add);
+        } else {
+            work.into_iter().for_each(add);
+        }
+        self.left = None;
+    }
+}

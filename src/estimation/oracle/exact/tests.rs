@@ -1,0 +1,207 @@
+use super::*;
+use crate::domain::AttributeId;
+use crate::factor::Factor;
+use crate::numeric::exp::log_sum_exp;
+use crate::numeric::pointwise::add_scaled;
+use crate::numeric::step::DistanceStep;
+use crate::numeric::strided::Projection;
+use proptest::prelude::*;
+
+/// ln p(x) up to a constant, for every record x: the obvious way.
+fn joint(domain: &Domain, potentials: &Potentials) -> Vec<f64> {
+    let everything = domain.everything();
+    let shape = domain.shape(&everything);
+    let mut joint = vec![0.0; shape.iter().product()];
+    for (index, clique) in potentials.layout().cliques().iter().enumerate() {
+        let kept: Vec<bool> = everything.iter().map(|id| clique.contains(id)).collect();
+        let projection = Projection::new(&shape, &kept);
+        projection.broadcast(potentials.table(index), &mut joint, |j, t| *j += t);
+    }
+    joint
+}
+
+fn model() -> impl Strategy<Value = (Domain, Vec<Clique>)> {
+    let sizes = prop::collection::vec(1usize..5, 1..7);
+    (sizes, prop::collection::vec(prop::collection::vec(0u32..7, 0..4), 0..7)).prop_map(
+        |(sizes, sets)| {
+            let d = sizes.len() as u32;
+            let named = sizes.into_iter().enumerate().map(|(i, n)| (format!("x{i}"), n));
+            let domain = Domain::new(named).unwrap();
+            let sets: Vec<Clique> = sets
+                .into_iter()
+                .map(|set| set.into_iter().map(|i| AttributeId(i % d)).collect())
+                .collect();
+            let maximal = |c: &Clique| !sets.iter().any(|o| c != o && c.is_subset(o));
+            let mut cliques: Vec<Clique> = sets.iter().filter(|c| maximal(c)).cloned().collect();
+            cliques.sort();
+            cliques.dedup();
+            (domain, cliques)
+        },
+    )
+}
+
+fn potentials(oracle: &Exact, spread: f64, zeros: bool, salt: u64) -> Potentials {
+    let mut potentials = Potentials::zeros(oracle.layout());
+    for (i, value) in potentials.values_mut().iter_mut().enumerate() {
+        let hash =
+            (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(salt * 0x1234_5679);
+        let unit = ((hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 11) as f64
+            / 2f64.powi(53);
+        *value = spread * (unit - 0.5);
+        if zeros && unit < 0.15 {
+            *value = f64::NEG_INFINITY;
+        }
+    }
+    potentials
+}
+
+#[test]
+fn a_step_within_the_oracle_is_the_step_and_then_the_oracle_whatever_the_threads() {
+    let domain = Domain::new((0..60).map(|i| (format!("x{i}"), 7 + i % 3))).unwrap();
+    let cliques: Vec<Clique> =
+        (2..60).map(|i| [i - 2, i - 1, i].into_iter().map(AttributeId).collect()).collect();
+    let tree = JunctionTree::new(&domain, &cliques);
+    let mut alone = Exact::new(&domain, &cliques, &tree).with_threads(false);
+    let mut shared = Exact::new(&domain, &cliques, &tree);
+    for spread in [4.0, 3000.0] {
+        let mut theta = potentials(&alone, spread, true, 1);
+        let mut nu = Marginals(potentials(&alone, 10.0, false, 2).0);
+        let y = potentials(&alone, 10.0, false, 3);
+        let mut mean = potentials(&alone, 10.0, false, 4);
+        let step = DistanceStep { blend: [0.25, 0.5], weights: [0.3, 0.7], length: 0.1 };
+
+        let (mut moved, mut expected) = (theta.clone(), Marginals::zeros(alone.layout()));
+        let mut blended = mean.clone();
+        let stepped = step.take(blended.values_mut(), nu.values(), y.values(), moved.values_mut());
+        let expected_log_z = alone.marginals(&moved, 10.0, &mut expected);
+
+        let (mut other_theta, mut other_mean) = (theta.clone(), mean.clone());
+        let mut next = Marginals::zeros(alone.layout());
+        let (mean_cells, y_cells, kept) = (other_mean.values_mut(), y.values(), Some(nu.values()));
+        let descent = Descent::Distance { step, mean: mean_cells, y: y_cells, nu: kept };
+        let Landing { log_z, square } = shared.descend(descent, &mut other_theta, 10.0, &mut next);
+        assert!((square - stepped.square).abs() <= 1e-12 * square, "{square} {stepped:?}");
+        assert_eq!((&other_theta, &other_mean, &next), (&moved, &blended, &expected));
+        assert_eq!(log_z, expected_log_z);
+
+        let mean_cells = mean.values_mut();
+        let descent = Descent::Distance { step, mean: mean_cells, y: y_cells, nu: None };
+        let Landing { log_z, .. } = shared.descend(descent, &mut theta, 10.0, &mut nu);
+        assert_eq!((&theta, &mean, &nu), (&moved, &blended, &expected));
+        assert_eq!(log_z, expected_log_z);
+
+        let descent = Descent::Gradient { length: 0.5, gradient: y.values() };
+        let Landing { log_z, .. } = shared.descend(descent, &mut theta, 10.0, &mut nu);
+        add_scaled(-0.5, y.values(), moved.values_mut());
+        assert_eq!(log_z, alone.marginals(&moved, 10.0, &mut expected));
+        assert_eq!((&theta, &nu), (&moved, &expected));
+    }
+}
+
+/// A chain of `attributes` of three values, all adjacent triples.
+fn chain(attributes: u32) -> (Domain, Vec<Clique>) {
+    let domain = Domain::new((0..attributes).map(|i| (format!("x{i}"), 3))).unwrap();
+    let triple = |i: u32| [i - 2, i - 1, i].into_iter().map(AttributeId).collect();
+    (domain, (2..attributes).map(triple).collect())
+}
+
+fn compiled((domain, cliques): &(Domain, Vec<Clique>)) -> Exact {
+    Exact::new(domain, cliques, &JunctionTree::new(domain, cliques))
+}
+
+#[test]
+fn only_trees_that_hand_messages_from_table_to_table_are_conditioned() {
+    let conditions =
+        |model: (Domain, Vec<Clique>)| matches!(compiled(&model).relief, Relief::Conditioning(_));
+    assert!(conditions(chain(20)));
+    let domain = Domain::new((0..4).map(|i| (format!("x{i}"), 3))).unwrap();
+    let pairs = |pairs: &[[u32; 2]]| -> Vec<Clique> {
+        pairs.iter().map(|pair| pair.iter().map(|&i| AttributeId(i)).collect()).collect()
+    };
+    assert!(conditions((domain.clone(), pairs(&[[0, 1], [0, 2], [0, 3]]))));
+    assert!(conditions((domain.clone(), pairs(&[[0, 1], [2, 3]]))));
+    assert!(!conditions((domain, pairs(&[[0, 1], [1, 2], [2, 3], [0, 3]]))));
+}
+
+#[test]
+fn potentials_that_go_to_a_corner_stay_in_reach_of_ordinary_sums() {
+    let model = chain(40);
+    let (mut relieved, mut strained) = (compiled(&model), compiled(&model));
+    let mut theta = Potentials::zeros(relieved.layout());
+    let mut as_stepped = theta.clone();
+    let mut marginals = Marginals::zeros(relieved.layout());
+    let mut expected = marginals.clone();
+    let mut less = 0.0;
+    for _ in 0..100 {
+        // Always in the same direction, which neighbouring tables contradict.
+        let step = potentials(&relieved, 60.0, false, 7);
+        add_scaled(1.0, step.values(), theta.values_mut());
+        add_scaled(1.0, step.values(), as_stepped.values_mut());
+        let log_z = relieved.marginals(&theta, 10.0, &mut marginals);
+        assert!(!relieved.mends);
+        let expected_log_z = strained.marginals(&as_stepped, 10.0, &mut expected);
+        assert!((log_z + less - expected_log_z).abs() <= 1e-11 * expected_log_z.abs());
+        for (ours, theirs) in marginals.values().iter().zip(expected.values()) {
+            assert!((ours - theirs).abs() <= 1e-9, "{ours} {theirs}");
+        }
+        match relieved.relieve(&mut theta, false) {
+            Relieved::No => {}
+            Relieved::Equally(by) => less += by,
+            Relieved::Anew => panic!("the potentials were strained"),
+        }
+    }
+    assert!(strained.mends, "the same potentials without relief do not strain the oracle");
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_brute_force((domain, cliques) in model(), salt in 0u64..1_000_000,
+            spread in prop_oneof![Just(0.0), Just(4.0), Just(400.0), Just(6000.0)], zeros: bool) {
+        let tree = JunctionTree::new(&domain, &cliques);
+        let mut oracle = Exact::new(&domain, &cliques, &tree);
+        let potentials = potentials(&oracle, spread, zeros, salt);
+        let joint = joint(&domain, &potentials);
+        let expected_log_z = log_sum_exp(&joint);
+        let mut marginals = Marginals::zeros(oracle.layout());
+        let log_z = oracle.marginals(&potentials, 10.0, &mut marginals);
+        if expected_log_z == f64::NEG_INFINITY {
+            prop_assert_eq!(log_z, expected_log_z);
+            prop_assert!(marginals.values().iter().all(|&m| m == 0.0));
+        } else {
+            prop_assert!((log_z - expected_log_z).abs() <= 1e-12 * (1.0 + expected_log_z.abs() + spread));
+            let p = joint.iter().map(|j| 10.0 * (j - expected_log_z).exp()).collect();
+            let p = Factor::new(&domain, domain.everything(), p);
+            for (index, clique) in marginals.layout().cliques().iter().enumerate() {
+                let expected = p.sum_onto(clique);
+                for (ours, theirs) in marginals.table(index).iter().zip(expected.values()) {
+                    prop_assert!((ours - theirs).abs() <= 1e-12 * (10.0 + spread * 10.0), "{ours} {theirs}");
+                }
+            }
+        }
+        let mut moved = potentials.clone();
+        Gauge::new(oracle.layout()).apply(&mut moved);
+        gauge::lower(&mut moved);
+        let after = self::joint(&domain, &moved);
+        let moves = joint.iter().zip(&after).find(|(before, _)| before.is_finite());
+        let by = moves.map_or(0.0, |(before, after)| before - after);
+        for (before, after) in joint.iter().zip(&after) {
+            let same = (before - after - by).abs() <= 2e-12 * (1.0 + spread);
+            prop_assert!(same || before == after);
+        }
+        for table in 0..moved.layout().cliques().len() {
+            let largest = moved.table(table).iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            prop_assert!(largest == 0.0 || largest == f64::NEG_INFINITY);
+        }
+        let mut conditioned = potentials.clone();
+        if let Relief::Conditioning(conditioning) = &mut oracle.relief {
+            conditioning.apply(oracle.workspace.tables_mut(), &mut conditioned, true);
+        }
+        let after = self::joint(&domain, &conditioned);
+        for (before, after) in joint.iter().zip(&after) {
+            prop_assert!((before - after).abs() <= 2e-12 * (1.0 + spread) || before == after);
+        }
+        let best = joint.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let maximum = oracle.maximum(&potentials).unwrap();
+        prop_assert!(maximum == best || (maximum - best).abs() <= 1e-12 * (1.0 + best.abs() + spread));
+    }
+}
