@@ -11,8 +11,8 @@ const FAINT: f64 = 1e-152;
 /// ln of that, to three digits: exponentials of anything less are taken for 0.
 pub(super) const FAINT_LOG: f64 = -350.0;
 
-/// The number itself unless it is faint.
+/// A number that is not negative, unless it is faint.
 #[inline(always)]
 pub(super) fn unless_faint(x: f64) -> f64 {
-    if x.abs() < FAINT { 0.0 } else { x }
+    if x < FAINT { 0.0 } else { x }
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::exp::exp_all;
 use super::faint::unless_faint;
 
-/// x *= y for each pair; what is below 1e-152 is taken for 0.
+/// x *= y for each pair of numbers that are not negative; those below 1e-152 are taken for 0.
 pub fn multiply_assign(x: &mut [f64], y: &[f64], parallel: bool) {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(x: &mut [f64], y: &[f64]) {
@@ -21,7 +21,7 @@ pub fn multiply_assign(x: &mut [f64], y: &[f64], parallel: bool) {
     x.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(x, y)| block(x, y));
 }
 
-/// Takes all that is below 1e-152 for 0.
+/// Takes all that is below 1e-152 for 0; nothing may be negative.
 pub fn silence(x: &mut [f64], parallel: bool) {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(x: &mut [f64]) {
@@ -40,7 +40,7 @@ pub fn add_exp(x: &mut [f64], y: &[f64]) {
     exp_all(x);
 }
 
-/// x /= y for each pair with y >= `tiny`, 0 if that is below 1e-152. Where y is less, x becomes 0 and y becomes minus what x
+/// x /= y for each pair with y >= `tiny`, 0 if that is below 1e-152; x is not negative. Where y is less, x becomes 0 and y becomes minus what x
 /// was. Returns the sum of all such x, which are not negative.
 pub fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: bool) -> f64 {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
@@ -195,12 +195,14 @@ mod tests {
             assert!((0..n).all(|i| out[i] == 4.0 * x[i] + 3.0 * y[i]));
             copy(&y, &mut out, true);
             assert_eq!(out, y);
-            multiply_assign(&mut out, &x, true);
-            assert!((0..n).all(|i| out[i] == x[i] * y[i]));
-            let faint = |i: usize| if i.is_multiple_of(3) { 1e-153 } else { y[i] };
+            let faint = |i: usize| if i.is_multiple_of(3) { 1e-153 } else { x[i] };
+            let audible = |i: usize| if i.is_multiple_of(3) { 0.0 } else { x[i] };
+            let mut some: Vec<f64> = (0..n).map(faint).collect();
+            multiply_assign(&mut some, &third, true);
+            assert!((0..n).all(|i| some[i] == audible(i) * third[i]));
             let mut some: Vec<f64> = (0..n).map(faint).collect();
             silence(&mut some, true);
-            assert!((0..n).all(|i| some[i] == if i.is_multiple_of(3) { 0.0 } else { y[i] }));
+            assert!((0..n).all(|i| some[i] == audible(i)));
         }
     }
 

@@ -278,8 +278,7 @@ impl Run<'_> {
             let own = &mut own[0];
             let mut differentiate = || {
                 let lost = own.differentiate(self.parallel);
-                // A lost NaN matters.
-                mattered |= !(lost <= noticeable);
+                mattered |= lost > noticeable || lost.is_nan();
                 lost
             };
             match &self.program.instructions[node].kind {
@@ -350,7 +349,7 @@ impl Run<'_> {
             Some(cells) => {
                 multiply_assign(leaves.values_mut(cells), &table.adjoint, self.parallel);
             }
-            None => table.receive(self.parallel),
+            None => table.receive_all(self.parallel),
         }
     }
 

@@ -160,11 +160,19 @@ impl Table {
         self.log[0]
     }
 
-    /// After the derivative by the values was written: makes it the marginal if need be.
+    /// After the derivative by the values was written, without what is faint: makes it the marginal if
+    /// need be.
     pub(super) fn receive(&mut self, parallel: bool) {
+        if self.plain.is_none() {
+            multiply_assign(&mut self.adjoint, &self.value, parallel);
+        }
+    }
+
+    /// The same where faint derivatives were written, too.
+    pub(super) fn receive_all(&mut self, parallel: bool) {
         match self.plain {
             Some(_) => silence(&mut self.adjoint, parallel),
-            None => multiply_assign(&mut self.adjoint, &self.value, parallel),
+            None => self.receive(parallel),
         }
     }
 
