@@ -93,9 +93,9 @@ impl ContractionTree {
     }
 
     /// What the tables of an oracle along this tree take: leaves are stored once, inner nodes four
-    /// times.
+    /// times, and twice more if they are messages that can be moved.
     pub fn bytes(&self, domain: &Domain) -> f64 {
-        let tables = |node: &Node| if matches!(node.step, Step::Leaf(_)) { 1.0 } else { 4.0 };
+        let tables = |node: &Node| if matches!(node.step, Step::Leaf(_)) { 1.0 } else { 6.0 };
         self.nodes.iter().map(|node| 8.0 * tables(node) * domain.cells_f64(&node.clique)).sum()
     }
 

@@ -236,8 +236,8 @@ impl Contraction {
 
     /// The way back through O = sum of `full` * `other` in one pass, for a contraction that
     /// [`absorbs`](Self::absorbs). With D the adjoint of O: multiplies `full` by other * D, and
-    /// writes the sum of full * D over the axes that `other` lacks to `adjoint`. A full * D below 1e-152 is
-    /// taken for 0.
+    /// writes the sum of full * D over the axes that `other` lacks to `adjoint`. No number may be
+    /// negative, and a full * D below 1e-152 is taken for 0.
     pub fn absorb_back(&self, full: &mut [f64], other: &[f64], d: &[f64], adjoint: &mut [f64]) {
         assert_eq!(other.len(), adjoint.len());
         absorb_rows(self, full, other, d, adjoint);

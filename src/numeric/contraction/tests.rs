@@ -124,9 +124,11 @@ proptest! {
             return Ok(());
         }
         let has_other = |axis: &Axis| if swap { axis.in_a } else { axis.in_b };
-        let full = numbers(cells(&axes, |_| true), 1);
-        let other = numbers(cells(&axes, has_other), 2);
-        let d = numbers(cells(&axes, |axis| axis.in_o), 3);
+        // Tables of probabilities and their derivatives are not negative.
+        let positive = |n, salt| -> Vec<f64> { numbers(n, salt).into_iter().map(f64::abs).collect() };
+        let full = positive(cells(&axes, |_| true), 1);
+        let other = positive(cells(&axes, has_other), 2);
+        let d = positive(cells(&axes, |axis| axis.in_o), 3);
         let (mut product, mut adjoint) = (full.clone(), vec![f64::NAN; other.len()]);
         plan.absorb_back(&mut product, &other, &d, &mut adjoint);
 

@@ -97,6 +97,11 @@ impl Conditioning {
         Some(found)
     }
 
+    /// Memory that it holds.
+    pub(super) fn bytes(&self) -> usize {
+        8 * self.moves.iter().map(Vec::len).sum::<usize>()
+    }
+
     /// Whether messages have become uneven since they were moved last, by more than the steps of a
     /// single iteration make them, or whole tables have drifted away.
     pub(super) fn is_due(&mut self, tables: &[Table]) -> bool {

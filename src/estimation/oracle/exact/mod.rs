@@ -89,14 +89,18 @@ impl Exact {
 
     /// Memory that the oracle holds.
     pub fn bytes(&self) -> usize {
-        self.workspace.bytes()
+        let relief = match &self.relief {
+            Relief::Conditioning(conditioning) => conditioning.bytes(),
+            Relief::Gauge(_) => 0,
+        };
+        self.workspace.bytes() + relief
     }
 
     /// Writes marginals and returns ln Z; `None` when tiny sums mattered that were not mended.
     fn attempt(&mut self, mut leaves: Leaves<'_>, total: f64, mend: bool) -> Option<f64> {
         let run = Run { program: &self.program, parallel: self.parallel, mend };
         let log_z = self.log_unmentioned + self.workspace.forward(&run, &mut leaves);
-        let possible = log_z > f64::NEG_INFINITY;
+        let possible = log_z != f64::NEG_INFINITY;
         self.mends = possible && self.workspace.backward(&run, total, &mut leaves);
         self.strained |= self.mends;
         (mend || !self.mends).then_some(log_z)
