@@ -29,8 +29,7 @@ fn each_term<const W: usize>(
     }
 }
 
-/// Calls `visit` with up to eight of the terms A + B of a result that has no inner axis of its own, and
-/// their number, until it has seen all.
+/// Calls `visit` with the terms A + B of a result that has no inner axis of its own, up to eight at a time.
 #[inline(always)]
 fn each_scalar_term(
     plan: &Contraction,
