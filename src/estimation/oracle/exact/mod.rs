@@ -8,6 +8,7 @@ mod run;
 mod table;
 #[cfg(test)]
 mod tests;
+mod workspace;
 
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ use conditioning::Conditioning;
 use gauge::Gauge;
 use leaves::Leaves;
 use program::{Compiler, Program};
-use run::{Run, Workspace};
+use run::Run;
+use workspace::Workspace;
 
 use super::{Descent, Landing, MarginalOracle, Relieved, log_unmentioned};
 use crate::domain::{Clique, Domain};

@@ -28,116 +28,8 @@ use crate::numeric::contraction::Contraction;
 use crate::numeric::pointwise::multiply_assign;
 use crate::numeric::shift::exp_rows;
 
-/// A share of the total that changes no digit of a marginal.
-const NOTICEABLE: f64 = 1e-25;
-
-/// A share of that which all cells together do not make noticeable.
+/// A share of what is noticeable that all cells together do not make so.
 const NOTHING: f64 = 1e-15;
-
-/// The tables of all nodes.
-pub(super) struct Workspace {
-    tables: Vec<Table>,
-}
-
-impl Workspace {
-    pub(super) fn new(program: &Program) -> Self {
-        let instructions = &program.instructions;
-        let mut rows = vec![0; instructions.len()];
-        let mut absorbs = vec![false; instructions.len()];
-        for (node, instruction) in instructions.iter().enumerate() {
-            match &instruction.kind {
-                Kind::Leaf(_) => {}
-                Kind::Sum { child, absorbed, .. } => {
-                    rows[node - 1] = child.onto_kept.small_len();
-                    absorbs[node - 1] = *absorbed;
-                }
-                Kind::Product { left_node, left, right, absorbing, .. } => {
-                    rows[*left_node] = left.onto_kept.small_len();
-                    rows[node - 1] = right.onto_kept.small_len();
-                    if let Some(leaf) = absorbing {
-                        absorbs[*leaf] = true;
-                    }
-                }
-            }
-        }
-        let table = |node: usize| {
-            let cells = instructions[node].cells;
-            match instructions[node].kind {
-                Kind::Leaf(_) => Table::of_leaf(rows[node], if absorbs[node] { 0 } else { cells }),
-                _ => Table::of_node(cells, rows[node]),
-            }
-        };
-        Self { tables: (0..instructions.len()).map(table).collect() }
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        self.tables.iter().map(Table::bytes).sum()
-    }
-
-    /// The tables of all nodes, as the last call left them.
-    pub(super) fn tables_mut(&mut self) -> &mut [Table] {
-        &mut self.tables
-    }
-
-    /// Computes every table and returns ln Z, of the attributes in tables.
-    pub(super) fn forward(&mut self, run: &Run<'_>, leaves: &mut Leaves<'_>) -> f64 {
-        let each = |task: &Task| {
-            let tables = &mut self.tables[task.nodes.clone()];
-            match run.program.leaf_cells(task.nodes.end - 1) {
-                // A table over no attributes, or only over attributes with a single value.
-                Some(cells) => {
-                    let (log, stepped, _) = leaves.read(cells);
-                    tables[0].square = stepped.square;
-                    log[0]
-                }
-                None => {
-                    run.forward(task, tables, leaves.part(run.program.cells(&task.leaves)));
-                    tables.last_mut().expect("a task has nodes").conclude_root()
-                }
-            }
-        };
-        run.program.tasks.iter().map(each).sum()
-    }
-
-    /// After [`forward`](Self::forward) with a step on a distance: |omega - y|^2. Table by table, so that
-    /// it does not depend on the threads.
-    pub(super) fn square(&self) -> f64 {
-        self.tables.iter().map(|table| table.square).sum()
-    }
-
-    /// After [`forward`](Self::forward) with a finite result: the marginals of all leaves, scaled
-    /// to sum to `total`. Returns whether tiny sums mattered.
-    pub(super) fn backward(&mut self, run: &Run<'_>, total: f64, leaves: &mut Leaves<'_>) -> bool {
-        let mut mattered = false;
-        for task in &run.program.tasks {
-            let tables = &mut self.tables[task.nodes.clone()];
-            match run.program.leaf_cells(task.nodes.end - 1) {
-                Some(cells) => leaves.values_mut(cells).fill(total),
-                None => {
-                    tables.last_mut().expect("a task has nodes").adjoint.fill(total);
-                    let leaves = leaves.part(run.program.cells(&task.leaves));
-                    mattered |= run.backward(task, tables, leaves, NOTICEABLE * total);
-                }
-            }
-        }
-        mattered
-    }
-
-    /// The largest value of a record instead of the sum over all.
-    pub(super) fn maximum(&mut self, run: &Run<'_>, potentials: &Potentials) -> f64 {
-        let each = |task: &Task| {
-            let tables = &mut self.tables[task.nodes.clone()];
-            match run.program.leaf_cells(task.nodes.end - 1) {
-                Some(cells) => potentials.values()[cells.start],
-                None => {
-                    run.maximum(task, tables, potentials);
-                    tables[tables.len() - 1].log[0]
-                }
-            }
-        };
-        run.program.tasks.iter().map(each).sum()
-    }
-}
 
 /// How a program is run.
 pub(super) struct Run<'a> {
@@ -203,7 +95,8 @@ impl Run<'_> {
         }
     }
 
-    fn forward(&self, task: &Task, tables: &mut [Table], mut leaves: Leaves<'_>) {
+    /// The tables of a task's nodes, in their order.
+    pub(super) fn forward(&self, task: &Task, tables: &mut [Table], mut leaves: Leaves<'_>) {
         if let Some(split) = task.split.as_deref() {
             let (left, right) = Self::split_tables(task, split, tables);
             let (left_leaves, right_leaves) = self.split_leaves(split, &mut leaves);
@@ -264,7 +157,9 @@ impl Run<'_> {
         table.shift = exp_rows(onto, log, extremes, &mut table.rows, value, self.parallel);
     }
 
-    fn backward(
+    /// The way back, from the adjoint of the task's last node. Returns whether tiny sums mattered: more than
+    /// `noticeable`.
+    pub(super) fn backward(
         &self,
         task: &Task,
         tables: &mut [Table],
@@ -381,7 +276,8 @@ impl Run<'_> {
         }
     }
 
-    fn maximum(&self, task: &Task, tables: &mut [Table], potentials: &Potentials) {
+    /// The same as [`forward`](Self::forward) with maxima for sums, on logarithms.
+    pub(super) fn maximum(&self, task: &Task, tables: &mut [Table], potentials: &Potentials) {
         if let Some(split) = task.split.as_deref() {
             let (left, right) = Self::split_tables(task, split, tables);
             self.both(
