@@ -48,9 +48,9 @@ const RAISE: f64 = 1.25;
 const LOWER: f64 = 0.97;
 /// and after one that was not when none has been too long yet.
 const LOWER_FAST: f64 = 0.5;
-/// Once the constant has been found and the first leg is over, only every eighth step is judged: the
+/// Once the constant has been found and the first leg is over, only every sixteenth step is judged: the
 /// constant changes slowly, and judging costs a pass over all marginals.
-const JUDGE_EVERY: usize = 8;
+const JUDGE_EVERY: usize = 16;
 /// A step that nobody judged may be too long, and a few such steps lead so far away that all that
 /// follow look short. When the loss at omega, which every step sees, is by more than this share above
 /// the least since the averaging began, that begins anew, which makes steps short, and the next step

@@ -4,8 +4,8 @@ use std::array;
 
 use multiversion::multiversion;
 
-use super::blocks::{block, factors, in_blocks, of_length, store, sum, total};
-use super::{Contraction, Inner};
+use super::blocks::{block, in_blocks, of_length, store, total};
+use super::{Contraction, Inner, at};
 use crate::numeric::faint::unless_faint;
 
 /// For every term full * other of every cell of O: full *= other * d, and the adjoint of other gets
@@ -32,34 +32,51 @@ fn absorb<const N: usize>(
     adjoint: &mut [f64],
 ) {
     let n = if N > 0 { N } else { plan.length };
-    let second = plan.full == Some(1);
-    for (row, &starts) in plan.rows.iter().enumerate() {
-        for &term in &plan.terms {
-            let (a_start, b_start) = factors(starts, term);
-            let (at_full, at_other) = if second { (b_start, a_start) } else { (a_start, b_start) };
-            let full = &mut full[at_full..at_full + n];
-            match plan.inner {
-                Inner::Dot | Inner::RowRow => {
-                    let other = &other[at_other..at_other + n];
-                    let adjoint = &mut adjoint[at_other..at_other + n];
-                    match plan.inner {
-                        Inner::Dot => along_other::<N>(full, other, &Slopes::One(d[row]), adjoint),
-                        _ => {
-                            along_other::<N>(full, other, &Slopes::Row(&d[row * n..][..n]), adjoint)
-                        }
-                    }
-                }
-                Inner::RowScalar => {
-                    let slopes = Slopes::Row(&d[row * n..][..n]);
-                    adjoint[at_other] += across_other::<N>(full, other[at_other], &slopes);
-                }
-                Inner::Sum | Inner::Repeat => {
-                    adjoint[at_other] +=
-                        across_other::<N>(full, other[at_other], &Slopes::One(d[row]));
-                }
+    // No function with a closure, because that would be compiled for the least of all processors.
+    macro_rules! each_row {
+        (|$cells:ident, $row:ident, $at_other:ident| $body:expr) => {
+            for ($cells, &[row, at_other]) in full.chunks_exact_mut(n).zip(&plan.walk) {
+                let ($row, $at_other) = (row as usize, at_other as usize);
+                $body
             }
+        };
+    }
+    match plan.inner {
+        Inner::Dot => each_row!(|cells, row, at_other| {
+            let (other, adjoint) = (&other[at_other..][..n], &mut adjoint[at_other..][..n]);
+            along_other::<N>(cells, other, &Slopes::One(d[row]), adjoint);
+        }),
+        Inner::RowRow => each_row!(|cells, row, at_other| {
+            let (other, adjoint) = (&other[at_other..][..n], &mut adjoint[at_other..][..n]);
+            along_other::<N>(cells, other, &Slopes::Row(&d[row * n..][..n]), adjoint);
+        }),
+        Inner::RowScalar => each_row!(|cells, row, at_other| {
+            let slopes = Slopes::Row(&d[row * n..][..n]);
+            adjoint[at_other] += across_other::<N>(cells, other[at_other], &slopes);
+        }),
+        Inner::Sum | Inner::Repeat => each_row!(|cells, row, at_other| {
+            adjoint[at_other] += across_other::<N>(cells, other[at_other], &Slopes::One(d[row]));
+        }),
+    }
+}
+
+/// For each row of the full table, in the order in which it lies in memory, because it is the largest and
+/// often comes from far: the row of O that it is part of, and where the factor of the other table starts.
+/// Of no use when no factor is full.
+pub(super) fn walk(
+    [rows, terms]: [&[[u32; 2]]; 2],
+    full: Option<usize>,
+    length: usize,
+) -> Vec<[u32; 2]> {
+    let Some(full) = full else { return Vec::new() };
+    let mut walk = vec![[0; 2]; rows.len() * terms.len()];
+    for (row, &starts) in rows.iter().enumerate() {
+        for &term in terms {
+            let offset = |factor: usize| starts[factor] + term[factor];
+            walk[offset(full) as usize / length] = [at(0, row), offset(1 - full)];
         }
     }
+    walk
 }
 
 /// The adjoint of O along a row of the full table.
@@ -112,13 +129,7 @@ fn along_other<const N: usize>(
 /// A row along which the other factor has one number. Returns what its adjoint gets.
 #[inline(always)]
 fn across_other<const N: usize>(full: &mut [f64], other: f64, slopes: &Slopes) -> f64 {
-    if N > 0 {
-        let (cells, slopes): (&[f64; N], [f64; N]) = (block(full, 0), slopes.block(0));
-        let both: [f64; N] = array::from_fn(|i| unless_faint(cells[i] * slopes[i]));
-        store(full, 0, both.map(|both| both * other));
-        return sum(both);
-    }
-    let n = full.len();
+    let n = if N > 0 { N } else { full.len() };
     let mut lanes = [0.0; 8];
     in_blocks!(8, n, |first, W| {
         let cells: [f64; W] = *block(full, first);

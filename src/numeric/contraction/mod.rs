@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use absorb::absorb_rows;
+use absorb::{absorb_rows, walk};
 use blocks::factors;
 use linear::linear_tiles;
 use logarithm::{logarithm_rows, max_rows};
@@ -73,8 +73,10 @@ pub struct Contraction {
     terms: Vec<[u32; 2]>,
     /// How ordinary numbers go through the rows.
     tiling: Tiling,
-    /// Which factor (after a swap) has every axis.
+    /// Which factor (after a swap) has every axis, if the way back is one pass through that.
     full: Option<usize>,
+    /// How that pass goes.
+    walk: Vec<[u32; 2]>,
 }
 
 /// Multiply-adds below which a contraction is not worth sharing among threads.
@@ -154,12 +156,20 @@ impl Contraction {
             full = full.map(|full| 1 - full);
         }
         let tiling = Tiling::new(axis, &rows);
-        Self { inner, length: inner_axis.size, swapped, rows, terms, tiling, full }
+        let length = inner_axis.size;
+        let full = full.filter(|_| rows.len() * terms.len() * length < PARALLEL_WORK);
+        let walk = walk([&rows, &terms], full, length);
+        Self { inner, length, swapped, rows, terms, tiling, full, walk }
     }
 
     /// The number of multiply-adds of one run.
     pub fn work(&self) -> usize {
         self.rows.len() * self.terms.len() * self.length
+    }
+
+    /// Whether it is worth sharing among threads.
+    pub fn is_shared(&self) -> bool {
+        self.work() >= PARALLEL_WORK
     }
 
     fn row_length(&self) -> usize {
@@ -173,7 +183,7 @@ impl Contraction {
     pub fn multiply(&self, a: &[f64], b: &[f64], o: &mut [f64], parallel: bool) {
         let (a, b) = if self.swapped { (b, a) } else { (a, b) };
         assert_eq!(o.len(), self.rows.len() * self.row_length());
-        let shares = match parallel && self.work() >= PARALLEL_WORK {
+        let shares = match parallel && self.is_shared() {
             true => 2 * rayon::current_num_threads(),
             false => 1,
         };
@@ -230,8 +240,7 @@ impl Contraction {
     /// second one. `None` when no factor does, and when the way back is better shared among
     /// threads.
     pub fn absorbs(&self) -> Option<bool> {
-        let full = self.full.filter(|_| self.work() < PARALLEL_WORK)?;
-        Some((full == 1) != self.swapped)
+        self.full.map(|full| (full == 1) != self.swapped)
     }
 
     /// The way back through O = sum of `full` * `other` in one pass, for a contraction that
@@ -239,7 +248,7 @@ impl Contraction {
     /// writes the sum of full * D over the axes that `other` lacks to `adjoint`. No number may be
     /// negative, and a full * D below 1e-152 is taken for 0.
     pub fn absorb_back(&self, full: &mut [f64], other: &[f64], d: &[f64], adjoint: &mut [f64]) {
-        assert_eq!(other.len(), adjoint.len());
+        assert!(other.len() == adjoint.len() && full.len() == self.walk.len() * self.length);
         absorb_rows(self, full, other, d, adjoint);
     }
 
@@ -276,7 +285,7 @@ impl Contraction {
         let (a, b) = if self.swapped { (b, a) } else { (a, b) };
         let width = self.row_length();
         assert_eq!(o.len(), self.rows.len() * width);
-        if parallel && self.rows.len() >= 4 && self.work() >= PARALLEL_WORK {
+        if parallel && self.rows.len() >= 4 && self.is_shared() {
             let share = self.rows.len().div_ceil(4 * rayon::current_num_threads());
             o.par_chunks_mut(share * width)
                 .zip(self.rows.par_chunks(share))

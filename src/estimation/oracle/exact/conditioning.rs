@@ -16,13 +16,18 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::gauge::lower_table;
 use super::program::Compiler;
+use super::run::Seen;
 use super::table::Table;
 use crate::estimation::contraction::{ContractionTree, Step};
 use crate::factor::Potentials;
 use crate::numeric::exp::maximum;
 use crate::numeric::shift::add_rows;
 use crate::numeric::strided::Projection;
+
+/// So many tables at least are worth a thread.
+const TOGETHER: usize = 64;
 
 /// The messages of a contraction tree, and the tables between which they are moved.
 pub(super) struct Conditioning {
@@ -102,54 +107,70 @@ impl Conditioning {
         8 * self.moves.iter().map(Vec::len).sum::<usize>()
     }
 
-    /// Whether messages have become uneven since they were moved last, by more than the steps of a
-    /// single iteration make them, or whole tables have drifted away.
-    pub(super) fn is_due(&mut self, tables: &[Table]) -> bool {
-        let uneven = self.messages.iter().filter(|&&node| !tables[node].is_even()).count();
-        let left = *self.left.get_or_insert(uneven);
-        uneven > left || tables.iter().any(Table::has_drifted)
+    /// Marks the tables that are messages.
+    pub(super) fn mark(&self, tables: &mut [Table]) {
+        self.messages.iter().for_each(|&node| tables[node].message = true);
     }
 
-    /// Moves all messages of the last call, less their largest values: each table keeps its own size, and
-    /// ln Z is what it was.
+    /// Whether messages have become uneven since they were moved last, by more than the steps of a
+    /// single iteration make them, or whole tables have drifted away.
+    pub(super) fn is_due(&mut self, seen: Seen) -> bool {
+        let left = *self.left.get_or_insert(seen.uneven);
+        seen.uneven > left || seen.drifted
+    }
+
+    /// Moves all messages of the last call, less their largest values, and
+    /// [lowers](super::gauge::lower_table) every table. Returns by how much ln Z is less.
     pub(super) fn apply(
         &mut self,
         tables: &mut [Table],
         potentials: &mut Potentials,
         parallel: bool,
-    ) {
+    ) -> f64 {
+        self.left = None;
+        let at_once = if parallel { TOGETHER } else { usize::MAX };
+        let messages = tables.par_iter_mut().with_min_len(at_once).filter(|table| table.message);
+        messages.for_each(|table| table.form_log(false));
+        let tables = &*tables;
         let [to, from] = &mut self.moves;
-        for (&node, ends) in self.messages.iter().zip(self.starts.windows(2)) {
-            tables[node].form_log(false);
-            let log = &tables[node].log;
-            let largest = maximum(log);
-            let cells = ends[0]..ends[1];
-            for ((log, to), from) in log.iter().zip(&mut to[cells.clone()]).zip(&mut from[cells]) {
-                // What is impossible for one table is so for the other; where everything is, nothing is
-                // moved.
-                *to = if largest.is_finite() { log - largest } else { 0.0 };
-                *from = if to.is_finite() { -*to } else { 0.0 };
-            }
-        }
+        let (to, from) = (parts(to, &self.starts), parts(from, &self.starts));
+        let moves = self.messages.par_iter().zip(to).zip(from).with_min_len(at_once);
+        moves.for_each(|((&node, to), from)| take_out(&tables[node].log, to, from));
         let layout = Arc::clone(potentials.layout());
-        let mut rest = potentials.values_mut();
-        let mut work = Vec::with_capacity(self.shares.len());
-        for (table, shares) in self.shares.iter().enumerate() {
-            let (own, after) = rest.split_at_mut(layout.range(table).len());
-            work.push((own, shares));
-            rest = after;
-        }
-        let add = |(table, shares): (&mut [f64], &Vec<Share>)| {
+        let mut starts: Vec<usize> =
+            (0..self.shares.len()).map(|i| layout.range(i).start).collect();
+        starts.push(potentials.values().len());
+        let work = parts(potentials.values_mut(), &starts).into_par_iter().zip(&self.shares);
+        let less = work.with_min_len(at_once).map(|(table, shares)| {
             for Share { message, side, onto } in shares {
                 let cells = self.starts[*message]..self.starts[message + 1];
                 add_rows(onto, &self.moves[*side][cells], table);
             }
-        };
-        if parallel {
-            work.into_par_iter().with_min_len(64).for_each(add);
-        } else {
-            work.into_iter().for_each(add);
-        }
-        self.left = None;
+            lower_table(table)
+        });
+        // One after another, so that rounding is the same whatever the threads.
+        less.collect::<Vec<f64>>().iter().sum()
     }
+}
+
+/// What is added to the table that takes in a message with these logarithms, and to the one that it comes
+/// from.
+fn take_out(log: &[f64], to: &mut [f64], from: &mut [f64]) {
+    let largest = maximum(log);
+    for ((log, to), from) in log.iter().zip(to).zip(from) {
+        // What is impossible for one table is so for the other; where everything is, nothing is moved.
+        *to = if largest.is_finite() { log - largest } else { 0.0 };
+        *from = if to.is_finite() { -*to } else { 0.0 };
+    }
+}
+
+/// The parts of a slice between these positions.
+fn parts<'a>(all: &'a mut [f64], starts: &[usize]) -> Vec<&'a mut [f64]> {
+    let mut rest = all;
+    let mut next = |ends: &[usize]| {
+        let (part, after) = std::mem::take(&mut rest).split_at_mut(ends[1] - ends[0]);
+        rest = after;
+        part
+    };
+    starts.windows(2).map(&mut next).collect()
 }

@@ -68,9 +68,9 @@ impl Gauge {
         Self { shared, own: scratch.clone(), mean: scratch }
     }
 
-    /// Moves potentials to this gauge. The sum over the cliques changes by the same number for every
-    /// record, but for rounding.
-    pub(super) fn apply(&mut self, potentials: &mut Potentials) {
+    /// Moves potentials to this gauge, and [lowers](lower_table) every table. The sum over the cliques
+    /// changes by the same number for every record, but for rounding. Returns by how much ln Z is less.
+    pub(super) fn apply(&mut self, potentials: &mut Potentials) -> f64 {
         for members in &self.shared {
             let cells = members[0].projection.small_len();
             let (own, mean) = (&mut self.own[..cells], &mut self.mean[..cells]);
@@ -90,21 +90,19 @@ impl Gauge {
                 member.projection.broadcast(own, table, |cell, shift| *cell += shift);
             }
         }
+        let tables = 0..potentials.layout().cliques().len();
+        tables.map(|table| lower_table(potentials.table_mut(table))).sum()
     }
 }
 
-/// Makes the largest cell of every table 0, which changes ln Z and nothing else: measurements that
-/// contradict the total push whole tables, and what is left of a probability after the decimal point
-/// shrinks with the size of what is before it. Returns by how much ln Z is less.
-pub(super) fn lower(potentials: &mut Potentials) -> f64 {
-    let mut less = 0.0;
-    for table in 0..potentials.layout().cliques().len() {
-        let table = potentials.table_mut(table);
-        let largest = maximum(table);
-        if largest.is_finite() {
-            table.iter_mut().for_each(|cell| *cell -= largest);
-            less += largest;
-        }
+/// Makes the largest cell of a table 0, which changes ln Z and nothing else: measurements that contradict
+/// the total push whole tables, and what is left of a probability after the decimal point shrinks with the
+/// size of what is before it. Returns by how much ln Z is less.
+pub(super) fn lower_table(table: &mut [f64]) -> f64 {
+    let largest = maximum(table);
+    if !largest.is_finite() {
+        return 0.0;
     }
-    less
+    table.iter_mut().for_each(|cell| *cell -= largest);
+    largest
 }

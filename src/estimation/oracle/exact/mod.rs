@@ -2,6 +2,7 @@
 
 mod conditioning;
 mod gauge;
+mod in_step;
 mod leaves;
 mod program;
 mod run;
@@ -67,9 +68,12 @@ impl Exact {
     pub fn from_plan(domain: &Domain, cliques: &[Clique], plan: &ContractionTree) -> Self {
         let mut compiler = Compiler::new(domain);
         let program = Program::new(&mut compiler, cliques, plan);
-        let workspace = Workspace::new(&program);
+        let mut workspace = Workspace::new(&program);
         let log_unmentioned = log_unmentioned(&program.layout);
         let conditioning = Conditioning::new(&mut compiler, plan);
+        if let Some(conditioning) = &conditioning {
+            conditioning.mark(workspace.tables_mut());
+        }
         let relief = conditioning.map_or(Relief::Gauge(None), Relief::Conditioning);
         Self {
             program,
@@ -144,27 +148,25 @@ impl MarginalOracle for Exact {
     ) -> Landing {
         let leaves = Leaves::stepping(descent, potentials, marginals);
         let log_z = self.attempt(leaves, total, self.mends);
-        let square = self.workspace.square();
+        let square = self.workspace.seen().square;
         Landing { log_z: self.mended(log_z, potentials, total, marginals), square }
     }
 
     fn relieve(&mut self, potentials: &mut Potentials, exactly: bool) -> Relieved {
         self.offers = if std::mem::take(&mut self.strained) { self.offers + 1 } else { 0 };
         let strained = self.offers % RELIEVED_EVERY == 1 || exactly && self.offers > 0;
-        match &mut self.relief {
+        let less = match &mut self.relief {
             Relief::Conditioning(conditioning) => {
-                let tables = self.workspace.tables_mut();
-                if !conditioning.is_due(tables) && !strained {
+                if !conditioning.is_due(self.workspace.seen()) && !strained {
                     return Relieved::No;
                 }
-                conditioning.apply(tables, potentials, self.parallel);
+                conditioning.apply(self.workspace.tables_mut(), potentials, self.parallel)
             }
             Relief::Gauge(_) if !strained => return Relieved::No,
             Relief::Gauge(gauge) => {
-                gauge.get_or_insert_with(|| Gauge::new(&self.program.layout)).apply(potentials);
+                gauge.get_or_insert_with(|| Gauge::new(&self.program.layout)).apply(potentials)
             }
-        }
-        let less = gauge::lower(potentials);
+        };
         if strained { Relieved::Anew } else { Relieved::Equally(less) }
     }
 

@@ -35,6 +35,16 @@ pub(super) enum Kind {
     },
 }
 
+impl Kind {
+    /// Whether several threads work on the node together.
+    fn is_shared(&self) -> bool {
+        match self {
+            Self::Leaf(_) => false,
+            Self::Sum { forward, .. } | Self::Product { forward, .. } => forward.is_shared(),
+        }
+    }
+}
+
 /// A child of a node, as the node sees it.
 #[derive(Clone)]
 pub(super) struct Operand {
@@ -53,6 +63,9 @@ pub(super) struct Task {
     pub(super) nodes: Range<usize>,
     pub(super) leaves: Range<usize>,
     pub(super) split: Option<Box<[Task; 2]>>,
+    /// Whether the two are all the work that threads can share: there is nothing else to do for the one
+    /// that finishes first.
+    pub(super) in_step: bool,
 }
 
 impl Task {
@@ -129,8 +142,16 @@ impl Program {
             instructions.push(Instruction { cells, kind });
         }
         let work = subtree_work(tree, &instructions);
-        let tasks =
-            tree.roots().iter().map(|&root| divide(tree, &instructions, &work, root)).collect();
+        let task = |&root: &usize| {
+            let mut task = divide(tree, &instructions, &work, root);
+            let alone = |part: &Task| {
+                let shared = |node: usize| instructions[node].kind.is_shared();
+                part.split.is_none() && !part.nodes.clone().any(shared)
+            };
+            task.in_step = task.split.as_deref().is_some_and(|parts| parts.iter().all(alone));
+            task
+        };
+        let tasks = tree.roots().iter().map(task).collect();
         Self { layout: CliqueLayout::new(domain.clone(), leaves), instructions, tasks }
     }
 
@@ -224,7 +245,7 @@ fn divide(
     };
     let first = nodes.clone().find_map(|node| leaf(&node)).expect("a subtree has a leaf");
     let last = nodes.clone().rev().find_map(|node| leaf(&node)).expect("a subtree has a leaf");
-    let mut task = Task { nodes, leaves: first..last + 1, split: None };
+    let mut task = Task { nodes, leaves: first..last + 1, split: None, in_step: false };
     let mut top = node;
     loop {
         top = match tree.children(top) {

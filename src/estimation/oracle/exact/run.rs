@@ -20,16 +20,21 @@
 //! one of them turns out to have a noticeable marginal all the same, everything is done again with
 //! the terms of the rows of all such cells summed in the log domain.
 
+use super::in_step::join_in_step;
 use super::leaves::Leaves;
 use super::program::{Kind, Operand, Program, Task};
 use super::table::Table;
 use crate::factor::Potentials;
 use crate::numeric::contraction::Contraction;
 use crate::numeric::pointwise::multiply_assign;
-use crate::numeric::shift::exp_rows;
+use crate::numeric::shift::{Shift, exp_rows};
+use crate::numeric::step::Stepped;
 
 /// A share of what is noticeable that all cells together do not make so.
 const NOTHING: f64 = 1e-15;
+
+/// Potentials that size have lost three digits.
+const DRIFTED: f64 = 1000.0;
 
 /// How a program is run.
 pub(super) struct Run<'a> {
@@ -39,14 +44,39 @@ pub(super) struct Run<'a> {
     pub(super) mend: bool,
 }
 
+/// What was seen on the way forward.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    /// |omega - y|^2, for a step on a distance. Its terms are added in the order of the tree, whatever
+    /// the threads.
+    pub(super) square: f64,
+    /// How many messages are uneven.
+    pub(super) uneven: usize,
+    /// Whether a table's largest potential is so far from 0 that digits are lost.
+    pub(super) drifted: bool,
+}
+
+impl Seen {
+    pub(super) fn add(&mut self, other: Self) {
+        self.square += other.square;
+        self.uneven += other.uneven;
+        self.drifted |= other.drifted;
+    }
+}
+
 impl Run<'_> {
-    /// Runs two closures, at the same time if that is allowed.
+    /// Runs two closures, the work of a task's split, at the same time if that is allowed.
     fn both<R: Send>(
         &self,
+        task: &Task,
         first: impl FnOnce() -> R + Send,
         second: impl FnOnce() -> R + Send,
     ) -> (R, R) {
-        if self.parallel { rayon::join(first, second) } else { (first(), second()) }
+        match self.parallel {
+            true if task.in_step => join_in_step(first, second),
+            true => rayon::join(first, second),
+            false => (first(), second()),
+        }
     }
 
     /// The tables of the two tasks of a split.
@@ -96,14 +126,23 @@ impl Run<'_> {
     }
 
     /// The tables of a task's nodes, in their order.
-    pub(super) fn forward(&self, task: &Task, tables: &mut [Table], mut leaves: Leaves<'_>) {
+    pub(super) fn forward(
+        &self,
+        task: &Task,
+        tables: &mut [Table],
+        mut leaves: Leaves<'_>,
+    ) -> Seen {
+        let mut seen = Seen::default();
         if let Some(split) = task.split.as_deref() {
             let (left, right) = Self::split_tables(task, split, tables);
             let (left_leaves, right_leaves) = self.split_leaves(split, &mut leaves);
-            self.both(
+            let (left, right) = self.both(
+                task,
                 || self.forward(&split[0], left, left_leaves),
                 || self.forward(&split[1], right, right_leaves),
             );
+            seen.add(left);
+            seen.add(right);
         }
         let start = task.nodes.start;
         for node in task.own_nodes() {
@@ -113,7 +152,7 @@ impl Run<'_> {
                 Kind::Leaf(_) => {}
                 Kind::Sum { forward, child, .. } => {
                     let table = &mut below[node - 1 - start];
-                    self.exponentiate(node - 1, child, table, &mut leaves);
+                    seen.add(self.exponentiate(node - 1, child, table, &mut leaves));
                     let value = self.value(node - 1, table, &leaves);
                     forward.multiply(value, &[1.0], &mut own.sums, self.parallel);
                     own.conclude(&[(child, table)], self.parallel);
@@ -124,8 +163,8 @@ impl Run<'_> {
                 }
                 Kind::Product { forward, left_node, left, right, .. } => {
                     let (a, b) = children(below, left_node - start);
-                    self.exponentiate(*left_node, left, a, &mut leaves);
-                    self.exponentiate(node - 1, right, b, &mut leaves);
+                    seen.add(self.exponentiate(*left_node, left, a, &mut leaves));
+                    seen.add(self.exponentiate(node - 1, right, b, &mut leaves));
                     let value_a = self.value(*left_node, a, &leaves);
                     let value_b = self.value(node - 1, b, &leaves);
                     forward.multiply(value_a, value_b, &mut own.sums, self.parallel);
@@ -137,24 +176,28 @@ impl Run<'_> {
                     }
                 }
             }
+            seen.uneven += usize::from(own.is_uneven_message());
         }
+        seen
     }
 
-    /// Makes the values of a node for its parent.
+    /// Makes the values of a node for its parent. Returns what was seen of a leaf.
     fn exponentiate(
         &self,
         node: usize,
         operand: &Operand,
         table: &mut Table,
         leaves: &mut Leaves<'_>,
-    ) {
+    ) -> Seen {
         let Some(cells) = self.program.leaf_cells(node) else {
-            return table.exponentiate(operand, self.parallel);
+            table.exponentiate(operand, self.parallel);
+            return Seen::default();
         };
-        let (log, stepped, value) = leaves.read(cells);
-        table.square = stepped.square;
-        let (onto, extremes) = (&operand.onto_kept, stepped.extremes);
+        let (log, Stepped { extremes, square }, value) = leaves.read(cells);
+        let onto = &operand.onto_kept;
         table.shift = exp_rows(onto, log, extremes, &mut table.rows, value, self.parallel);
+        let drifted = matches!(table.shift, Shift::Common(largest) if largest.abs() > DRIFTED);
+        Seen { square, uneven: 0, drifted }
     }
 
     /// The way back, from the adjoint of the task's last node. Returns whether tiny sums mattered: more than
@@ -229,6 +272,7 @@ impl Run<'_> {
             let (left, right) = Self::split_tables(task, split, tables);
             let (left_leaves, right_leaves) = self.split_leaves(split, &mut leaves);
             let (left, right) = self.both(
+                task,
                 || self.backward(&split[0], left, left_leaves, noticeable),
                 || self.backward(&split[1], right, right_leaves, noticeable),
             );
@@ -281,6 +325,7 @@ impl Run<'_> {
         if let Some(split) = task.split.as_deref() {
             let (left, right) = Self::split_tables(task, split, tables);
             self.both(
+                task,
                 || self.maximum(&split[0], left, potentials),
                 || self.maximum(&split[1], right, potentials),
             );

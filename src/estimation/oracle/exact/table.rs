@@ -17,10 +17,7 @@ const LARGEST: f64 = 20.0;
 
 /// The logarithm of the share of the largest sum that the smallest one of an even table has at least:
 /// far enough from sums that do not stand for themselves for a few more steps.
-const EVEN: f64 = 0.25 * SMALLEST;
-
-/// Potentials that size have lost three digits.
-const DRIFTED: f64 = 1000.0;
+const EVEN: f64 = 0.5 * SMALLEST;
 
 /// The numbers of one node.
 ///
@@ -49,8 +46,8 @@ pub(super) struct Table {
     /// On the way back: the derivative of N ln Z by the values, or, for a table that is not plain,
     /// the marginal. Empty for a leaf that absorbs its sibling.
     pub(super) adjoint: Vec<f64>,
-    /// For a leaf: what a step on a distance saw of its square.
-    pub(super) square: f64,
+    /// Whether it is a message whose evenness matters.
+    pub(super) message: bool,
 }
 
 impl Table {
@@ -75,7 +72,7 @@ impl Table {
             log: zeros(cells),
             value: zeros(cells),
             shift: Shift::Common(0.0),
-            square: 0.0,
+            message: false,
             rows: Rows::new(rows),
             adjoint: zeros(adjoint),
         }
@@ -104,15 +101,9 @@ impl Table {
         }
     }
 
-    /// Whether, when the sums were found, none was far below the largest.
-    pub(super) fn is_even(&self) -> bool {
-        self.even
-    }
-
-    /// Whether a leaf's largest potential is so far from 0 that digits are lost.
-    pub(super) fn has_drifted(&self) -> bool {
-        self.sums.is_empty()
-            && matches!(self.shift, Shift::Common(largest) if largest.abs() > DRIFTED)
+    /// Whether it is a message of which some sum was far below the largest.
+    pub(super) fn is_uneven_message(&self) -> bool {
+        self.message && !self.even
     }
 
     /// Given the sums, and the children as the node sees them, finds the table. Every sum of a

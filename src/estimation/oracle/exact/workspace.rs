@@ -2,7 +2,7 @@
 
 use super::leaves::Leaves;
 use super::program::{Kind, Program, Task};
-use super::run::Run;
+use super::run::{Run, Seen};
 use super::table::Table;
 use crate::factor::Potentials;
 
@@ -12,6 +12,7 @@ const NOTICEABLE: f64 = 1e-25;
 /// The tables of all nodes.
 pub(super) struct Workspace {
     tables: Vec<Table>,
+    seen: Seen,
 }
 
 impl Workspace {
@@ -42,7 +43,7 @@ impl Workspace {
                 _ => Table::of_node(cells, rows[node]),
             }
         };
-        Self { tables: (0..instructions.len()).map(table).collect() }
+        Self { tables: (0..instructions.len()).map(table).collect(), seen: Seen::default() }
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -56,17 +57,19 @@ impl Workspace {
 
     /// Computes every table and returns ln Z, of the attributes in tables.
     pub(super) fn forward(&mut self, run: &Run<'_>, leaves: &mut Leaves<'_>) -> f64 {
+        self.seen = Seen::default();
         let each = |task: &Task| {
             let tables = &mut self.tables[task.nodes.clone()];
             match run.program.leaf_cells(task.nodes.end - 1) {
                 // A table over no attributes, or only over attributes with a single value.
                 Some(cells) => {
                     let (log, stepped, _) = leaves.read(cells);
-                    tables[0].square = stepped.square;
+                    self.seen.square += stepped.square;
                     log[0]
                 }
                 None => {
-                    run.forward(task, tables, leaves.part(run.program.cells(&task.leaves)));
+                    let leaves = leaves.part(run.program.cells(&task.leaves));
+                    self.seen.add(run.forward(task, tables, leaves));
                     tables.last_mut().expect("a task has nodes").conclude_root()
                 }
             }
@@ -74,10 +77,9 @@ impl Workspace {
         run.program.tasks.iter().map(each).sum()
     }
 
-    /// After [`forward`](Self::forward) with a step on a distance: |omega - y|^2. Table by table, so that
-    /// it does not depend on the threads.
-    pub(super) fn square(&self) -> f64 {
-        self.tables.iter().map(|table| table.square).sum()
+    /// What the last call of [`forward`](Self::forward) saw.
+    pub(super) fn seen(&self) -> Seen {
+        self.seen
     }
 
     /// After [`forward`](Self::forward) with a finite result: the marginals of all leaves, scaled
