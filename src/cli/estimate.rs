@@ -142,10 +142,10 @@ impl EstimateArgs {
         }
         drop(spinner);
         if let (Some(path), Some(start)) = (&self.warm_start, &warm_start)
-            && !shares_a_clique(start, &estimate.model)
+            && !fits_somewhere(start, &estimate.model)
         {
             eprintln!(
-                "note: {} has no clique in common with the problem; the estimate began with the \
+                "note: no clique of {} is part of one of the problem's; the estimate began with the \
                  uniform distribution",
                 path.display()
             );
@@ -258,13 +258,15 @@ impl EstimateArgs {
     }
 }
 
-/// Whether a table of one model fits the other, so that an estimate can begin with it.
-fn shares_a_clique(one: &Model, other: &Model) -> bool {
-    let names = |model: &Model| -> BTreeSet<Vec<String>> {
+/// Whether a table of one model fits into one of the other, so that an estimate can begin with it.
+fn fits_somewhere(one: &Model, other: &Model) -> bool {
+    let names = |model: &Model| -> Vec<BTreeSet<String>> {
         let names = |clique| model.domain().names(clique).into_iter().map(String::from).collect();
         model.layout().cliques().iter().map(names).collect()
     };
-    !names(one).is_disjoint(&names(other))
+    let larger = names(other);
+    let fits = |clique: &BTreeSet<String>| larger.iter().any(|larger| clique.is_subset(larger));
+    names(one).iter().any(|clique| !clique.is_empty() && fits(clique))
 }
 
 /// What `--json` prints.

@@ -40,8 +40,8 @@ pub fn add_exp(x: &mut [f64], y: &[f64]) {
     exp_all(x);
 }
 
-/// x /= y for each pair with y >= `tiny`, 0 if that is below 1e-152; x is not negative. Where y is less, x becomes 0 and y becomes minus what x
-/// was. Returns the sum of all such x, which are not negative.
+/// x /= y for each pair with y >= `tiny`, 0 if that is below 1e-152; x is not negative. Where y is less, x
+/// becomes 0 and y becomes minus what x was. Returns the sum of all such x.
 pub fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: bool) -> f64 {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(x: &mut [f64], y: &mut [f64], tiny: f64) -> f64 {

@@ -12,7 +12,7 @@ use super::faint::FAINT_LOG;
 use super::strided::Projection;
 
 /// Tables with fewer cells are not shared among threads.
-pub(super) const PARALLEL: usize = 1 << 15;
+pub const PARALLEL: usize = 1 << 15;
 /// Cells that one thread handles at a time.
 pub(super) const BLOCK: usize = 1 << 14;
 
@@ -72,8 +72,8 @@ impl Rows {
     }
 }
 
-/// Takes a shift out of each row and writes exp(cell - shift) to `to`, or 0 where that is faint. The shift is the largest cell
-/// of `big`, if no row is far below it; else the row's own maximum, written to `rows`. A row
+/// Takes a shift out of each row and writes exp(cell - shift) to `to`, or 0 where that is faint. The shift
+/// is the largest cell of `big`, if no row is far below it; else the row's own maximum, written to `rows`. A row
 /// without finite cells has zeros. `extremes` are those of `big`. The `rows` are those of the same
 /// projection every time; what they were before makes no difference but to the time it takes.
 pub fn exp_rows(

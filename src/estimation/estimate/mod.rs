@@ -5,6 +5,7 @@ mod memory;
 mod rounded;
 mod settings;
 mod spectral;
+mod warm_start;
 
 pub use evidence::{Evidence, Likelihood, Observed, StructuralZeros};
 pub use memory::half_of_the_machine;
@@ -101,8 +102,8 @@ pub enum EstimateError {
 
 /// Fits a graphical model to evidence.
 ///
-/// `warm_start` gives potentials to begin with, for the cliques that it shares with the evidence;
-/// the optimum does not depend on it where it is unique.
+/// `warm_start` gives potentials to begin with, for those of its cliques that are part of a clique of the
+/// evidence; the optimum does not depend on it where it is unique.
 pub fn estimate(
     evidence: &Evidence<'_>,
     settings: &Settings,
@@ -134,7 +135,7 @@ fn estimate_here(
     evidence.exclude(&mut base);
     let mut start = base.clone();
     if let Some(model) = warm_start {
-        begin_with(model, &mut start);
+        warm_start::begin_with(model, &mut start);
     }
     let mut marginals = Marginals::zeros(&layout);
     if oracle.marginals(&start, evidence.total, &mut marginals) == f64::NEG_INFINITY {
@@ -345,24 +346,4 @@ fn minimise(
     }
     let mut objective = Objective { oracle, loss: loss.as_loss(), base, total };
     optimiser.minimise(&mut objective, start, &mut Watch::new(stopping, tell))
-}
-
-/// Copies potentials of cliques that both have, where they are finite.
-fn begin_with(model: &Model, start: &mut Potentials) {
-    let layout = Arc::clone(start.layout());
-    for (index, clique) in layout.cliques().iter().enumerate() {
-        let names = layout.domain().names(clique);
-        let known = model.layout().cliques().iter().position(|other| {
-            model.domain().names(other) == names
-                && model.domain().shape(other) == layout.domain().shape(clique)
-        });
-        if let Some(known) = known {
-            let from = model.potentials().table(known);
-            for (cell, &potential) in start.table_mut(index).iter_mut().zip(from) {
-                if potential.is_finite() {
-                    *cell += potential;
-                }
-            }
-        }
-    }
 }

@@ -179,7 +179,7 @@ impl Stepper {
         }
     }
 
-    /// Offers the oracle to replace potentials that strain it, `exactly` if they are going to be judged.
+    /// Offers the oracle to replace potentials that strain it, `exactly` if they are going to be looked at.
     pub(super) fn relieve(
         &mut self,
         objective: &mut Objective<'_>,

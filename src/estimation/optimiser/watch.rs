@@ -256,9 +256,11 @@ impl<'a> Watch<'a> {
     pub(super) fn finish(
         &mut self,
         objective: &mut Objective<'_>,
-        last: Iterate,
+        mut last: Iterate,
         reason: Reason,
     ) -> Outcome {
+        // A run that ends without a look may end where sums were tiny.
+        objective.relieve(&mut last, true);
         let loss = objective.value(&last.marginals);
         let best = self.best.take();
         if best.as_ref().is_none_or(|best| loss < best.loss) {

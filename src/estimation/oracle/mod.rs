@@ -45,10 +45,10 @@ pub trait MarginalOracle: Send {
         Landing { log_z, square: stepped.square }
     }
 
-    /// Gives the oracle the chance to replace potentials by equivalent ones that it can handle
-    /// faster and with less rounding: the sum over C of theta_C(x_C) changes by the same number for
-    /// every record x. An optimiser offers this after a call, between iterations. An oracle may leave
-    /// strained potentials as they are for a while unless marginals are wanted `exactly`.
+    /// Gives the oracle the chance to replace the potentials of its last call by equivalent ones that it can
+    /// handle faster and with less rounding: the sum over C of theta_C(x_C) changes by the same number for
+    /// every record x. An optimiser offers this after a call, between iterations. An oracle may leave strained
+    /// potentials as they are for a while unless marginals are wanted `exactly`.
     fn relieve(&mut self, _potentials: &mut Potentials, _exactly: bool) -> Relieved {
         Relieved::No
     }

@@ -54,6 +54,7 @@ fn absorb<const N: usize>(
             let slopes = Slopes::Row(&d[row * n..][..n]);
             adjoint[at_other] += across_other::<N>(cells, other[at_other], &slopes);
         }),
+        // (Nothing is repeated along a row that a factor has.)
         Inner::Sum | Inner::Repeat => each_row!(|cells, row, at_other| {
             adjoint[at_other] += across_other::<N>(cells, other[at_other], &Slopes::One(d[row]));
         }),

@@ -53,8 +53,8 @@ impl RowAxis {
     }
 }
 
-/// The axis for tiles among `axes` (innermost first), if there is any, and whether the factor that they share is B. With
-/// `may_swap` it may be either, else it can only be A.
+/// The axis for tiles among `axes` (innermost first), if there is any, and whether the factor that they
+/// share is B. With `may_swap` it may be either, else it can only be A.
 pub(super) fn choose(
     axes: &[RowAxis],
     cells: [usize; 2],

@@ -40,7 +40,8 @@ pub(super) struct Conditioning {
     moves: [Vec<f64>; 2],
     /// Where each begins, and where the last one ends.
     starts: Vec<usize>,
-    /// How many messages were uneven in the first call after the last conditioning, once there was one.
+    /// How many messages were uneven when relief was first offered after the last conditioning, once it was;
+    /// none before the first one.
     left: Option<usize>,
 }
 
@@ -102,11 +103,6 @@ impl Conditioning {
         Some(found)
     }
 
-    /// Memory that it holds.
-    pub(super) fn bytes(&self) -> usize {
-        8 * self.moves.iter().map(Vec::len).sum::<usize>()
-    }
-
     /// Marks the tables that are messages.
     pub(super) fn mark(&self, tables: &mut [Table]) {
         self.messages.iter().for_each(|&node| tables[node].message = true);
@@ -120,10 +116,12 @@ impl Conditioning {
     }
 
     /// Moves all messages of the last call, less their largest values, and
-    /// [lowers](super::gauge::lower_table) every table. Returns by how much ln Z is less.
+    /// [lowers](super::gauge::lower_table) every table. What is known of tiny sums is moved if they were
+    /// `mended`. Returns by how much ln Z is less.
     pub(super) fn apply(
         &mut self,
         tables: &mut [Table],
+        mended: bool,
         potentials: &mut Potentials,
         parallel: bool,
     ) -> f64 {
@@ -135,7 +133,7 @@ impl Conditioning {
         let [to, from] = &mut self.moves;
         let (to, from) = (parts(to, &self.starts), parts(from, &self.starts));
         let moves = self.messages.par_iter().zip(to).zip(from).with_min_len(at_once);
-        moves.for_each(|((&node, to), from)| take_out(&tables[node].log, to, from));
+        moves.for_each(|((&node, to), from)| take_out(&tables[node], mended, to, from));
         let layout = Arc::clone(potentials.layout());
         let mut starts: Vec<usize> =
             (0..self.shares.len()).map(|i| layout.range(i).start).collect();
@@ -153,13 +151,17 @@ impl Conditioning {
     }
 }
 
-/// What is added to the table that takes in a message with these logarithms, and to the one that it comes
-/// from.
-fn take_out(log: &[f64], to: &mut [f64], from: &mut [f64]) {
-    let largest = maximum(log);
-    for ((log, to), from) in log.iter().zip(to).zip(from) {
-        // What is impossible for one table is so for the other; where everything is, nothing is moved.
-        *to = if largest.is_finite() { log - largest } else { 0.0 };
+/// What is added to the table that takes in a message, and to the one that it comes from.
+fn take_out(message: &Table, mended: bool, to: &mut [f64], from: &mut [f64]) {
+    let largest = maximum(&message.log);
+    let sums = message.sums.iter().zip(&message.log);
+    for (((&sum, log), to), from) in sums.zip(to).zip(from) {
+        // On the way back tiny sums have become something else. Most belong to what is impossible, of which
+        // an invented number would go on and on from table to table. Where everything is impossible,
+        // nothing is moved.
+        let is_known = largest.is_finite() && (mended || sum > 0.0);
+        *to = if is_known { log - largest } else { 0.0 };
+        // What is impossible for one table is so for the other.
         *from = if to.is_finite() { -*to } else { 0.0 };
     }
 }

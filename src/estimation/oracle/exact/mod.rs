@@ -52,7 +52,7 @@ const RELIEVED_EVERY: usize = 16;
 /// How potentials are replaced by others that mean the same model.
 enum Relief {
     Conditioning(Conditioning),
-    /// For other trees, made when it is needed first.
+    /// For other trees, made when sums are tiny first.
     Gauge(Option<Gauge>),
 }
 
@@ -91,15 +91,6 @@ impl Exact {
     pub fn with_threads(mut self, parallel: bool) -> Self {
         self.parallel = parallel;
         self
-    }
-
-    /// Memory that the oracle holds.
-    pub fn bytes(&self) -> usize {
-        let relief = match &self.relief {
-            Relief::Conditioning(conditioning) => conditioning.bytes(),
-            Relief::Gauge(_) => 0,
-        };
-        self.workspace.bytes() + relief
     }
 
     /// Writes marginals and returns ln Z; `None` when tiny sums mattered that were not mended.
@@ -160,7 +151,8 @@ impl MarginalOracle for Exact {
                 if !conditioning.is_due(self.workspace.seen()) && !strained {
                     return Relieved::No;
                 }
-                conditioning.apply(self.workspace.tables_mut(), potentials, self.parallel)
+                let tables = self.workspace.tables_mut();
+                conditioning.apply(tables, self.mends, potentials, self.parallel)
             }
             Relief::Gauge(_) if !strained => return Relieved::No,
             Relief::Gauge(gauge) => {

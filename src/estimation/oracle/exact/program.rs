@@ -8,6 +8,7 @@ use crate::domain::{Clique, Domain};
 use crate::estimation::contraction::{ContractionTree, Step};
 use crate::factor::CliqueLayout;
 use crate::numeric::contraction::{Axis, Contraction};
+use crate::numeric::shift::PARALLEL;
 use crate::numeric::strided::Projection;
 
 /// One node of the tree.
@@ -36,7 +37,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Whether several threads work on the node together.
+    /// Whether several threads work on the node's product together.
     fn is_shared(&self) -> bool {
         match self {
             Self::Leaf(_) => false,
@@ -145,7 +146,10 @@ impl Program {
         let task = |&root: &usize| {
             let mut task = divide(tree, &instructions, &work, root);
             let alone = |part: &Task| {
-                let shared = |node: usize| instructions[node].kind.is_shared();
+                let shared = |node: usize| {
+                    let Instruction { cells, kind } = &instructions[node];
+                    *cells >= PARALLEL || kind.is_shared()
+                };
                 part.split.is_none() && !part.nodes.clone().any(shared)
             };
             task.in_step = task.split.as_deref().is_some_and(|parts| parts.iter().all(alone));

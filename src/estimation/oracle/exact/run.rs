@@ -27,7 +27,7 @@ use super::table::Table;
 use crate::factor::Potentials;
 use crate::numeric::contraction::Contraction;
 use crate::numeric::pointwise::multiply_assign;
-use crate::numeric::shift::{Shift, exp_rows};
+use crate::numeric::shift::exp_rows;
 use crate::numeric::step::Stepped;
 
 /// A share of what is noticeable that all cells together do not make so.
@@ -196,7 +196,7 @@ impl Run<'_> {
         let (log, Stepped { extremes, square }, value) = leaves.read(cells);
         let onto = &operand.onto_kept;
         table.shift = exp_rows(onto, log, extremes, &mut table.rows, value, self.parallel);
-        let drifted = matches!(table.shift, Shift::Common(largest) if largest.abs() > DRIFTED);
+        let drifted = extremes[1].is_finite() && extremes[1].abs() > DRIFTED;
         Seen { square, uneven: 0, drifted }
     }
 

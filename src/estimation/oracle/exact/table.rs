@@ -78,11 +78,6 @@ impl Table {
         }
     }
 
-    /// The node's own tables, without a leaf's, which are elsewhere.
-    pub(super) fn bytes(&self) -> usize {
-        8 * (3 * self.sums.len() + 2 * self.rows.maxima.len() + self.adjoint.len())
-    }
-
     /// The exponentials that the parent multiplies.
     pub(super) fn value(&self) -> &[f64] {
         if self.plain.is_some() { &self.sums } else { &self.value }
@@ -123,7 +118,10 @@ impl Table {
         let stands_for_itself = smallest >= SMALLEST.exp() && largest <= LARGEST.exp();
         self.plain = stands_for_itself.then_some(constant);
         self.largest = if stands_for_itself { largest } else { 1.0 };
-        self.even = smallest > largest * EVEN.exp();
+        let is_even = |smallest: f64| smallest > largest * EVEN.exp();
+        // What is impossible is not uneven.
+        let excludes = self.message && one_number && smallest == 0.0;
+        self.even = is_even(if excludes { smallest_positive(&self.sums) } else { smallest });
         if self.plain.is_none() {
             let of_rows = children.iter().filter(|(_, child)| child.shift == Shift::OfRows);
             let rows =
@@ -147,7 +145,9 @@ impl Table {
     /// At the root, which has one cell: its logarithm.
     pub(super) fn conclude_root(&mut self) -> f64 {
         self.form_log(false);
-        self.plain = None;
+        if self.plain.take().is_some() {
+            self.tiny = self.tiny.min(self.sums[0]);
+        }
         self.log[0]
     }
 
@@ -184,7 +184,8 @@ impl Table {
     /// Makes sure that the logarithms of all cells are at hand. The table may still be plain.
     pub(super) fn form_log(&mut self, parallel: bool) {
         if let Some(constant) = self.plain {
-            ln_plus_rows(&self.sums, self.tiny, constant, [], &mut self.log, parallel);
+            // Sums that stand for themselves are trusted, however small.
+            ln_plus_rows(&self.sums, f64::MIN_POSITIVE, constant, [], &mut self.log, parallel);
         }
     }
 
@@ -196,4 +197,8 @@ impl Table {
             forward.log_multiply_where(logs[0], logs[1], log, has_tiny, parallel);
         }
     }
+}
+
+fn smallest_positive(values: &[f64]) -> f64 {
+    values.iter().copied().filter(|&value| value > 0.0).fold(f64::INFINITY, f64::min)
 }

@@ -46,10 +46,6 @@ impl Workspace {
         Self { tables: (0..instructions.len()).map(table).collect(), seen: Seen::default() }
     }
 
-    pub(super) fn bytes(&self) -> usize {
-        self.tables.iter().map(Table::bytes).sum()
-    }
-
     /// The tables of all nodes, as the last call left them.
     pub(super) fn tables_mut(&mut self) -> &mut [Table] {
         &mut self.tables
@@ -61,7 +57,7 @@ impl Workspace {
         let each = |task: &Task| {
             let tables = &mut self.tables[task.nodes.clone()];
             match run.program.leaf_cells(task.nodes.end - 1) {
-                // A table over no attributes, or only over attributes with a single value.
+                // A table over no attributes.
                 Some(cells) => {
                     let (log, stepped, _) = leaves.read(cells);
                     self.seen.square += stepped.square;
