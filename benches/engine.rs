@@ -1,15 +1,13 @@
 //! The engine's hot paths. `cargo bench`; `scripts/compare_mbi.py` sets them beside a peer.
 
 use divan::{Bencher, black_box};
-use pgmbench::domain::{Clique, Domain};
-use pgmbench::estimation::junction_tree::JunctionTree;
-use pgmbench::estimation::model::{Model, Sampling};
-use pgmbench::estimation::oracle::{Descent, Exact, MarginalOracle};
-use pgmbench::factor::{Marginals, Potentials};
-use pgmbench::numeric::step::DistanceStep;
-use pgmbench::privacy::{
-    Budget, Epsilon, Neighbours, NoiseSource, NumberLine, Rho, SeedPath, Sensitivity, Share,
-};
+use dp::{Budget, Epsilon, Neighbours, NoiseSource, NumberLine, Rho, SeedPath, Sensitivity, Share};
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::factor::{Marginals, Potentials};
+use private_pgm::junction_tree::JunctionTree;
+use private_pgm::model::{Model, Sampling};
+use private_pgm::numeric::step::DistanceStep;
+use private_pgm::oracle::{Descent, Exact, MarginalOracle};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -149,7 +147,7 @@ fn noise_source() -> NoiseSource {
     NoiseSource::seeded(&SeedPath::new("bench", "noise"))
 }
 
-fn share(total: impl Into<pgmbench::privacy::Guarantee>) -> Share {
+fn share(total: impl Into<dp::Guarantee>) -> Share {
     Budget::new(total, Neighbours::AddRemove).rest().unwrap()
 }
 

@@ -5,14 +5,14 @@
 
 use divan::{Bencher, black_box};
 use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
-use pgmbench::domain::{Clique, Domain};
-use pgmbench::factor::Factor;
 use pgmbench::postprocess::admm::Settings;
 use pgmbench::postprocess::contingency::{self, PublicMarginals};
 use pgmbench::postprocess::histogram;
 use pgmbench::postprocess::htree::HTree;
 use pgmbench::postprocess::proximal::Objective;
 use pgmbench::postprocess::tree::Tree;
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::factor::Factor;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 

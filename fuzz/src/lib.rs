@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use pgmbench::config::Source;
 use pgmbench::data::{Registry, Schema, infer};
-use pgmbench::domain::{Clique, Domain};
-use pgmbench::estimation::model::Model;
-use pgmbench::privacy::{Delta, Epsilon, Guarantee, Ledger, Neighbours, Rho};
-use pgmbench::problem::{FactoredQuery, Problem};
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::model::Model;
+use dp::{Delta, Epsilon, Guarantee, Ledger, Neighbours, Rho};
+use private_pgm::problem::{FactoredQuery, Problem};
 use pgmbench::results::Metric;
 use pgmbench::results::claims::Claim;
 use pgmbench::results::manifest::Manifest;
@@ -48,7 +48,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "problem",
         read: problem,
-        seeds: &["../docs/example.json", "../tests/golden/chain.json", "seeds/problem"],
+        seeds: &["../docs/example.json", "../crates/private-pgm/tests/golden/chain.json", "seeds/problem"],
     },
     Target { name: "model", read: model, seeds: &["seeds/model"] },
     Target { name: "results", read: results, seeds: &["seeds/results"] },
@@ -110,7 +110,7 @@ pub fn problem(bytes: &[u8]) -> bool {
 /// header ends with its line, and the potentials follow.
 pub fn model(bytes: &[u8]) -> bool {
     let folder = Folder::new();
-    let _ = Model::read(folder.file("raw.pgm", bytes));
+    let _ = Model::read(bytes, bytes.len() as u64);
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (header, rest) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
     let potentials = &rest[..rest.len() / 8 * 8];
@@ -122,7 +122,7 @@ pub fn model(bytes: &[u8]) -> bool {
     whole.extend_from_slice(potentials);
     let checksum = blake3::hash(&whole);
     whole.extend_from_slice(checksum.as_bytes());
-    let Ok(model) = Model::read(folder.file("model.pgm", &whole)) else { return false };
+    let Ok(model) = Model::read(&whole[..], whole.len() as u64) else { return false };
     // Asking a large one takes its time, rightly.
     let domain = model.domain().clone();
     let cells: f64 = domain.ids().map(|id| domain.size(id) as f64).product();

@@ -1,10 +1,11 @@
 //! Pairs of neighbouring data sets that bring out what a mechanism gives away.
 
 use crate::data::{CodesError, Dataset, Provenance};
-use crate::domain::{AttributeId, Clique, Domain, DomainError};
 use crate::mechanism::Kind;
-use crate::privacy::Neighbours;
-use crate::workload::{QueryError, Workload};
+use crate::workload::Workload;
+use dp::Neighbours;
+use private_pgm::domain::{AttributeId, Clique, Domain, DomainError};
+use private_pgm::query::QueryError;
 
 /// Two neighbouring data sets, and how the mechanism is run on them.
 pub struct Case {

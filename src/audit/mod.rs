@@ -34,18 +34,18 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::data::{Dataset, MarginalTooLarge};
-use crate::estimation::estimate::Settings;
-use crate::estimation::estimator::Pgm;
 use crate::mechanism::{
     GuaranteeKind, Kind, Mechanism, MechanismError, Noise,
     ParameterError as MechanismParameterError, Task,
 };
-use crate::privacy::{
+use dp::{
     Budget, Delta, Epsilon, Guarantee, LedgerError, Neighbours, NoiseSource, ParameterError, Rho,
     SeedPath,
 };
 use event::Event;
 use observation::Observation;
+use private_pgm::baselines::Pgm;
+use private_pgm::fit::Settings;
 
 /// What is audited, and how thoroughly.
 #[derive(Clone, Copy, Debug)]

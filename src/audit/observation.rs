@@ -5,11 +5,11 @@ use std::hash::{Hash, Hasher};
 
 use super::AuditError;
 use crate::data::Dataset;
-use crate::estimation::estimate::Likelihood;
-use crate::estimation::loss::Measurement;
-use crate::factor::{CliqueLayout, Marginals, Projectable};
 use crate::mechanism::{Published, Release};
 use crate::workload::SubWorkload;
+use private_pgm::factor::{CliqueLayout, Marginals, Projectable};
+use private_pgm::fit::Likelihood;
+use private_pgm::loss::Measurement;
 
 /// One release, as numbers that may tell two data sets apart.
 ///

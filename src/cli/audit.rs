@@ -1,9 +1,9 @@
 //! `pgmbench audit`.
 
 use clap::Args;
+use dp::{Delta, Epsilon, Neighbours, Provenance};
 use pgmbench::audit::{Finding, Request, audit};
 use pgmbench::experiment::{Kind, MECHANISMS};
-use pgmbench::privacy::{Delta, Epsilon, Neighbours, Provenance};
 use serde_json::json;
 
 use super::budget::{delta, epsilon};

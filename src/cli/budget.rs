@@ -1,6 +1,6 @@
 //! Privacy parameters as arguments, refused before anything else happens.
 
-use pgmbench::privacy::{Delta, Epsilon};
+use dp::{Delta, Epsilon};
 
 pub(crate) fn epsilon(text: &str) -> Result<Epsilon, String> {
     Epsilon::requested(number(text)?).map_err(|error| error.to_string())

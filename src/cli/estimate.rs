@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use pgmbench::config::ByteSize;
-use pgmbench::estimation::estimate::{
-    self, Estimate, EstimateError, OracleKind, Settings, Update, estimate,
-};
-use pgmbench::estimation::loss::Norm;
-use pgmbench::estimation::model::{Model, Origin};
-use pgmbench::estimation::optimiser::{self, StepSize};
-use pgmbench::problem::Problem;
+use private_pgm::fit::{self, Estimate, EstimateError, OracleKind, Settings, Update, estimate};
+use private_pgm::loss::Norm;
+use private_pgm::model::{Model, Origin};
+use private_pgm::optimiser::{self, StepSize};
+use private_pgm::problem::Problem;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::engine_files::{read_model, read_problem, write_model};
 use super::failure::{Blame, Failure};
 use super::output::{check_output, print, print_json};
 use super::peak_memory::peak_bytes;
@@ -118,8 +117,7 @@ fn not_negative(text: &str) -> Result<f64, String> {
 impl EstimateArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.check()?;
-        let problem =
-            Problem::read(&self.problem).map_err(|error| Failure::in_file(&self.problem, error))?;
+        let problem = read_problem(&self.problem)?;
         let warm_start = match &self.warm_start {
             Some(path) => Some(self.read_start(path, &problem)?),
             None => None,
@@ -161,7 +159,7 @@ impl EstimateArgs {
     /// The model to start from, whose attributes must be those of the problem where they have the
     /// same name.
     fn read_start(&self, path: &Path, problem: &Problem) -> Result<Model, Failure> {
-        let model = Model::read(path).or_input(path.display())?;
+        let model = read_model(path)?;
         let domain = model.domain();
         for &id in domain.declared() {
             let (name, size) = (domain.name(id), domain.size(id));
@@ -200,7 +198,7 @@ impl EstimateArgs {
             Some(path) => Some((trace.stage(path).or_unexpected(cannot_write(path))?, path)),
             None => None,
         };
-        model.write(&self.out).or_unexpected(cannot_write(&self.out))?;
+        write_model(model, &self.out)?;
         match trace {
             Some((file, path)) => file.commit().or_unexpected(cannot_write(path)),
             None => Ok(()),
@@ -232,12 +230,12 @@ impl EstimateArgs {
         };
         Settings {
             algorithm: match self.algorithm {
-                Algorithm::Auto => estimate::Algorithm::Auto,
-                Algorithm::Mirror => estimate::Algorithm::Mirror(step),
+                Algorithm::Auto => fit::Algorithm::Auto,
+                Algorithm::Mirror => fit::Algorithm::Mirror(step),
                 Algorithm::Accelerated => {
-                    estimate::Algorithm::Accelerated(optimiser::Constant::Smoothness)
+                    fit::Algorithm::Accelerated(optimiser::Constant::Smoothness)
                 }
-                Algorithm::Lbfgs => estimate::Algorithm::Lbfgs,
+                Algorithm::Lbfgs => fit::Algorithm::Lbfgs,
             },
             norm: match self.loss {
                 LossNorm::L1 => Norm::L1,

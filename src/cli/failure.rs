@@ -1,9 +1,6 @@
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::ExitCode;
-
-use pgmbench::problem::ProblemError;
 
 /// Why a command ended without its result.
 #[derive(Debug)]
@@ -21,14 +18,6 @@ impl Failure {
     /// Input that has to change, in words.
     pub(crate) fn input(message: impl Display) -> Self {
         Self::Input(anyhow::anyhow!("{message}"))
-    }
-
-    /// A file with a problem or with queries that cannot be used.
-    pub(crate) fn in_file(path: &Path, error: ProblemError) -> Self {
-        match error {
-            ProblemError::Io { .. } => Self::Input(error.into()),
-            _ => Self::Input(anyhow::Error::new(error).context(path.display().to_string())),
-        }
     }
 
     /// Tells the user, and the shell.

@@ -10,6 +10,7 @@ mod collect;
 mod completions;
 mod conclude;
 mod datasets;
+mod engine_files;
 mod estimate;
 mod experiment_args;
 mod failure;

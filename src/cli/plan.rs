@@ -3,7 +3,7 @@
 use clap::Args;
 use pgmbench::experiment::PlannedMechanism;
 
-use pgmbench::numeric::bytes::Bytes;
+use private_pgm::numeric::bytes::Bytes;
 
 use super::about::About;
 use super::experiment_args::ExperimentArgs;

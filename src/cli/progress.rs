@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use pgmbench::storage::NewFile;
 
-use pgmbench::estimation::estimate::Update;
+use private_pgm::fit::Update;
 
 /// How often the spinner turns.
 const TURN: Duration = Duration::from_millis(120);
@@ -64,12 +64,12 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pgmbench::factor::{CliqueLayout, Marginals};
+    use private_pgm::factor::{CliqueLayout, Marginals};
 
     #[test]
     fn numbers_that_were_not_computed_are_empty_fields() {
         let mut trace = Trace::new();
-        let domain = pgmbench::domain::Domain::new([("a", 2)]).unwrap();
+        let domain = private_pgm::domain::Domain::new([("a", 2)]).unwrap();
         let marginals = Marginals::zeros(&CliqueLayout::new(domain, vec![]));
         trace.record(&Update {
             iteration: 3,

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use pgmbench::domain::{AttributeId, Clique, Domain};
-use pgmbench::estimation::model::{Calibrated, InferenceError, Model};
-use pgmbench::estimation::oracle::{Loopy, LoopyError, LoopyOptions};
-use pgmbench::factor::{CliqueLayout, Projectable};
-use pgmbench::problem::FactoredQuery;
-use pgmbench::workload::QueryFactor;
+use private_pgm::domain::{AttributeId, Clique, Domain};
+use private_pgm::factor::{CliqueLayout, Projectable};
+use private_pgm::model::{Calibrated, InferenceError, Model};
+use private_pgm::oracle::{Loopy, LoopyError, LoopyOptions};
+use private_pgm::problem::FactoredQuery;
+use private_pgm::query::QueryFactor;
 use serde_json::{Map, json};
 
+use super::engine_files::{read_model, read_queries};
 use super::estimate::Oracle;
 use super::failure::{Blame, Failure};
 use super::output::{print, print_json};
@@ -68,7 +69,7 @@ enum Format {
 
 impl QueryArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let model = Model::read(&self.model).or_input(self.model.display())?;
+        let model = read_model(&self.model)?;
         if self.marginal.is_empty() && self.factored.is_none() {
             return describe(&model, self.format);
         }
@@ -78,8 +79,7 @@ impl QueryArgs {
         let asked = self.marginal.iter().map(|text| listed(domain, text, &given));
         let asked = asked.collect::<Result<Vec<_>, _>>()?;
         let factored = match &self.factored {
-            Some(path) => FactoredQuery::read_list(path, domain)
-                .map_err(|error| Failure::in_file(path, error))?,
+            Some(path) => read_queries(path, domain)?,
             None => Vec::new(),
         };
         let tables = match self.oracle(&model)? {

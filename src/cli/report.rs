@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pgmbench::numeric::bytes::Bytes;
 use pgmbench::report::{Experiment, ReportError, page};
 use pgmbench::storage::NewFile;
+use private_pgm::numeric::bytes::Bytes;
 
 use super::failure::{Blame, Failure};
 use super::output::{check_output, print};

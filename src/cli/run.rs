@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use pgmbench::experiment::{self, MEMORY, Options, Plan, Tally};
-use pgmbench::numeric::bytes::Bytes;
 use pgmbench::results::Shard;
 use pgmbench::results::manifest::{Manifest, Run};
 use pgmbench::results::store::Store;
+use private_pgm::numeric::bytes::Bytes;
 use serde_json::json;
 
 use super::conclude::Conclusion;

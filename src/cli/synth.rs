@@ -5,16 +5,17 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use pgmbench::estimation::estimate::half_of_the_machine;
-use pgmbench::estimation::model::{Model, Sampling};
-use pgmbench::numeric::bytes::Bytes;
-use pgmbench::privacy::Provenance;
+use dp::Provenance;
 use pgmbench::storage::NewFile;
+use private_pgm::fit::half_of_the_machine;
+use private_pgm::model::{Model, Sampling};
+use private_pgm::numeric::bytes::Bytes;
 use rand::rngs::SysRng;
 use rand::{SeedableRng, TryRng};
 use rand_chacha::ChaCha20Rng;
 use serde_json::json;
 
+use super::engine_files::read_model;
 use super::failure::{Blame, Failure};
 use super::output::{check_output, facts_path, print};
 
@@ -61,7 +62,7 @@ impl SynthArgs {
             let others = [("the model", &*self.model), ("the file with the records", &*self.out)];
             check_output(&facts_path(&self.out), &others)?;
         }
-        let model = Model::read(&self.model).or_input(self.model.display())?;
+        let model = read_model(&self.model)?;
         if let Some(origin) = model.origin().filter(|origin| !origin.oracle_is_exact) {
             eprintln!(
                 "note: this model was estimated with the {} oracle; records follow the exact \

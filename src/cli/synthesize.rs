@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dp::{Delta, Epsilon, Neighbours};
 use pgmbench::data::{Availability, Dataset, Entry, Missing, Registry, Schema, StandIn};
 use pgmbench::experiment::{SyntheticRelease, synthesize};
-use pgmbench::factor::Projectable;
-use pgmbench::privacy::{Delta, Epsilon, Neighbours};
 use pgmbench::storage::NewFile;
+use private_pgm::factor::Projectable;
 use serde_json::json;
 
 use super::budget::{delta, epsilon};

@@ -4,8 +4,8 @@ use thiserror::Error;
 
 use super::SourceFile;
 use super::column::Column;
-use crate::domain::{AttributeId, Clique, Domain};
-use crate::factor::{Factor, Projectable};
+use private_pgm::domain::{AttributeId, Clique, Domain};
+use private_pgm::factor::{Factor, Projectable};
 
 /// No marginal has more cells than this (our choice: 1 GiB of counts).
 pub const MAX_MARGINAL_CELLS: usize = 1 << 27;

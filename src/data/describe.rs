@@ -1,6 +1,6 @@
 use super::schema::{AttributeSchema, Kind, Missing, Schema};
 use super::{Dataset, Provenance};
-use crate::domain::AttributeId;
+use private_pgm::domain::AttributeId;
 
 /// What people want to know about a dataset.
 #[derive(Clone, Debug)]

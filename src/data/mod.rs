@@ -1,13 +1,13 @@
 //! Data on its way into the crate: files, the schemas that say what they mean, and the records
-//! that come out, as codes over a [`Domain`](crate::domain::Domain).
+//! that come out, as codes over a [`Domain`](private_pgm::domain::Domain).
 //!
 //! A dataset is a folder with a `schema.toml` ([`Schema`]) and the files that it names. The
 //! [`Registry`] finds it by name or by path:
 //!
 //! ```
 //! use pgmbench::data::Registry;
-//! use pgmbench::domain::Clique;
-//! use pgmbench::factor::Projectable;
+//! use private_pgm::domain::Clique;
+//! use private_pgm::factor::Projectable;
 //!
 //! let titanic = Registry::default().load("titanic")?;
 //! assert_eq!(titanic.len(), 1304);

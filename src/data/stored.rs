@@ -14,7 +14,7 @@ use super::column::Column;
 use super::schema::Schema;
 use super::source::{Source, SourceFile};
 use super::{DataError, Dataset, Provenance};
-use crate::factor::Projectable;
+use private_pgm::factor::Projectable;
 
 pub(super) const MANIFEST: &str = "manifest.toml";
 const RECORDS: &str = "records.bin.gz";

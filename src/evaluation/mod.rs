@@ -51,9 +51,9 @@ pub fn answers<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Domain;
-    use crate::numeric::matrix::Matrix;
-    use crate::workload::QueryMatrix;
+    use private_pgm::domain::Domain;
+    use private_pgm::numeric::matrix::Matrix;
+    use private_pgm::query::QueryMatrix;
 
     #[test]
     fn counts_below_zero_are_taken_for_zero_and_other_answers_are_not() {

@@ -1,11 +1,11 @@
 use crate::config::{Algorithm as Chosen, Constant, Decreasing, Estimation, Loss, Oracle, Step};
-use crate::estimation::estimate::{Algorithm, Lipschitz, OracleKind, Settings};
-use crate::estimation::estimator::{
+use private_pgm::baselines::{
     Estimator, FullLeastSquares, LocalLeastSquares, MultiplicativeWeights, Pgm,
 };
-use crate::estimation::loss::Norm;
-use crate::estimation::optimiser::{Constant as StepConstant, StepSize};
-use crate::numeric::lsmr::Stopping;
+use private_pgm::fit::{Algorithm, Lipschitz, OracleKind, Settings};
+use private_pgm::loss::Norm;
+use private_pgm::numeric::lsmr::Stopping;
+use private_pgm::optimiser::{Constant as StepConstant, StepSize};
 
 /// An estimator that an arm can name.
 pub struct ArmKind {

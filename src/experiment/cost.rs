@@ -2,8 +2,8 @@
 
 use super::{Plan, PlannedArm, PlannedRow, Trial};
 use crate::config::Algorithm;
-use crate::estimation::junction_tree::TreeSize;
 use crate::workload::Workload;
+use private_pgm::junction_tree::TreeSize;
 
 // Measured on a run of the paper's Figure 1 (release build, one core of a 2 GHz server). Ten times
 // off is possible; what matters is that large is told from small.

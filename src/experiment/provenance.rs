@@ -3,12 +3,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Case, Plan, PlannedData};
-use crate::domain::Domain;
-use crate::factor::Projectable;
 use crate::results::manifest::{
     ArmFacts, Build, Commit, DatasetFacts, Manifest, NOTICE, Run, configuration_hash,
 };
 use crate::workload::SubWorkload;
+use private_pgm::domain::Domain;
+use private_pgm::factor::Projectable;
 
 /// What this program was built from.
 pub fn build() -> Build {

@@ -6,10 +6,10 @@ use rand_chacha::ChaCha20Rng;
 use super::plan::{Case, PlanError, PlannedData, PlannedMechanism, arms};
 use crate::config::{Experiment, Scaling, Source};
 use crate::data::{Dataset, Provenance};
-use crate::domain::{Clique, Domain};
 use crate::mechanism;
-use crate::privacy::SeedPath;
 use crate::workload::Workload;
+use dp::SeedPath;
+use private_pgm::domain::{Clique, Domain};
 
 /// The mechanism whose measurements are estimated from: noisy marginals, nothing chosen.
 const MECHANISM: &str = "laplace";

@@ -4,13 +4,13 @@ use rand_chacha::ChaCha20Rng;
 use thiserror::Error;
 
 use crate::data::Dataset;
-use crate::estimation::estimate::Settings;
-use crate::estimation::estimator::{Pgm, Run};
 use crate::mechanism::MechanismError;
 use crate::mechanism::spanning_tree::{self, Synthesis};
-use crate::privacy::{
+use dp::{
     Delta, Epsilon, Ledger, LedgerError, Neighbours, NoiseSource, ParameterError, Provenance,
 };
+use private_pgm::baselines::{Pgm, Run};
+use private_pgm::fit::Settings;
 
 /// Iterations of the fit. What is left of the optimisation after these is far below the noise.
 const ITERATIONS: usize = 500;

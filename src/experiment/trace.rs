@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use crate::estimation::estimate::Update;
-use crate::estimation::loss::{LinearLoss, Loss, Norm};
 use crate::evaluation::{answers, workload_error};
-use crate::factor::{CliqueLayout, Marginals};
 use crate::mechanism::Published;
 use crate::results::{TraceRecord, TrialRecord};
 use crate::workload::Workload;
+use private_pgm::factor::{CliqueLayout, Marginals};
+use private_pgm::fit::Update;
+use private_pgm::loss::{LinearLoss, Loss, Norm};
 
 /// Writes down losses and workload error every so many iterations.
 ///

@@ -8,15 +8,15 @@ use super::observer::Observer;
 use super::trace::Tracer;
 use super::{ArmSource, Case, Plan, PlannedArm, PlannedRow, Trial};
 use crate::config;
-use crate::estimation::estimate::{Settings, Update};
-use crate::estimation::estimator::{Estimated, Estimator, EstimatorError, NoAnswer, Pgm, Run};
-use crate::estimation::loss::Measurement;
 use crate::evaluation::{answers, largest_error, mean_squared_error, workload_error};
-use crate::factor::Projectable;
 use crate::mechanism::{MechanismError, Noise, Published, Release, Task};
-use crate::privacy::{Budget, Neighbours, NoiseSource};
 use crate::results::{Status, TraceRecord, TrialRecord};
 use crate::workload::SubWorkload;
+use dp::{Budget, Neighbours, NoiseSource};
+use private_pgm::baselines::{Estimated, Estimator, EstimatorError, NoAnswer, Pgm, Run};
+use private_pgm::factor::Projectable;
+use private_pgm::fit::{Settings, Update};
+use private_pgm::loss::Measurement;
 
 /// Iterations between two rounds of a mechanism that estimates on its way. The next query is
 /// chosen by errors far larger than what is left of the optimisation by then.

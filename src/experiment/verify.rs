@@ -14,10 +14,10 @@ use super::trial::{Finished, Means, run_trial};
 use super::{Filter, MEMORY, Plan, PlanError};
 use crate::config::Source;
 use crate::data::Registry;
-use crate::privacy::SeedPath;
 use crate::results::manifest::Manifest;
 use crate::results::store::{LedgerLine, Recorded};
 use crate::results::{Status, TrialRecord};
+use dp::SeedPath;
 
 /// Why results cannot be compared with what would come out now.
 #[derive(Debug, Error)]

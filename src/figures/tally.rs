@@ -1,7 +1,7 @@
 use super::Facts;
 use super::chart::Outcome;
-use crate::numeric::bytes::Bytes;
 use crate::results::{Metric, Spread, Status, TrialRecord};
+use private_pgm::numeric::bytes::Bytes;
 
 /// How the trials that one bar or one point stands for ended.
 #[derive(Debug, Default)]

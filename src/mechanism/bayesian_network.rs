@@ -3,11 +3,11 @@
 use rand::{Rng, RngExt};
 
 use crate::data::{Dataset, Provenance};
-use crate::domain::{AttributeId, Clique, Domain};
-use crate::estimation::estimate::{Evidence, Observed};
-use crate::estimation::estimator::{Diagnostics, Estimated, Estimator, EstimatorError, Run};
-use crate::estimation::loss::Measurement;
-use crate::factor::Factor;
+use private_pgm::baselines::{Diagnostics, Estimated, Estimator, EstimatorError, Run};
+use private_pgm::domain::{AttributeId, Clique, Domain};
+use private_pgm::factor::Factor;
+use private_pgm::fit::{Evidence, Observed};
+use private_pgm::loss::Measurement;
 
 /// An attribute and those that its distribution is conditioned on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,8 +154,8 @@ mod tests {
     use rand_chacha::ChaCha20Rng;
 
     use super::*;
-    use crate::estimation::estimate::Update;
-    use crate::workload::QueryMatrix;
+    use private_pgm::fit::Update;
+    use private_pgm::query::QueryMatrix;
 
     /// The marginal on everything of records drawn from tables over a(2), b(3), c(2): a, b given a,
     /// c given a and b. Cells in declared order.

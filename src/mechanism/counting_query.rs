@@ -1,9 +1,10 @@
 //! Queries that count records, one by one.
 
-use crate::domain::{Clique, Domain};
 use crate::mechanism::MechanismError;
-use crate::numeric::sparse::CsrMatrix;
-use crate::workload::{QueryError, QueryFactor, QueryMatrix, SubWorkload};
+use crate::workload::SubWorkload;
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::numeric::sparse::CsrMatrix;
+use private_pgm::query::{QueryError, QueryFactor, QueryMatrix};
 
 /// Refuses a workload with queries that do more than count records: their answers move by other
 /// amounts than 1. `chooser` is the mechanism, for the message.
@@ -101,8 +102,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::factor::Factor;
-    use crate::numeric::matrix::Matrix;
+    use private_pgm::factor::Factor;
+    use private_pgm::numeric::matrix::Matrix;
 
     fn counting(n: usize) -> impl Strategy<Value = QueryFactor> {
         prop_oneof![

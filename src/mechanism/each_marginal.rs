@@ -1,12 +1,10 @@
 use std::time::Instant;
 
-use crate::estimation::estimate::{Evidence, Observed};
-use crate::estimation::estimator::{
-    Diagnostics, Estimated, Estimator, EstimatorError, Run, Tables,
-};
-use crate::estimation::loss::Measurement;
-use crate::factor::Factor;
 use crate::postprocess::admm::{Ended, Residuals};
+use private_pgm::baselines::{Diagnostics, Estimated, Estimator, EstimatorError, Run, Tables};
+use private_pgm::factor::Factor;
+use private_pgm::fit::{Evidence, Observed};
+use private_pgm::loss::Measurement;
 
 /// Post-processes the measurements of a mechanism one by one, each into the table of its clique.
 pub(super) struct EachMarginal<F> {

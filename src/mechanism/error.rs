@@ -1,12 +1,12 @@
 use thiserror::Error;
 
 use crate::data::{CodesError, MarginalTooLarge};
-use crate::estimation::estimator::{EstimatorError, NoAnswer};
 use crate::postprocess::contingency::PublicError;
 use crate::postprocess::tree::TreeError;
-use crate::privacy::SensitivityError;
-use crate::privacy::{BudgetError, DrawError, ParameterError as PrivacyParameterError};
-use crate::workload::QueryError;
+use dp::SensitivityError;
+use dp::{BudgetError, DrawError, ParameterError as PrivacyParameterError};
+use private_pgm::baselines::{EstimatorError, NoAnswer};
+use private_pgm::query::QueryError;
 
 /// A parameter that a mechanism cannot be built with.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]

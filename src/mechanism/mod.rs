@@ -34,7 +34,7 @@ pub use error::{MechanismError, ParameterError};
 pub use release::{Course, Published, Release, Rounds, Times};
 pub use task::{Noise, Task};
 
-use crate::privacy::{Budget, NoiseSource};
+use dp::{Budget, NoiseSource};
 
 /// Selects, measures and publishes.
 pub trait Mechanism: Send + Sync {
@@ -86,7 +86,7 @@ pub enum GuaranteeKind {
     /// epsilon and delta.
     Approximate,
     /// epsilon and delta, accounted for in rho: its budget is made of
-    /// [`Rho::implying`](crate::privacy::Rho::implying) them.
+    /// [`Rho::implying`](dp::Rho::implying) them.
     Concentrated,
 }
 

@@ -1,10 +1,10 @@
 use crate::data::Dataset;
-use crate::domain::Clique;
-use crate::estimation::estimator::{Answers, NoAnswer};
-use crate::estimation::loss::Measurement;
-use crate::factor::{Factor, Projectable};
-use crate::privacy::{NoiseSource, Sensitivity, Share};
-use crate::workload::QueryMatrix;
+use dp::{NoiseSource, Sensitivity, Share};
+use private_pgm::baselines::{Answers, NoAnswer};
+use private_pgm::domain::Clique;
+use private_pgm::factor::{Factor, Projectable};
+use private_pgm::loss::Measurement;
+use private_pgm::query::QueryMatrix;
 
 use super::{MechanismError, Task};
 

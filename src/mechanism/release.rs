@@ -1,10 +1,10 @@
 use std::time::Instant;
 
-use crate::domain::Domain;
-use crate::estimation::estimate::{Evidence, Likelihood, Observed};
-use crate::estimation::estimator::Estimator;
-use crate::estimation::loss::{Measurement, estimate_total};
-use crate::privacy::Neighbours;
+use dp::Neighbours;
+use private_pgm::baselines::Estimator;
+use private_pgm::domain::Domain;
+use private_pgm::fit::{Evidence, Likelihood, Observed};
+use private_pgm::loss::{Measurement, estimate_total};
 
 use super::{MechanismError, Task};
 

@@ -2,11 +2,11 @@
 
 use super::{Kind, Mechanism, Noise, Published, Release, Task};
 use crate::data::{Dataset, Provenance};
-use crate::domain::{Clique, Domain};
-use crate::estimation::estimator::Pgm;
-use crate::estimation::loss::Measurement;
-use crate::privacy::{Budget, Guarantee, Neighbours, NoiseSource, SeedPath};
 use crate::workload::Workload;
+use dp::{Budget, Guarantee, Neighbours, NoiseSource, SeedPath};
+use private_pgm::baselines::Pgm;
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::loss::Measurement;
 
 /// Records with two attributes, of two and three values, and a workload of three marginals; the
 /// larger attribute is asked by prefix sums.

@@ -2,13 +2,13 @@ use std::time::Instant;
 
 use super::MechanismError;
 use crate::data::Dataset;
-use crate::domain::Clique;
-use crate::estimation::estimator::Estimator;
-use crate::estimation::loss::Measurement;
-use crate::factor::Projectable;
-use crate::privacy::sensitivity::Norm;
-use crate::privacy::{Budget, NumberLine, Sensitivity, Share, Spacing};
 use crate::workload::Workload;
+use dp::sensitivity::Norm;
+use dp::{Budget, NumberLine, Sensitivity, Share, Spacing};
+use private_pgm::baselines::Estimator;
+use private_pgm::domain::Clique;
+use private_pgm::factor::Projectable;
+use private_pgm::loss::Measurement;
 
 /// What a mechanism is asked to do.
 pub struct Task<'a> {

@@ -1,25 +1,7 @@
-//! Kernels on slices of `f64`. Nothing in here knows what an attribute is.
+//! Kernels that mechanisms need and the engine does not.
 
-pub mod bytes;
-pub mod cholesky;
-pub mod contraction;
-pub mod distance;
-pub mod eigen;
-pub mod exp;
-pub mod extremes;
-mod faint;
 pub mod fourier;
-pub mod kron;
 pub mod l1_ball;
-pub mod lsmr;
-pub mod matrix;
-pub mod pointwise;
-pub mod product;
 pub mod projected_gradient;
 pub mod projected_lbfgs;
-pub mod shift;
-pub mod solve;
-pub mod sparse;
-pub mod step;
-pub mod strided;
 pub mod symmetric;

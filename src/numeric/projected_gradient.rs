@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::pointwise::{add_scaled, dot};
 use super::projected_lbfgs::{Minimum, Stopping};
+use private_pgm::numeric::pointwise::{add_scaled, dot};
 
 /// Values that a step is compared with, the largest of them: steps may go up now and then, which is
 /// what lets them be long. The authors' choice.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::pointwise::dot;
+use private_pgm::numeric::pointwise::dot;
 
 /// Pairs of steps and gradient changes that are kept. Our choice: ten give no better minima here and
 /// take twice the time.
@@ -145,7 +145,7 @@ fn descent(pairs: &VecDeque<Pair>, gradient: &[f64], free: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pointwise::add_scaled;
+    use private_pgm::numeric::pointwise::add_scaled;
     use super::*;
     use proptest::prelude::*;
 

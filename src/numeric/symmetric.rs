@@ -2,9 +2,9 @@
 
 use multiversion::multiversion;
 
-use super::matrix::Matrix;
-use super::pointwise::{add_scaled, dot};
-use super::product::{View, product};
+use private_pgm::numeric::matrix::Matrix;
+use private_pgm::numeric::pointwise::{add_scaled, dot};
+use private_pgm::numeric::product::{View, product};
 
 /// QR steps per eigenvalue before we give up; two are usual.
 const MOST_STEPS: usize = 60;

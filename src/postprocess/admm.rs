@@ -8,8 +8,8 @@ use thiserror::Error;
 use super::copies::{Change, Copies};
 use super::map::Map;
 use super::proximal::{Projection, Proximal};
-use crate::numeric::cholesky::Cholesky;
-use crate::numeric::matrix::Matrix;
+use private_pgm::numeric::cholesky::Cholesky;
+use private_pgm::numeric::matrix::Matrix;
 
 /// One of the functions whose sum is minimised, f(A x).
 pub struct Term<'a> {

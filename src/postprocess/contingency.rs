@@ -5,10 +5,10 @@ use thiserror::Error;
 use super::admm::{self, Ended, Residuals, Settings, SettingsError, Term, solve};
 use super::map::Map;
 use super::proximal::{Exactly, NonNegative, Objective};
-use crate::domain::{Clique, Domain};
-use crate::factor::Factor;
-use crate::numeric::sparse::CsrMatrix;
-use crate::numeric::strided::Projection;
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::factor::Factor;
+use private_pgm::numeric::sparse::CsrMatrix;
+use private_pgm::numeric::strided::Projection;
 
 /// Marginals of a table that are known exactly: A x = b.
 #[derive(Clone, Debug, PartialEq)]

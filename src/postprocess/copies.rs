@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::admm::Term;
 use super::map::Map;
 use super::proximal::Proximal;
-use crate::numeric::distance::squared_distance;
+use private_pgm::numeric::distance::squared_distance;
 
 /// Entries that are worked on at a time, so that they stay in the nearest cache. Our choice.
 const BLOCK: usize = 512;

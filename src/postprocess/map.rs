@@ -1,9 +1,9 @@
 //! The linear maps of the terms of a sum.
 
-use crate::numeric::matrix::Matrix;
-use crate::numeric::pointwise::add_scaled;
-use crate::numeric::product::{View, add_transposed, multiply, product};
-use crate::numeric::sparse::CsrMatrix;
+use private_pgm::numeric::matrix::Matrix;
+use private_pgm::numeric::pointwise::add_scaled;
+use private_pgm::numeric::product::{View, add_transposed, multiply, product};
+use private_pgm::numeric::sparse::CsrMatrix;
 
 /// A linear map.
 #[derive(Clone, Copy)]

@@ -5,8 +5,8 @@ use thiserror::Error;
 use super::admm::{Factor, Residuals, Settings, SettingsError, Term, solve};
 use super::map::Map;
 use super::proximal::{NonNegative, Objective};
-use crate::numeric::matrix::Matrix;
-use crate::numeric::sparse::CsrMatrix;
+use private_pgm::numeric::matrix::Matrix;
+use private_pgm::numeric::sparse::CsrMatrix;
 
 /// A strategy with fewer entries than this part of all is stored without its zeros. Our choice.
 const SPARSE: f64 = 0.25;

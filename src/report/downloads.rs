@@ -27,7 +27,7 @@ pub(super) fn of(experiment: &Experiment, figure: Option<&str>) -> io::Result<Ve
     let download = |(name, kind, bytes): (&str, &str, Vec<u8>)| Download {
         name: format!("{}-{name}", experiment.name()),
         href: format!("data:{kind};charset=utf-8,{}", percent_encoded(&bytes)),
-        size: crate::numeric::bytes::Bytes(bytes.len() as f64).to_string(),
+        size: private_pgm::numeric::bytes::Bytes(bytes.len() as f64).to_string(),
     };
     Ok(files.map(download).collect())
 }

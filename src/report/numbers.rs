@@ -1,9 +1,9 @@
 use super::experiment::Experiment;
 use super::table::{Cell, Table, chosen, measured, text};
 use crate::figures::labels;
-use crate::numeric::bytes::Bytes;
 use crate::results::summary::{Group, REFERENCE_ARM};
 use crate::results::{Metric, PairedRatio, Spread};
+use private_pgm::numeric::bytes::Bytes;
 
 /// Medians with their ranges, and how each arm compares with PGM.
 pub(super) fn table(id: String, experiment: &Experiment) -> Table {

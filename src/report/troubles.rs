@@ -1,9 +1,9 @@
 use super::experiment::Experiment;
 use super::table::{Cell, Table, chosen, text};
 use crate::figures::labels;
-use crate::numeric::bytes::Bytes;
 use crate::results::summary::Group;
 use crate::results::{Status, TrialRecord};
+use private_pgm::numeric::bytes::Bytes;
 
 /// Longer reasons lose their middle.
 const LONGEST: usize = 160;

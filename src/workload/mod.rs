@@ -1,31 +1,84 @@
-//! Query matrices and what they ask of a marginal.
-//!
-//! A [`QueryFactor`] asks about one attribute, a [`QueryMatrix`] about the marginal of a clique:
-//! a Kronecker product of one factor per attribute, or one matrix over all cells. Neither a
-//! prefix matrix nor a Kronecker product is ever written out.
+//! What a release is judged by: queries over several cliques.
 
-mod factor_error;
-mod gram;
-mod p_identity;
-mod pseudo_inverse;
-mod query_factor;
-mod query_matrix;
-#[cfg(test)]
-pub(crate) mod tests;
-mod total_estimator;
-#[allow(clippy::module_inception)]
-mod workload;
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::factor::Projectable;
+use private_pgm::query::{QueryError, QueryFactor, QueryMatrix};
 
-pub use factor_error::FactorError;
-pub use p_identity::{GramInverse, PIdentity};
-pub use pseudo_inverse::PseudoInverse;
-pub use query_factor::QueryFactor;
-pub use query_matrix::{QueryError, QueryMatrix, RowOrder};
-pub use total_estimator::TotalEstimator;
-pub use workload::{SubWorkload, Workload};
+/// Queries over several cliques, W: what a release is judged by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    domain: Domain,
+    parts: Vec<SubWorkload>,
+}
 
-/// The largest number of cells of a marginal, and of rows of a query matrix over it: 2^31.
-///
-/// Our choice: a table of that size takes 16 GiB, and [`crate::numeric::strided::Projection`]
-/// keeps positions in 32 bits.
-pub const MAX_CELLS: usize = 1 << 31;
+/// The queries over one clique, W_C.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubWorkload {
+    /// C.
+    pub clique: Clique,
+    /// W_C, over the cells of the marginal in axis order.
+    pub query: QueryMatrix,
+}
+
+impl Workload {
+    /// One sub-workload a clique: the Kronecker product of a prefix matrix for each attribute that
+    /// `prefix` has, and of an identity for the others (ICML 2019, section 5.1).
+    pub fn marginals(
+        domain: &Domain,
+        cliques: &[Clique],
+        prefix: &Clique,
+    ) -> Result<Self, QueryError> {
+        let part = |clique: &Clique| {
+            let factor = |id| match prefix.contains(id) {
+                true => QueryFactor::Prefix,
+                false => QueryFactor::Identity,
+            };
+            let factors = clique.iter().map(factor).collect();
+            let (query, _) = QueryMatrix::kronecker(domain, clique.as_slice(), factors)?;
+            Ok(SubWorkload { clique: clique.clone(), query })
+        };
+        let parts = cliques.iter().map(part).collect::<Result<_, _>>()?;
+        Ok(Self { domain: domain.clone(), parts })
+    }
+
+    /// A single sub-workload.
+    pub fn whole(domain: &Domain, part: SubWorkload) -> Self {
+        Self { domain: domain.clone(), parts: vec![part] }
+    }
+
+    /// The attributes.
+    pub fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// The sub-workloads.
+    pub fn parts(&self) -> &[SubWorkload] {
+        &self.parts
+    }
+
+    /// The cliques of the sub-workloads.
+    pub fn cliques(&self) -> Vec<Clique> {
+        self.parts.iter().map(|part| part.clique.clone()).collect()
+    }
+
+    /// The number of queries.
+    pub fn queries(&self) -> usize {
+        self.parts.iter().map(|part| part.query.rows()).sum()
+    }
+
+    /// The answers of each sub-workload.
+    pub fn answers<P: Projectable>(&self, data: &P) -> Result<Vec<Vec<f64>>, P::Error> {
+        let answer = |part: &SubWorkload| Ok(part.answers(data.project(&part.clique)?.values()));
+        self.parts.iter().map(answer).collect()
+    }
+}
+
+impl SubWorkload {
+    /// W_C mu_C.
+    pub fn answers(&self, marginal: &[f64]) -> Vec<f64> {
+        let mut answers = vec![0.0; self.query.rows()];
+        let mut scratch = vec![0.0; self.query.scratch_len()];
+        self.query.apply(marginal, &mut answers, &mut scratch);
+        answers
+    }
+}

@@ -5,6 +5,7 @@ mod budgets;
 mod damaged_models;
 mod estimate;
 mod experiments;
+mod golden;
 mod limits;
 mod outputs;
 mod own_data;

@@ -9,7 +9,7 @@
 use dashu::integer::IBig;
 use dashu::rational::RBig;
 use opendp::traits::samplers::{sample_discrete_gaussian, sample_discrete_laplace};
-use pgmbench::privacy::{
+use dp::{
     Budget, Epsilon, Neighbours, NoiseSource, NumberLine, Rho, SeedPath, Sensitivity,
 };
 

@@ -1,7 +1,7 @@
 use thiserror::Error;
 
-use crate::domain::DomainError;
 use crate::wording::in_words;
+use private_pgm::domain::DomainError;
 
 /// What is wrong with a schema.
 #[derive(Debug, Error)]

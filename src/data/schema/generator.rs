@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::{Expected, SchemaError};
-use crate::domain::Domain;
+use private_pgm::domain::Domain;
 
 /// How to make up a histogram that stands in for one that may not be passed on: with as many bins,
 /// records and zeros and the same largest count, placed in the same manner.

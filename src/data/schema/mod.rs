@@ -17,7 +17,7 @@ pub use generator::{Generator, Shape};
 
 use serde::Deserialize;
 
-use crate::domain::{Clique, Domain};
+use private_pgm::domain::{Clique, Domain};
 use raw::RawSchema;
 use validate::{resolve_workload, validate_attribute};
 

@@ -7,7 +7,7 @@ use super::{
     AttributeProblem, AttributeSchema, Kind, MAX_BINS, Missing, Outside, SchemaError,
     TripleWorkload,
 };
-use crate::domain::{Clique, Domain};
+use private_pgm::domain::{Clique, Domain};
 
 /// The attribute that these settings describe, if they agree with each other.
 pub(super) fn validate_attribute(

@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::super::{Availability, DataError, Registry, Schema, SchemaError};
-use crate::factor::Projectable;
+use private_pgm::factor::Projectable;
 
 fn binary() -> Registry {
     Registry::new("no such folder")

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::{Availability, DataError, Registry};
-use crate::factor::Projectable;
+use private_pgm::factor::Projectable;
 
 const SCHEMA: &str = "
 name = 'colours'

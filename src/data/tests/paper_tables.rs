@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 use super::super::source::Source;
 use super::super::{Availability, Dataset, Provenance, Registry};
-use crate::domain::Domain;
-use crate::factor::Projectable;
+use private_pgm::domain::Domain;
+use private_pgm::factor::Projectable;
 
 fn folder() -> PathBuf {
     std::env::var_os("PGMBENCH_PAPER_TABLES").expect("PGMBENCH_PAPER_TABLES names a folder").into()

@@ -8,8 +8,8 @@ use super::super::schema::{CellProblem, Schema};
 use super::super::source::Source;
 use super::super::table::read_table;
 use super::super::{DataError, Dataset};
-use crate::domain::Clique;
-use crate::factor::Projectable;
+use private_pgm::domain::Clique;
+use private_pgm::factor::Projectable;
 
 const ATTRIBUTES: &str = "
 [[attribute]]

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::super::shipped::SHIPPED;
 use super::super::{Availability, Entry, Registry};
-use crate::factor::Projectable;
+use private_pgm::factor::Projectable;
 
 /// A root without folders, so that the datasets come from the binary.
 fn binary() -> Registry {

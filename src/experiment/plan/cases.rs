@@ -5,11 +5,12 @@ use toml::Spanned;
 use super::PlanError;
 use crate::config::{self, Experiment, Queries, RandomRanges, Source};
 use crate::data::{DataError, Dataset};
-use crate::domain::Domain;
-use crate::factor::Projectable;
-use crate::numeric::matrix::Matrix;
-use crate::privacy::SeedPath;
-use crate::workload::{QueryError, QueryFactor, QueryMatrix, SubWorkload, Workload};
+use crate::workload::{SubWorkload, Workload};
+use dp::SeedPath;
+use private_pgm::domain::Domain;
+use private_pgm::factor::Projectable;
+use private_pgm::numeric::matrix::Matrix;
+use private_pgm::query::{QueryError, QueryFactor, QueryMatrix};
 
 /// The most cells of a dense matrix of random queries. Our choice, 1 GiB.
 const MOST_ENTRIES: usize = 1 << 27;

@@ -9,8 +9,8 @@ use super::cases::{self, Named};
 use super::data::{PlannedData, WHICH_WORKLOAD, asked_sets, of_marginals};
 use crate::config::{self, Chain, Experiment, Source};
 use crate::data::{Dataset, Provenance};
-use crate::domain::{Clique, Domain};
-use crate::privacy::SeedPath;
+use dp::SeedPath;
+use private_pgm::domain::{Clique, Domain};
 
 /// The data, and what the file asks of it.
 pub(super) fn planned(

@@ -7,10 +7,10 @@ use super::cases::{self, Case, Named};
 use super::{PlanError, chain};
 use crate::config::{self, Experiment, RandomMarginals, Source, closest};
 use crate::data::{DataError, Dataset, Entry, Kind, Registry, Schema};
-use crate::domain::{AttributeId, Clique, Domain};
-use crate::factor::Projectable;
-use crate::privacy::SeedPath;
 use crate::workload::Workload;
+use dp::SeedPath;
+use private_pgm::domain::{AttributeId, Clique, Domain};
+use private_pgm::factor::Projectable;
 
 /// A numeric attribute with more bins than this is asked by prefix, where the schema says nothing.
 const PREFIX_BINS: usize = 20;

@@ -17,10 +17,10 @@ use super::key::arm_key;
 use super::scaling;
 use crate::config::{ConfigError, Experiment, Kind, Source};
 use crate::data::{DataError, Registry};
-use crate::estimation::junction_tree::{JunctionTree, TreeSize};
 use crate::mechanism::{GuaranteeKind, Reads};
-use crate::privacy::{Delta, Epsilon, Guarantee, ParameterError, Rho, SeedPath};
 use crate::results::claims::Claim;
+use dp::{Delta, Epsilon, Guarantee, ParameterError, Rho, SeedPath};
+use private_pgm::junction_tree::{JunctionTree, TreeSize};
 
 /// An experiment with its data, ready to run.
 pub struct Plan {

@@ -3,9 +3,9 @@ use rand::{Rng, RngExt};
 use super::order::Order;
 use super::payoff::Payoff;
 use super::record::Ties;
-use crate::domain::{Clique, Domain};
-use crate::estimation::junction_tree::{JunctionTree, OrderSearch};
-use crate::numeric::strided::{Projection, for_each_offset, row_major_strides};
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::junction_tree::{JunctionTree, OrderSearch};
+use private_pgm::numeric::strided::{Projection, for_each_offset, row_major_strides};
 
 /// Max-sum variable elimination, with traceback.
 ///

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::queries::{Queries, Sample};
 use super::rounds::Game;
 use super::softmax::{History, Workspace};
-use crate::domain::Clique;
-use crate::estimation::estimate::Likelihood;
-use crate::estimation::loss::Loss;
-use crate::factor::{CliqueLayout, CliqueVector, Marginals};
-use crate::numeric::pointwise::dot;
-use crate::numeric::strided::Projection;
+use private_pgm::domain::Clique;
+use private_pgm::factor::{CliqueLayout, CliqueVector, Marginals};
+use private_pgm::fit::Likelihood;
+use private_pgm::loss::Loss;
+use private_pgm::numeric::pointwise::dot;
+use private_pgm::numeric::strided::Projection;
 
 /// The queries that were sampled in each round, and the records in answer to them.
 pub(super) struct SampledQueries {
@@ -87,7 +87,7 @@ impl Likelihood for SampledQueries {
         }
         let is_filled = |&table: &usize| places.iter().any(|place| place.fills(table));
         let unfilled = (0..seen.len()).filter(|table| !is_filled(table)).collect();
-        let longest = |of: fn(&crate::workload::QueryMatrix) -> usize| {
+        let longest = |of: fn(&private_pgm::query::QueryMatrix) -> usize| {
             vec![0.0; parts.iter().map(|part| of(&part.query)).max().unwrap_or(0)]
         };
         Box::new(SampledLoss {

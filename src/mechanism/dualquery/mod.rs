@@ -58,7 +58,7 @@ use super::{
 };
 use super::{Published, Reads, Release, Task, Times, parse};
 use crate::data::{Dataset, Provenance};
-use crate::privacy::{Budget, Guarantee, Neighbours, NoiseSource, Scores, Sensitivity, Share};
+use dp::{Budget, Guarantee, Neighbours, NoiseSource, Scores, Sensitivity, Share};
 use likelihood::SampledQueries;
 use own::SyntheticRecords;
 use queries::{Queries, Sample};

@@ -1,5 +1,5 @@
 use super::payoff::Payoff;
-use crate::domain::{AttributeId, Clique};
+use private_pgm::domain::{AttributeId, Clique};
 
 /// What is preferred beside a payoff, so that the first of the best records is the only best one.
 ///

@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
 use crate::data::Dataset;
-use crate::domain::Clique;
-use crate::estimation::estimate::Evidence;
-use crate::estimation::estimator::{
+use private_pgm::baselines::{
     Answers, Diagnostics, Estimated, Estimator, EstimatorError, NoAnswer, Run,
 };
-use crate::factor::Factor;
-use crate::factor::Projectable;
+use private_pgm::domain::Clique;
+use private_pgm::factor::Factor;
+use private_pgm::factor::Projectable;
+use private_pgm::fit::Evidence;
 
 /// DualQuery's own estimator: the records of the game, as many times over as it takes to make N.
 pub(super) struct SyntheticRecords {

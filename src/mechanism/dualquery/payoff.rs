@@ -4,7 +4,7 @@ use rand::Rng;
 
 use super::queries::{Conjunct, Queries, Sample};
 use super::record::Ties;
-use crate::domain::{AttributeId, Clique, Domain};
+use private_pgm::domain::{AttributeId, Clique, Domain};
 
 /// How many of the sampled queries a record says yes to, less the negations that it says no to:
 /// one table for each clique with samples, over *classes* of values.

@@ -1,8 +1,8 @@
 use crate::data::Dataset;
-use crate::domain::{AttributeId, Domain};
-use crate::factor::Projectable;
 use crate::mechanism::MechanismError;
 use crate::workload::{SubWorkload, Workload};
+use private_pgm::domain::{AttributeId, Domain};
+use private_pgm::factor::Projectable;
 
 /// The queries of a workload, numbered through: yes-or-no questions about a record, each a
 /// conjunction of one about every attribute of its clique. Query `i + len` is the negation of `i`.

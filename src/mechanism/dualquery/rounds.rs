@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::privacy::composition::advanced;
-use crate::privacy::{Delta, Epsilon, ParameterError, PureDraws};
+use dp::composition::advanced;
+use dp::{Delta, Epsilon, ParameterError, PureDraws};
 
 /// The numbers of a game.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 
 use multiversion::multiversion;
 
-use crate::numeric::exp::{exp_all, maximum};
+use private_pgm::numeric::exp::{exp_all, maximum};
 
 /// Queries that are worked on at a time.
 pub(super) const LANES: usize = 8;

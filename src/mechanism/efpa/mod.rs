@@ -14,12 +14,12 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
-use crate::estimation::estimator::AsMeasured;
-use crate::estimation::loss::Measurement;
 use crate::numeric::fourier::{real_fourier, real_fourier_inverse};
-use crate::privacy::sensitivity::LInfinity;
-use crate::privacy::{Budget, L1, Neighbours, NoiseSource, Scores, Sensitivity, Share};
-use crate::workload::QueryMatrix;
+use dp::sensitivity::LInfinity;
+use dp::{Budget, L1, Neighbours, NoiseSource, Scores, Sensitivity, Share};
+use private_pgm::baselines::AsMeasured;
+use private_pgm::loss::Measurement;
+use private_pgm::query::QueryMatrix;
 
 /// A bound on the number of records of any table, where that number is private: 2^32. Our choice; it
 /// enters the allowance for rounding only.

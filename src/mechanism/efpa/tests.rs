@@ -1,7 +1,7 @@
 use super::*;
 use crate::mechanism::small_table::SmallTable;
-use crate::privacy::Epsilon;
-use crate::privacy::sensitivity::brute_force::{Records, worst_case};
+use dp::Epsilon;
+use dp::sensitivity::brute_force::{Records, worst_case};
 
 const CASES: [(Neighbours, Records); 2] =
     [(Neighbours::Replace, Records::Exactly(3)), (Neighbours::AddRemove, Records::UpTo(3))];

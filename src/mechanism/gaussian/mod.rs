@@ -10,12 +10,12 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
-use crate::domain::Clique;
-use crate::estimation::estimator::AsMeasured;
-use crate::estimation::loss::Measurement;
-use crate::factor::Projectable;
-use crate::privacy::{Budget, L2, Neighbours, NoiseSource, Sensitivity};
-use crate::workload::QueryMatrix;
+use dp::{Budget, L2, Neighbours, NoiseSource, Sensitivity};
+use private_pgm::baselines::AsMeasured;
+use private_pgm::domain::Clique;
+use private_pgm::factor::Projectable;
+use private_pgm::loss::Measurement;
+use private_pgm::query::QueryMatrix;
 
 /// The Gaussian mechanism, as users know it.
 pub static GAUSSIAN: Kind = Kind {

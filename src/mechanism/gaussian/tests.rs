@@ -1,7 +1,7 @@
 use super::*;
 use crate::mechanism::small_table::{SmallTable, answers};
-use crate::privacy::sensitivity::brute_force::{Records, worst_case};
-use crate::privacy::{Delta, Epsilon, Rho};
+use dp::sensitivity::brute_force::{Records, worst_case};
+use dp::{Delta, Epsilon, Rho};
 
 #[test]
 fn a_record_moves_all_marginals_together_by_what_is_claimed() {
@@ -38,7 +38,7 @@ fn all_marginals_are_paid_for_by_one_draw() {
 fn a_pure_budget_is_refused() {
     let table = SmallTable::new(&[3, 0, 2, 5, 1, 4]);
     let mut budget = Budget::new(Epsilon::new(1.0).unwrap(), Neighbours::Replace);
-    let mut source = NoiseSource::seeded(&crate::privacy::SeedPath::new("seed", 1));
+    let mut source = NoiseSource::seeded(&dp::SeedPath::new("seed", 1));
     let refused = Gaussian {}.release(&table.task(), &mut budget, &mut source);
     assert!(refused.err().unwrap().to_string().contains("Gaussian noise needs"));
     assert!(budget.ledger().lines().is_empty());

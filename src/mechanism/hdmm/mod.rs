@@ -22,9 +22,9 @@ use super::{
     Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
     Published, Reads, Release, Task, Times, parse,
 };
-use crate::estimation::estimator::FullLeastSquares;
-use crate::estimation::loss::Measurement;
-use crate::privacy::{Budget, NoiseSource};
+use dp::{Budget, NoiseSource};
+use private_pgm::baselines::FullLeastSquares;
+use private_pgm::loss::Measurement;
 
 /// HDMM, as users know it.
 pub static HDMM: Kind = Kind {

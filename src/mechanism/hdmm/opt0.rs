@@ -3,11 +3,11 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
-use crate::numeric::cholesky::Cholesky;
-use crate::numeric::matrix::Matrix;
-use crate::numeric::pointwise::{add_scaled, dot};
 use crate::numeric::projected_lbfgs::{Stopping, minimise_nonnegative};
-use crate::workload::{PIdentity, QueryFactor};
+use private_pgm::numeric::cholesky::Cholesky;
+use private_pgm::numeric::matrix::Matrix;
+use private_pgm::numeric::pointwise::{add_scaled, dot};
+use private_pgm::query::{PIdentity, QueryFactor};
 
 /// Values of the attribute for each further row of the strategy, as HDMM's authors have it.
 const VALUES_PER_ROW: usize = 16;

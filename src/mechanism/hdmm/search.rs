@@ -4,8 +4,9 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use super::opt0::{Gram, optimise};
 use crate::mechanism::MechanismError;
 use crate::mechanism::strategy::Strategy;
-use crate::privacy::SeedPath;
-use crate::workload::{QueryFactor, SubWorkload};
+use crate::workload::SubWorkload;
+use dp::SeedPath;
+use private_pgm::query::QueryFactor;
 
 /// The Kronecker product of the best strategies for the factors of `part`, with this many starts for
 /// each factor that is optimised.

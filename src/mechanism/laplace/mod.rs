@@ -14,12 +14,12 @@ use std::time::Instant;
 use super::each_marginal::{EachMarginal, Processed, refused};
 use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO, Way};
 use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task};
-use crate::estimation::estimator::{AsMeasured, Estimator, EstimatorError};
-use crate::estimation::loss::Measurement;
-use crate::numeric::bytes::Bytes;
 use crate::postprocess::contingency::{self, PublicMarginals};
-use crate::privacy::{Budget, L1, NoiseSource, Sensitivity};
-use crate::workload::QueryMatrix;
+use dp::{Budget, L1, NoiseSource, Sensitivity};
+use private_pgm::baselines::{AsMeasured, Estimator, EstimatorError};
+use private_pgm::loss::Measurement;
+use private_pgm::numeric::bytes::Bytes;
+use private_pgm::query::QueryMatrix;
 
 /// The standard deviation that public counts are given among noisy ones, in terms of the noise on a cell.
 /// Our choice: the noise on a sum of cells is larger, so that these sums are as good as fixed. At a tenth

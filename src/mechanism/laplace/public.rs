@@ -1,8 +1,8 @@
 //! What is public about a marginal.
 
 use crate::data::MarginalTooLarge;
-use crate::domain::Clique;
-use crate::factor::{Factor, Projectable};
+use private_pgm::domain::Clique;
+use private_pgm::factor::{Factor, Projectable};
 
 /// The marginals on all sets of `order` attributes of `clique`, or on all of them when these are fewer.
 pub(super) fn marginals<P: Projectable<Error = MarginalTooLarge>>(

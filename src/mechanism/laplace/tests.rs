@@ -1,11 +1,11 @@
 use rand::SeedableRng;
 
 use super::*;
-use crate::estimation::estimator::Run;
-use crate::factor::Projectable;
 use crate::mechanism::small_table::{SmallTable, answers};
-use crate::privacy::sensitivity::brute_force::{Records, worst_case};
-use crate::privacy::{Epsilon, Neighbours};
+use dp::sensitivity::brute_force::{Records, worst_case};
+use dp::{Epsilon, Neighbours};
+use private_pgm::baselines::Run;
+use private_pgm::factor::Projectable;
 
 #[test]
 fn a_record_is_in_one_cell_of_each_marginal() {
@@ -44,7 +44,7 @@ fn public_marginals_are_kept_and_cost_nothing() {
         let task = Task { public, ..table.task() };
         let mechanism = (LAPLACE.build)(&toml::Table::new()).unwrap();
         let mut budget = Budget::new(epsilon, Neighbours::AddRemove);
-        let mut source = NoiseSource::seeded(&crate::privacy::SeedPath::new("seed", 4));
+        let mut source = NoiseSource::seeded(&dp::SeedPath::new("seed", 4));
         let release = mechanism.release(&task, &mut budget, &mut source).unwrap();
         assert_eq!(budget.ledger().verify(budget.total()).unwrap(), Some(epsilon.into()));
         release

@@ -1,7 +1,7 @@
 //! The approximated strategy of the matrix mechanism (Yuan, Zhang, Winslett, Xiao, Yang, Hao, PVLDB 2012).
 
-use crate::numeric::matrix::Matrix;
 use crate::numeric::symmetric::Eigen;
+use private_pgm::numeric::matrix::Matrix;
 
 /// The ratio of the error to the best possible that is good enough: a thousandth of the error. Our
 /// choice; it is reached in some ten iterations, each of which halves what is left.

@@ -5,10 +5,10 @@ use super::Search;
 use super::covariance::{Approximated, approximated};
 use super::low_rank::low_rank;
 use crate::mechanism::strategy::Prepared;
-use crate::numeric::matrix::Matrix;
-use crate::numeric::product::product;
 use crate::numeric::symmetric::pseudo_inverse;
-use crate::workload::{QueryFactor, QueryMatrix};
+use private_pgm::numeric::matrix::Matrix;
+use private_pgm::numeric::product::product;
+use private_pgm::query::{QueryFactor, QueryMatrix};
 
 /// A strategy that a search has found.
 pub(super) struct Found {

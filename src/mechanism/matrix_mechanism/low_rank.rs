@@ -1,13 +1,13 @@
 //! The strategy of the low-rank mechanism (Yuan, Zhang, Winslett, Xiao, Yang, Hao, "Low-rank mechanism:
 //! optimizing batch queries under differential privacy", PVLDB 2012).
 
-use crate::numeric::cholesky::Cholesky;
 use crate::numeric::l1_ball::project_onto_l1_ball;
-use crate::numeric::matrix::Matrix;
-use crate::numeric::product::{View, product};
 use crate::numeric::projected_gradient::minimise_over;
 use crate::numeric::projected_lbfgs::Stopping;
 use crate::numeric::symmetric::Eigen;
+use private_pgm::numeric::cholesky::Cholesky;
+use private_pgm::numeric::matrix::Matrix;
+use private_pgm::numeric::product::{View, product};
 
 /// Rows of L for each column: the authors take 1.2 times the rank of W, and we at least 1.2 times the
 /// number of values, so that noise on the counts themselves is among what can be found.

@@ -23,12 +23,13 @@ use super::{
     Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, ParameterError, Published,
     Reads, Release, Task, Times,
 };
-use crate::estimation::estimator::Estimator;
-use crate::estimation::loss::Measurement;
-use crate::numeric::bytes::Bytes;
-use crate::numeric::product::multiply;
-use crate::privacy::{Budget, NoiseSource};
-use crate::workload::{QueryMatrix, SubWorkload};
+use crate::workload::SubWorkload;
+use dp::{Budget, NoiseSource};
+use private_pgm::baselines::Estimator;
+use private_pgm::loss::Measurement;
+use private_pgm::numeric::bytes::Bytes;
+use private_pgm::numeric::product::multiply;
+use private_pgm::query::QueryMatrix;
 
 /// Matrices of this many cells squared that a search holds at the same time, about.
 const HELD: f64 = 12.0;

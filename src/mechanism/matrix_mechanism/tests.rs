@@ -6,18 +6,18 @@ use super::covariance::approximated;
 use super::found::{Found, find};
 use super::low_rank::error;
 use super::{LOW_RANK, MATRIX_MECHANISM, Search, strategy};
-use crate::domain::Domain;
-use crate::estimation::estimate::Update;
-use crate::estimation::estimator::Run;
-use crate::factor::Projectable;
 use crate::mechanism::small_table::{SmallTable, answers};
 use crate::mechanism::{MechanismError, Noise, Task};
-use crate::numeric::cholesky::Cholesky;
-use crate::numeric::matrix::Matrix;
-use crate::numeric::product::{View, product};
-use crate::privacy::sensitivity::brute_force::{Records, worst_case};
-use crate::privacy::{Budget, Epsilon, L1, Neighbours, NoiseSource, SeedPath};
-use crate::workload::{QueryFactor, QueryMatrix};
+use dp::sensitivity::brute_force::{Records, worst_case};
+use dp::{Budget, Epsilon, L1, Neighbours, NoiseSource, SeedPath};
+use private_pgm::baselines::Run;
+use private_pgm::domain::Domain;
+use private_pgm::factor::Projectable;
+use private_pgm::fit::Update;
+use private_pgm::numeric::cholesky::Cholesky;
+use private_pgm::numeric::matrix::Matrix;
+use private_pgm::numeric::product::{View, product};
+use private_pgm::query::{QueryFactor, QueryMatrix};
 
 const SEARCHES: [Search; 2] = [Search::Approximated, Search::LowRank];
 

@@ -37,16 +37,16 @@ use super::{
     Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release,
     Rounds, Task, Times,
 };
-use crate::domain::Clique;
-use crate::estimation::estimate::{Evidence, Observed};
-use crate::estimation::estimator::{EstimatorError, MultiplicativeWeights, Run};
-use crate::estimation::junction_tree::JunctionTree;
-use crate::estimation::loss::Measurement;
-use crate::estimation::model::Model;
-use crate::factor::{Factor, Projectable};
-use crate::privacy::{Budget, Neighbours, NoiseSource, Scores, Sensitivity, Share};
-use crate::workload::QueryMatrix;
+use dp::{Budget, Neighbours, NoiseSource, Scores, Sensitivity, Share};
 use parameters::{PARAMETERS, Parameters};
+use private_pgm::baselines::{EstimatorError, MultiplicativeWeights, Run};
+use private_pgm::domain::Clique;
+use private_pgm::factor::{Factor, Projectable};
+use private_pgm::fit::{Evidence, Observed};
+use private_pgm::junction_tree::JunctionTree;
+use private_pgm::loss::Measurement;
+use private_pgm::model::Model;
+use private_pgm::query::QueryMatrix;
 use scores::Measure;
 
 /// MWEM as users know it.

@@ -1,8 +1,8 @@
 use serde::Deserialize;
 
 use super::scores::Measure;
-use crate::domain::Domain;
 use crate::mechanism::{Parameter, ParameterError, parse};
+use private_pgm::domain::Domain;
 
 /// What can be set about MWEM.
 pub(super) static PARAMETERS: &[Parameter] = &[

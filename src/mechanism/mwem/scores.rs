@@ -1,9 +1,9 @@
 use serde::Deserialize;
 
 use crate::data::MarginalTooLarge;
-use crate::factor::{Factor, Projectable};
-use crate::privacy::{LInfinity, Neighbours, Sensitivity, SensitivityError};
 use crate::workload::{SubWorkload, Workload};
+use dp::{LInfinity, Neighbours, Sensitivity, SensitivityError};
+use private_pgm::factor::{Factor, Projectable};
 
 /// What a round chooses and measures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::data::{Dataset, Provenance};
-use crate::domain::Domain;
-use crate::estimation::estimate::{Settings, Update};
-use crate::estimation::estimator::{Answers, Estimator, Pgm};
 use crate::mechanism::small_table::SmallTable;
 use crate::mechanism::{Noise, find};
-use crate::privacy::sensitivity::brute_force::{Records, worst_case};
-use crate::privacy::{Epsilon, Guarantee, LInfinity, SeedPath};
 use crate::workload::{SubWorkload, Workload};
+use dp::sensitivity::brute_force::{Records, worst_case};
+use dp::{Epsilon, Guarantee, LInfinity, SeedPath};
+use private_pgm::baselines::{Answers, Estimator, Pgm};
+use private_pgm::domain::Domain;
+use private_pgm::fit::{Settings, Update};
 
 fn domain() -> Domain {
     Domain::new([("a", 2), ("b", 3), ("c", 4), ("d", 3)]).unwrap()

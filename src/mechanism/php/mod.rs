@@ -16,11 +16,9 @@ use super::{
     Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Reads,
     Release, Task, parse,
 };
-use crate::estimation::loss::Measurement;
-use crate::privacy::{
-    Budget, Epsilon, L1, LInfinity, Neighbours, NoiseSource, Scores, Sensitivity,
-};
-use crate::workload::{QueryFactor, QueryMatrix};
+use dp::{Budget, Epsilon, L1, LInfinity, Neighbours, NoiseSource, Scores, Sensitivity};
+use private_pgm::loss::Measurement;
+use private_pgm::query::{QueryFactor, QueryMatrix};
 
 /// P-HP, as users know it.
 pub static PHP: Kind = Kind {

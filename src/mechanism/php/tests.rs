@@ -1,7 +1,7 @@
 use super::*;
 use crate::mechanism::small_table::{SmallTable, answers};
-use crate::privacy::Epsilon;
-use crate::privacy::sensitivity::brute_force::{Records, worst_case};
+use dp::Epsilon;
+use dp::sensitivity::brute_force::{Records, worst_case};
 
 #[test]
 fn a_record_moves_scores_no_further_than_claimed() {
@@ -31,7 +31,7 @@ fn clusters_are_disjoint_and_cover_all_cells() {
 #[test]
 fn with_much_budget_no_cluster_has_different_counts() {
     let counts = [9.0, 9.0, 9.0, 2.0, 2.0, 50.0, 50.0, 50.0];
-    let mut source = NoiseSource::seeded(&crate::privacy::SeedPath::new("seed", 1));
+    let mut source = NoiseSource::seeded(&dp::SeedPath::new("seed", 1));
     let mut budget = Budget::new(Epsilon::new(1e5).unwrap(), Neighbours::AddRemove);
     let clusters = Php::default().divide(&counts, "x", &mut budget, &mut source).unwrap();
     let is_even = |cluster: &Range<usize>| {

@@ -61,9 +61,9 @@ use super::{
     Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Published, Reads,
     Release, Rounds, Task, Times,
 };
-use crate::estimation::loss::Measurement;
-use crate::privacy::{Budget, NoiseSource, Scores, Sensitivity, Share};
+use dp::{Budget, NoiseSource, Scores, Sensitivity, Share};
 use parameters::{Alpha, PARAMETERS, Parameters};
+use private_pgm::loss::Measurement;
 use queries::{Chosen, Queries};
 use replay::{Dense, LogDomain, Updates};
 use state::State;

@@ -1,7 +1,7 @@
-use crate::domain::Domain;
-use crate::factor::Potentials;
 use crate::mechanism::counting_query::CountingQuery;
-use crate::numeric::strided::Projection;
+use private_pgm::domain::Domain;
+use private_pgm::factor::Potentials;
+use private_pgm::numeric::strided::Projection;
 
 /// The update U(q, p^) in the log domain: p^ is proportional to exp(sum over C of theta_C(x_C)), and
 /// exp(-eta q) is a factor of the query's clique alone. So the potentials of a clique that contains it

@@ -1,8 +1,8 @@
 use crate::data::{Dataset, MarginalTooLarge};
-use crate::factor::{Factor, Projectable};
 use crate::mechanism::MechanismError;
 use crate::mechanism::counting_query::{self, CountingQuery};
 use crate::workload::{SubWorkload, Workload};
+use private_pgm::factor::{Factor, Projectable};
 
 /// Estimates are rounded to multiples of 1 / GRID before they are compared with counts.
 const GRID: f64 = (1 << 20) as f64;

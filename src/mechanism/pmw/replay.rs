@@ -8,16 +8,14 @@ use std::time::Instant;
 
 use super::potentials;
 use super::table::Table;
-use crate::estimation::estimate::{EstimateError, Evidence};
-use crate::estimation::estimator::{
-    Diagnostics, Estimated, Estimator, EstimatorError, Run, Tables,
-};
-use crate::estimation::junction_tree::JunctionTree;
-use crate::estimation::loss::maximal_cliques;
-use crate::estimation::model::{Calibrated, DEFAULT_CELL_LIMIT, Model};
-use crate::factor::{CliqueLayout, Potentials};
 use crate::mechanism::counting_query::CountingQuery;
-use crate::numeric::bytes::Bytes;
+use private_pgm::baselines::{Diagnostics, Estimated, Estimator, EstimatorError, Run, Tables};
+use private_pgm::factor::{CliqueLayout, Potentials};
+use private_pgm::fit::{EstimateError, Evidence};
+use private_pgm::junction_tree::JunctionTree;
+use private_pgm::loss::maximal_cliques;
+use private_pgm::model::{Calibrated, DEFAULT_CELL_LIMIT, Model};
+use private_pgm::numeric::bytes::Bytes;
 
 /// The updates of a run.
 pub(super) struct Updates {

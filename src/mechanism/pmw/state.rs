@@ -1,14 +1,14 @@
-use crate::domain::{Clique, Domain};
-use crate::estimation::contraction::ContractionTree;
-use crate::estimation::estimate::EstimateError;
-use crate::estimation::estimator::EstimatorError;
-use crate::estimation::junction_tree::JunctionTree;
-use crate::estimation::loss::maximal_cliques;
-use crate::estimation::oracle::{Exact, MarginalOracle};
-use crate::factor::{Factor, Marginals, Potentials};
 use crate::mechanism::MechanismError;
 use crate::mechanism::counting_query::CountingQuery;
-use crate::numeric::strided::Projection;
+use private_pgm::baselines::EstimatorError;
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::elimination_plan::ContractionTree;
+use private_pgm::factor::{Factor, Marginals, Potentials};
+use private_pgm::fit::EstimateError;
+use private_pgm::junction_tree::JunctionTree;
+use private_pgm::loss::maximal_cliques;
+use private_pgm::numeric::strided::Projection;
+use private_pgm::oracle::{Exact, MarginalOracle};
 
 use super::potentials;
 use super::table::Table;

@@ -1,7 +1,7 @@
-use crate::domain::{Clique, Domain};
-use crate::factor::Factor;
 use crate::mechanism::counting_query::CountingQuery;
-use crate::numeric::strided::Projection;
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::factor::Factor;
+use private_pgm::numeric::strided::Projection;
 
 /// The lecture's p^: a probability for every possible record.
 pub(super) struct Table {

@@ -5,15 +5,16 @@ use rand_chacha::ChaCha20Rng;
 
 use super::*;
 use crate::data::{Dataset, Provenance};
-use crate::domain::{Clique, Domain};
-use crate::estimation::estimate::Update;
-use crate::estimation::estimator::{Answers, Estimator, EstimatorError, Pgm, Run};
-use crate::factor::Projectable;
 use crate::mechanism::{Noise, find};
-use crate::numeric::matrix::Matrix;
-use crate::privacy::sensitivity::brute_force::{Records, worst_case};
-use crate::privacy::{Delta, Epsilon, Guarantee, LInfinity, Neighbours, Rho, SeedPath};
-use crate::workload::{QueryFactor, QueryMatrix, SubWorkload, Workload};
+use crate::workload::{SubWorkload, Workload};
+use dp::sensitivity::brute_force::{Records, worst_case};
+use dp::{Delta, Epsilon, Guarantee, LInfinity, Neighbours, Rho, SeedPath};
+use private_pgm::baselines::{Answers, Estimator, EstimatorError, Pgm, Run};
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::factor::Projectable;
+use private_pgm::fit::Update;
+use private_pgm::numeric::matrix::Matrix;
+use private_pgm::query::{QueryFactor, QueryMatrix};
 
 fn binary(attributes: usize) -> Domain {
     Domain::new((0..attributes).map(|i| (format!("x{i}"), 2))).unwrap()

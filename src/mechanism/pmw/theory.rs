@@ -33,7 +33,7 @@
 //! Where the noise is larger than that, updates need not be mistakes and L rounds may end without a
 //! check that passes. Nothing is promised then, except privacy, which never depended on any of this.
 
-use crate::privacy::{Guarantee, ParameterError};
+use dp::{Guarantee, ParameterError};
 
 /// No run is laid out for more rounds than this (our choice: the budget of a round is by then so
 /// small that only a billion records would be of use).
@@ -98,7 +98,7 @@ impl Setting {
 
 /// epsilon_s and epsilon_c when the budget is divided evenly among the choices and checks of L
 /// rounds: epsilon / (2 L) for both of a pure one, as in the lecture. In rho, where a choice is cheaper
-/// than noise of the same epsilon (see [`Share::select`](crate::privacy::Share::select)),
+/// than noise of the same epsilon (see [`Share::select`](dp::Share::select)),
 /// sqrt(8 rho / (2 L)) and sqrt(2 rho / (2 L)).
 fn draws(budget: Guarantee, rounds: usize) -> Result<[f64; 2], ParameterError> {
     let parts = 2.0 * rounds as f64;
@@ -114,7 +114,7 @@ fn draws(budget: Guarantee, rounds: usize) -> Result<[f64; 2], ParameterError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::{Delta, Epsilon, PureDraws, Rho};
+    use dp::{Delta, Epsilon, PureDraws, Rho};
 
     fn setting(records: f64, budget: impl Into<Guarantee>) -> Setting {
         let ln_domain = 10.0 * 2f64.ln();

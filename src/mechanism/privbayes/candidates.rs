@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::domain::{AttributeId, Clique, Domain};
+use private_pgm::domain::{AttributeId, Clique, Domain};
 
 /// Steps of the enumeration for each set that is wanted, after which it gives up (our choice; on
 /// the paper's data it takes fewer than ten).

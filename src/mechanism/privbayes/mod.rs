@@ -38,10 +38,10 @@ use super::{
     Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
     Published, Reads, Release, Task, Times, parse,
 };
-use crate::estimation::loss::Measurement;
-use crate::factor::Projectable;
-use crate::privacy::{Budget, Epsilon, Guarantee, L1, Neighbours, NoiseSource, Sensitivity, Share};
-use crate::workload::QueryMatrix;
+use dp::{Budget, Epsilon, Guarantee, L1, Neighbours, NoiseSource, Sensitivity, Share};
+use private_pgm::factor::Projectable;
+use private_pgm::loss::Measurement;
+use private_pgm::query::QueryMatrix;
 use score::Score;
 
 /// PrivBayes as users know it.
@@ -207,7 +207,7 @@ fn two_parts(share: Share, weights: [f64; 2]) -> Result<[Share; 2], MechanismErr
     let mut parts = share.split_weights(&weights)?.into_iter();
     match (parts.next(), parts.next()) {
         (Some(first), Some(second)) => Ok([first, second]),
-        _ => Err(crate::privacy::BudgetError::NoParts.into()),
+        _ => Err(dp::BudgetError::NoParts.into()),
     }
 }
 

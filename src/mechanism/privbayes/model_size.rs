@@ -1,5 +1,5 @@
-use crate::domain::{AttributeId, Clique, Domain};
-use crate::estimation::junction_tree::{JunctionTree, OrderSearch};
+use private_pgm::domain::{AttributeId, Clique, Domain};
+use private_pgm::junction_tree::{JunctionTree, OrderSearch};
 
 use super::super::bayesian_network::Family;
 

@@ -11,9 +11,9 @@ use super::candidates::ParentSets;
 use super::model_size::ModelSize;
 use super::score::{Score, Shape};
 use crate::data::{Dataset, MarginalTooLarge};
-use crate::domain::{AttributeId, Clique, Domain};
-use crate::factor::Projectable;
-use crate::privacy::{NoiseSource, Scores, SeedPath, Share};
+use dp::{NoiseSource, Scores, SeedPath, Share};
+use private_pgm::domain::{AttributeId, Clique, Domain};
+use private_pgm::factor::Projectable;
 
 /// The families of a network over all attributes, in an order in which parents come before their
 /// children: one choice for each share, after the first attribute.

@@ -1,6 +1,6 @@
 use serde::Deserialize;
 
-use crate::privacy::{LInfinity, Neighbours, Sensitivity, SensitivityError};
+use dp::{LInfinity, Neighbours, Sensitivity, SensitivityError};
 
 /// How strongly an attribute X depends on its parents P, from their table of counts.
 ///
@@ -108,7 +108,7 @@ fn entropy_term(n: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::sensitivity::brute_force::{Records, worst_case};
+    use dp::sensitivity::brute_force::{Records, worst_case};
 
     /// The largest change of the score between neighbouring tables, over those of one shape.
     fn worst(score: Score, child: usize, parents: usize, records: u64) -> f64 {

@@ -2,13 +2,13 @@ use super::super::bayesian_network::Family;
 use super::super::{Noise, find};
 use super::*;
 use crate::data::{Dataset, Provenance};
-use crate::domain::{AttributeId, Clique, Domain};
-use crate::estimation::estimate::Update;
-use crate::estimation::estimator::{Pgm, Run};
-use crate::estimation::junction_tree::JunctionTree;
-use crate::privacy::sensitivity::brute_force::{Records, worst_case};
-use crate::privacy::{LInfinity, Mechanism as Draw, SeedPath};
 use crate::workload::Workload;
+use dp::sensitivity::brute_force::{Records, worst_case};
+use dp::{LInfinity, Mechanism as Draw, SeedPath};
+use private_pgm::baselines::{Pgm, Run};
+use private_pgm::domain::{AttributeId, Clique, Domain};
+use private_pgm::fit::Update;
+use private_pgm::junction_tree::JunctionTree;
 use rand::SeedableRng;
 
 /// Records in which each attribute depends on the one before it, without any randomness.

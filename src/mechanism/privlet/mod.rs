@@ -13,11 +13,11 @@ use serde::Deserialize;
 
 use super::each_marginal::{EachMarginal, Processed};
 use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
-use crate::estimation::loss::Measurement;
-use crate::numeric::sparse::CsrMatrix;
 use crate::postprocess::haar;
-use crate::privacy::{Budget, L1, Neighbours, NoiseSource, Sensitivity};
-use crate::workload::QueryMatrix;
+use dp::{Budget, L1, Neighbours, NoiseSource, Sensitivity};
+use private_pgm::loss::Measurement;
+use private_pgm::numeric::sparse::CsrMatrix;
+use private_pgm::query::QueryMatrix;
 
 /// Privlet, as users know it.
 pub static PRIVLET: Kind = Kind {

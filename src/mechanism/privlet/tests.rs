@@ -1,8 +1,8 @@
 use super::*;
-use crate::factor::Projectable;
 use crate::mechanism::small_table::{SmallTable, answers};
-use crate::privacy::Epsilon;
-use crate::privacy::sensitivity::brute_force::{Records, worst_case};
+use dp::Epsilon;
+use dp::sensitivity::brute_force::{Records, worst_case};
+use private_pgm::factor::Projectable;
 
 #[test]
 fn a_record_moves_the_coefficients_as_far_as_claimed() {

@@ -4,12 +4,10 @@ use rayon::prelude::*;
 
 use super::super::MechanismError;
 use crate::data::{Dataset, MarginalTooLarge};
-use crate::domain::{AttributeId, Clique};
-use crate::estimation::loss::Measurement;
-use crate::factor::Projectable;
-use crate::privacy::{
-    LInfinity, Neighbours, NoiseSource, Scores, Sensitivity, SensitivityError, Share,
-};
+use dp::{LInfinity, Neighbours, NoiseSource, Scores, Sensitivity, SensitivityError, Share};
+use private_pgm::domain::{AttributeId, Clique};
+use private_pgm::factor::Projectable;
+use private_pgm::loss::Measurement;
 
 /// Estimates are rounded to multiples of this, so that up to 2^36 records all differences and their
 /// sums are exact, and the sensitivity of a computed score is that of the score.
@@ -100,8 +98,8 @@ fn sensitivity(neighbours: Neighbours) -> Result<Sensitivity<LInfinity>, Sensiti
 mod tests {
     use super::*;
     use crate::data::Provenance;
-    use crate::domain::Domain;
-    use crate::privacy::sensitivity::brute_force::{Records, worst_case};
+    use dp::sensitivity::brute_force::{Records, worst_case};
+    use private_pgm::domain::Domain;
 
     /// The score of the table with these counts, through records.
     fn score_of(shape: [usize; 2], table: &[u64], marginals: [&[f64]; 2], total: f64) -> f64 {

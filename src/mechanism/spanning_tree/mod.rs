@@ -13,7 +13,7 @@
 //! removed one changes one. Every graphical model of a tree is tractable: its junction tree has the
 //! chosen pairs for cliques.
 //!
-//! *The budget* should be one in rho, [`Rho::implying`](crate::privacy::Rho::implying) the epsilon
+//! *The budget* should be one in rho, [`Rho::implying`](dp::Rho::implying) the epsilon
 //! and delta that are promised ([`budget`]). Any other but a pure one is spent too, in parts that
 //! add up in its own currency and therefore buy less.
 //!
@@ -37,14 +37,14 @@ use super::{
     Published, Reads, Release, Task, Times, parse,
 };
 use crate::data::Dataset;
-use crate::domain::{AttributeId, Clique, Domain};
-use crate::estimation::loss::Measurement;
-use crate::factor::Projectable;
-use crate::privacy::{
+use dp::{
     Budget, Delta, Epsilon, L2, Neighbours, NoiseSource, NumberLine,
     ParameterError as PrivacyParameterError, Rho, Sensitivity, Share,
 };
-use crate::workload::QueryMatrix;
+use private_pgm::domain::{AttributeId, Clique, Domain};
+use private_pgm::factor::Projectable;
+use private_pgm::loss::Measurement;
+use private_pgm::query::QueryMatrix;
 
 /// The mechanism as users know it.
 pub static SPANNING_TREE: Kind = Kind {

@@ -1,12 +1,12 @@
 use super::SpanningTree;
 use crate::data::{Dataset, Provenance};
-use crate::domain::Clique;
-use crate::estimation::estimator::{Diagnostics, Estimator, EstimatorError, Pgm, Run};
-use crate::estimation::model::{Model, Sampling};
-use crate::factor::Projectable;
 use crate::mechanism::{Mechanism, MechanismError, Noise, Task};
-use crate::privacy::{Budget, NoiseSource};
 use crate::workload::Workload;
+use dp::{Budget, NoiseSource};
+use private_pgm::baselines::{Diagnostics, Estimator, EstimatorError, Pgm, Run};
+use private_pgm::domain::Clique;
+use private_pgm::factor::Projectable;
+use private_pgm::model::{Model, Sampling};
 
 /// Synthetic records, and the model that they were drawn from.
 #[derive(Debug)]

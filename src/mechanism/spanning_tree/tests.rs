@@ -4,10 +4,10 @@ use rand_chacha::ChaCha20Rng;
 use super::super::Noise;
 use super::*;
 use crate::data::Provenance;
-use crate::estimation::estimate::{Settings, Update};
-use crate::estimation::estimator::{Estimated, Estimator, Pgm, Run};
-use crate::privacy::{Guarantee, Mechanism as Draw, SeedPath};
 use crate::workload::Workload;
+use dp::{Guarantee, Mechanism as Draw, SeedPath};
+use private_pgm::baselines::{Estimated, Estimator, Pgm, Run};
+use private_pgm::fit::{Settings, Update};
 
 /// Five attributes: b copies a but for every tenth record, and d copies c.
 fn pairs(records: u32) -> Dataset {

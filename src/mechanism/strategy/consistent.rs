@@ -4,12 +4,12 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use crate::estimation::estimator::{Estimator, EstimatorError};
-use crate::estimation::loss::Measurement;
 use crate::mechanism::each_marginal::{EachMarginal, Processed, refused};
 use crate::mechanism::post_processing::{Mixture, Way};
-use crate::numeric::bytes::Bytes;
 use crate::postprocess::strategy::{Estimate, Strategy, StrategyError};
+use private_pgm::baselines::{Estimator, EstimatorError};
+use private_pgm::loss::Measurement;
+use private_pgm::numeric::bytes::Bytes;
 
 /// The most entries of a strategy that is written out, and of the factor beside it. Our choice, 128 MiB
 /// each.

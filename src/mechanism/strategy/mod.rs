@@ -6,11 +6,11 @@ mod consistent;
 pub(super) use consistent::{Prepared, estimators};
 
 use super::{MechanismError, Task};
-use crate::domain::Clique;
-use crate::estimation::loss::Measurement;
-use crate::factor::Projectable;
-use crate::privacy::{L1, Neighbours, NoiseSource, Sensitivity, Share};
-use crate::workload::{QueryFactor, QueryMatrix};
+use dp::{L1, Neighbours, NoiseSource, Sensitivity, Share};
+use private_pgm::domain::Clique;
+use private_pgm::factor::Projectable;
+use private_pgm::loss::Measurement;
+use private_pgm::query::{QueryFactor, QueryMatrix};
 
 /// A bound on the number of records of any table, where that number is private: 2^32. Our choice;
 /// it enters the allowance for rounding only.

@@ -9,7 +9,7 @@ use super::sensitivity;
 use crate::mechanism::MechanismError;
 use crate::postprocess::htree::HTree;
 use crate::postprocess::tree::{Tree, TreeError};
-use crate::privacy::{Neighbours, SeedPath};
+use dp::{Neighbours, SeedPath};
 
 /// The largest branching factor that is tried. Our choice: beyond it the error grows (Qardaji, Yang,
 /// Li, PVLDB 2013, find 8 to 16 best for ranges).

@@ -18,14 +18,14 @@ use super::{
     Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Parameter, Reads, Release, Task,
     parse,
 };
-use crate::domain::{Clique, Domain};
-use crate::estimation::estimator::{Estimator, EstimatorError};
-use crate::estimation::loss::Measurement;
 use crate::postprocess::histogram;
 use crate::postprocess::htree::HTree;
 use crate::postprocess::tree::Tree;
-use crate::privacy::{Budget, L1, Neighbours, NoiseSource, Sensitivity};
-use crate::workload::QueryMatrix;
+use dp::{Budget, L1, Neighbours, NoiseSource, Sensitivity};
+use private_pgm::baselines::{Estimator, EstimatorError};
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::loss::Measurement;
+use private_pgm::query::QueryMatrix;
 
 const HTREE: Offer = Offer {
     name: "htree",

@@ -1,11 +1,11 @@
 use super::*;
-use crate::factor::Projectable;
 use crate::mechanism::small_table::{SmallTable, answers};
-use crate::numeric::cholesky::Cholesky;
-use crate::numeric::matrix::Matrix;
 use crate::postprocess::admm::Settings;
-use crate::privacy::Epsilon;
-use crate::privacy::sensitivity::brute_force::{Records, worst_case};
+use dp::Epsilon;
+use dp::sensitivity::brute_force::{Records, worst_case};
+use private_pgm::factor::Projectable;
+use private_pgm::numeric::cholesky::Cholesky;
+use private_pgm::numeric::matrix::Matrix;
 
 #[test]
 fn a_record_moves_as_many_nodes_as_claimed() {

@@ -1,13 +1,13 @@
 use std::time::Instant;
 
 use super::{generator, noise};
-use crate::numeric::matrix::Matrix;
 use crate::postprocess::admm::{Ended, Residuals, Settings, Tolerance};
 use crate::postprocess::histogram;
 use crate::postprocess::htree::HTree;
 use crate::postprocess::proximal::Objective;
 use crate::postprocess::strategy::Strategy;
 use crate::postprocess::tree::Tree;
+use private_pgm::numeric::matrix::Matrix;
 
 /// 64 bins that are mostly empty, and the noise on their tree, times a factor.
 fn noisy_tree(factor: f64) -> (HTree, Vec<f64>) {

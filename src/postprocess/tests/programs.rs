@@ -6,7 +6,7 @@ use clarabel::solver::{
 };
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
 
-use crate::numeric::matrix::Matrix;
+use private_pgm::numeric::matrix::Matrix;
 
 /// Minimise alpha |A x - r|_1 + (1 - alpha) |A x - r|_2^2 over x >= 0 with E x = e.
 pub(super) struct Program<'a> {

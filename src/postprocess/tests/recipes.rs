@@ -3,9 +3,6 @@ use rand::RngExt;
 use super::programs::Program;
 use super::trees::written_out;
 use super::{generator, noise};
-use crate::domain::{Clique, Domain};
-use crate::factor::Factor;
-use crate::numeric::matrix::Matrix;
 use crate::postprocess::admm::{Settings, SettingsError, Tolerance};
 use crate::postprocess::contingency::{self, ContingencyError, PublicError, PublicMarginals};
 use crate::postprocess::histogram::{self, HistogramError};
@@ -13,6 +10,9 @@ use crate::postprocess::htree::HTree;
 use crate::postprocess::proximal::Objective;
 use crate::postprocess::strategy::{Strategy, StrategyError};
 use crate::postprocess::tree::Tree;
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::factor::Factor;
+use private_pgm::numeric::matrix::Matrix;
 
 const TIGHT: Settings = Settings {
     rho: 2.0,

@@ -1,6 +1,3 @@
-use crate::domain::{Clique, Domain};
-use crate::factor::Factor;
-use crate::numeric::matrix::Matrix;
 use crate::postprocess::admm::Settings;
 use crate::postprocess::contingency::{self, ContingencyError, PublicMarginals};
 use crate::postprocess::histogram::{self, HistogramError};
@@ -8,6 +5,9 @@ use crate::postprocess::htree::HTree;
 use crate::postprocess::proximal::Objective;
 use crate::postprocess::strategy::{Strategy, StrategyError};
 use crate::postprocess::tree::{Tree, TreeError};
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::factor::Factor;
+use private_pgm::numeric::matrix::Matrix;
 
 /// Everything that is no finite number, at some place of a list.
 fn with_one_that_is_none(entries: usize) -> impl Iterator<Item = (usize, Vec<f64>)> {

@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::{generator, noise};
-use crate::numeric::cholesky::Cholesky;
-use crate::numeric::matrix::Matrix;
 use crate::postprocess::htree::HTree;
 use crate::postprocess::tree::{Tree, TreeError};
+use private_pgm::numeric::cholesky::Cholesky;
+use private_pgm::numeric::matrix::Matrix;
 
 /// A row for each node, with ones at the leaves below it.
 pub(super) fn written_out(tree: &Tree) -> Matrix {

@@ -2,7 +2,7 @@ use super::super::metric::Metric;
 use super::super::statistics::{Interval, Spread};
 use super::super::text_table::{TextTable, number};
 use super::{Group, REFERENCE_ARM, Summary};
-use crate::numeric::bytes::Bytes;
+use private_pgm::numeric::bytes::Bytes;
 
 impl Summary {
     /// The table of this number for a terminal, a block for each mechanism. Stand-ins have a star.

@@ -3,10 +3,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::estimation::estimate::{Algorithm, Likelihood, Settings, Update, estimate};
-use crate::estimation::loss::Loss;
-use crate::estimation::optimiser::StepSize;
-use crate::factor::{CliqueLayout, CliqueVector, Factor, Marginals};
+use private_pgm::factor::{CliqueLayout, CliqueVector, Factor, Marginals};
+use private_pgm::fit::{Algorithm, Likelihood, Settings, Update, estimate};
+use private_pgm::loss::Loss;
+use private_pgm::optimiser::StepSize;
 
 /// A game with any samples and records.
 fn any_game(eta: f64, rounds: usize, rng: &mut ChaCha8Rng) -> (Queries, SampledQueries, Naive) {

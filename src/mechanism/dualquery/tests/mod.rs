@@ -6,11 +6,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::domain::{Clique, Domain};
-use crate::estimation::estimator::Pgm;
 use crate::mechanism::Noise;
-use crate::privacy::{Delta, Epsilon, SeedPath};
 use crate::workload::Workload;
+use dp::{Delta, Epsilon, SeedPath};
+use private_pgm::baselines::Pgm;
+use private_pgm::domain::{Clique, Domain};
 
 fn domain() -> Domain {
     Domain::new([("a", 3), ("b", 4), ("c", 2), ("d", 3), ("e", 5)]).unwrap()

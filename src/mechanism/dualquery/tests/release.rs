@@ -1,10 +1,10 @@
 use super::*;
-use crate::estimation::estimate::Update;
-use crate::estimation::estimator::Run;
-use crate::factor::{CliqueLayout, Marginals};
 use crate::mechanism::find;
-use crate::privacy::LInfinity;
-use crate::privacy::sensitivity::brute_force::{Records, worst_case};
+use dp::LInfinity;
+use dp::sensitivity::brute_force::{Records, worst_case};
+use private_pgm::baselines::Run;
+use private_pgm::factor::{CliqueLayout, Marginals};
+use private_pgm::fit::Update;
 
 /// The answers of a release's own estimator, and its message.
 fn own_answers(release: &Release) -> (Vec<Vec<f64>>, String) {

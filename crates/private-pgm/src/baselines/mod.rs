@@ -1,0 +1,148 @@
+//! Estimators: what a mechanism has published in, something that answers queries out.
+//!
+//! Graphical models are one of them ([`Pgm`]); the others are what they are compared with.
+
+mod as_measured;
+mod full_least_squares;
+mod least_squares;
+mod local_least_squares;
+mod multiplicative_weights;
+mod pgm;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use as_measured::AsMeasured;
+pub use full_least_squares::FullLeastSquares;
+pub use local_least_squares::LocalLeastSquares;
+pub use multiplicative_weights::MultiplicativeWeights;
+pub use pgm::Pgm;
+pub use tables::Tables;
+
+use std::time::Instant;
+
+use rand::Rng;
+use thiserror::Error;
+
+use crate::domain::Clique;
+use crate::factor::Factor;
+use crate::fit::{EstimateError, Evidence, Update};
+use crate::model::{InferenceError, Model};
+
+/// Estimates a distribution, or at least some of its marginals.
+pub trait Estimator: Send + Sync {
+    /// The estimate from this evidence.
+    fn estimate(
+        &self,
+        evidence: &Evidence<'_>,
+        run: &mut Run<'_>,
+    ) -> Result<Estimated, EstimatorError>;
+}
+
+/// What an estimator may use, and whom it tells.
+pub struct Run<'a> {
+    /// Bytes that its tables may take.
+    pub memory_limit: u64,
+    /// When it has to stop.
+    pub deadline: Option<Instant>,
+    /// A model to begin with, for estimators that can.
+    pub warm_start: Option<&'a Model>,
+    /// Randomness, for estimators that draw records.
+    pub rng: &'a mut (dyn Rng + Send),
+    /// Told after every iteration.
+    pub observer: &'a mut (dyn FnMut(&Update<'_>) + Send),
+}
+
+/// Whether the deadline, if there is one, is yet to come.
+fn in_time(deadline: Option<Instant>) -> bool {
+    deadline.is_none_or(|deadline| Instant::now() < deadline)
+}
+
+/// An estimate, and how it came about.
+pub struct Estimated {
+    /// Answers queries.
+    pub answers: Box<dyn Answers>,
+    /// The graphical model, if it is one.
+    pub model: Option<Model>,
+    /// What there is to say about the way to it.
+    pub diagnostics: Diagnostics,
+}
+
+/// How an estimate came about. Parts that an estimator does not know are empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Diagnostics {
+    /// The sum of |r| over the measured answers and half the sum of r^2.
+    pub l1_l2: Option<(f64, f64)>,
+    /// How far above the smallest possible the loss is at most.
+    pub gap: Option<f64>,
+    /// Iterations.
+    pub iterations: Option<usize>,
+    /// Wall time of one of them.
+    pub seconds_per_iteration: Option<f64>,
+    /// Cells of the junction tree.
+    pub junction_tree_cells: Option<f64>,
+    /// Bytes of the tables that it held.
+    pub bytes: Option<f64>,
+    /// Why it ended, in a sentence.
+    pub message: String,
+}
+
+/// Whatever answers queries: a fitted model, a table, records.
+pub trait Answers: Send + Sync {
+    /// The marginals on these cliques, in counts. They need not be consistent with each other.
+    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, NoAnswer>;
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum NoAnswer {
+    /// Nothing was estimated about these attributes.
+    #[error("this estimate says nothing about the marginal on {attributes:?}")]
+    Unknown {
+        /// Their names.
+        attributes: Vec<String>,
+    },
+    /// The model does not say.
+    #[error(transparent)]
+    Inference(#[from] InferenceError),
+}
+
+/// Why there is no estimate.
+#[derive(Debug, Error)]
+pub enum EstimatorError {
+    /// It would not fit into memory.
+    #[error("{message}")]
+    Infeasible {
+        /// How many bytes it would take.
+        bytes: f64,
+        /// What would take them.
+        message: String,
+    },
+    /// The time is over.
+    #[error("out of time after {iterations} iterations")]
+    Timeout {
+        /// Iterations until then.
+        iterations: usize,
+    },
+    /// The estimator cannot use evidence of this kind.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The evidence is wrong.
+    #[error(transparent)]
+    Estimate(EstimateError),
+    /// The model does not answer.
+    #[error(transparent)]
+    Inference(#[from] InferenceError),
+}
+
+impl From<EstimateError> for EstimatorError {
+    fn from(error: EstimateError) -> Self {
+        match error {
+            EstimateError::TooLarge(too_large) => {
+                Self::Infeasible { bytes: too_large.needed_bytes, message: too_large.to_string() }
+            }
+            EstimateError::Deadline { iterations } => Self::Timeout { iterations },
+            other => Self::Estimate(other),
+        }
+    }
+}

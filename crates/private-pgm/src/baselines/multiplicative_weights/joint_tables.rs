@@ -1,0 +1,156 @@
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::baselines::in_time;
+use crate::domain::Clique;
+use crate::factor::{CliqueLayout, Factor, Marginals, Potentials};
+use crate::numeric::exp::{exp_all, maximum};
+use crate::numeric::strided::Projection;
+use crate::oracle::MarginalOracle;
+
+/// Writes the whole table of each component out: the marginal oracle of multiplicative weights.
+///
+/// Cost: for each clique two passes over the table of its component, and one for the exponentials.
+pub(super) struct JointTables {
+    layout: Arc<CliqueLayout>,
+    components: Vec<Component>,
+    /// What the attributes without a component add to ln Z.
+    log_uniform: f64,
+    /// A single call can take minutes. One that does not end in time is given up, and ln Z is NaN.
+    deadline: Option<Instant>,
+}
+
+struct Component {
+    clique: Clique,
+    /// Scratch space: ln p, or p, up to a factor.
+    table: Vec<f64>,
+    /// The cliques inside, by their place in the layout, and the way to their marginals.
+    inside: Vec<(usize, Projection)>,
+}
+
+impl JointTables {
+    /// Tables over `components`, which are disjoint and contain each clique of the layout in one.
+    pub(super) fn new(
+        layout: Arc<CliqueLayout>,
+        components: Vec<Clique>,
+        deadline: Option<Instant>,
+    ) -> Self {
+        let domain = layout.domain();
+        let mut placed = vec![false; layout.cliques().len()];
+        let mut component = |clique: Clique| {
+            let shape = domain.shape(&clique);
+            let mut inside = Vec::new();
+            for (index, small) in layout.cliques().iter().enumerate() {
+                if !placed[index] && small.is_subset(&clique) {
+                    placed[index] = true;
+                    let kept: Vec<bool> = clique.iter().map(|id| small.contains(id)).collect();
+                    inside.push((index, Projection::new(&shape, &kept)));
+                }
+            }
+            Component { table: vec![0.0; shape.iter().product()], clique, inside }
+        };
+        let components: Vec<Component> = components.into_iter().map(&mut component).collect();
+        let free = |id: &_| !components.iter().any(|component| component.clique.contains(*id));
+        let log_uniform = domain.ids().filter(free).map(|id| (domain.size(id) as f64).ln()).sum();
+        Self { layout, components, log_uniform, deadline }
+    }
+
+    /// The tables of the model with these potentials, each of which sums to `total`. `None` when
+    /// they exclude every record.
+    pub(super) fn into_tables(
+        mut self,
+        potentials: &Potentials,
+        total: f64,
+    ) -> Option<Vec<Factor>> {
+        let domain = self.layout.domain();
+        let table = |component: &mut Component| {
+            component.write_logarithms(potentials, None)?;
+            let (sum, _) = component.exponentiate()?;
+            let mut values = std::mem::take(&mut component.table);
+            values.iter_mut().for_each(|cell| *cell *= total / sum);
+            Some(Factor::new(domain, component.clique.clone(), values))
+        };
+        self.components.iter_mut().map(table).collect()
+    }
+}
+
+impl Component {
+    /// The sum of the potentials in each cell; `None` when it is too late for that.
+    fn write_logarithms(
+        &mut self,
+        potentials: &Potentials,
+        deadline: Option<Instant>,
+    ) -> Option<()> {
+        self.table.fill(0.0);
+        for (index, projection) in &self.inside {
+            in_time(deadline).then_some(())?;
+            projection.broadcast(potentials.table(*index), &mut self.table, |cell, x| *cell += x);
+        }
+        in_time(deadline).then_some(())
+    }
+
+    /// Writes the marginals and returns the component's part of ln Z; `None` when it is too late.
+    fn marginals(
+        &mut self,
+        potentials: &Potentials,
+        total: f64,
+        marginals: &mut Marginals,
+        deadline: Option<Instant>,
+    ) -> Option<f64> {
+        self.write_logarithms(potentials, deadline)?;
+        let Some((sum, shift)) = self.exponentiate() else { return Some(f64::NEG_INFINITY) };
+        for (index, projection) in &self.inside {
+            in_time(deadline).then_some(())?;
+            let marginal = marginals.table_mut(*index);
+            projection.sum(&self.table, marginal);
+            marginal.iter_mut().for_each(|cell| *cell *= total / sum);
+        }
+        Some(shift + sum.ln())
+    }
+
+    /// Logarithms become weights, the largest of them 1; returns their sum and the logarithm of
+    /// what they were divided by. `None` when all are 0.
+    fn exponentiate(&mut self) -> Option<(f64, f64)> {
+        let shift = maximum(&self.table);
+        if shift == f64::NEG_INFINITY {
+            return None;
+        }
+        self.table.iter_mut().for_each(|cell| *cell -= shift);
+        exp_all(&mut self.table);
+        // In blocks, which rounds less than one long sum.
+        let sum = self.table.chunks(1 << 12).map(|block| block.iter().sum::<f64>()).sum();
+        Some((sum, shift))
+    }
+}
+
+impl MarginalOracle for JointTables {
+    fn layout(&self) -> &Arc<CliqueLayout> {
+        &self.layout
+    }
+
+    fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64 {
+        let mut log_z = self.log_uniform;
+        for component in &mut self.components {
+            log_z += component
+                .marginals(potentials, total, marginals, self.deadline)
+                .unwrap_or(f64::NAN);
+            if !log_z.is_finite() {
+                marginals.values_mut().fill(0.0);
+                break;
+            }
+        }
+        log_z
+    }
+
+    fn maximum(&mut self, potentials: &Potentials) -> Option<f64> {
+        let largest = self.components.iter_mut().map(|component| {
+            component.write_logarithms(potentials, self.deadline)?;
+            Some(maximum(&component.table))
+        });
+        largest.sum()
+    }
+
+    fn is_exact(&self) -> bool {
+        true
+    }
+}

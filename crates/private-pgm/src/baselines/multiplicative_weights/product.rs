@@ -1,0 +1,48 @@
+use crate::baselines::{Answers, NoAnswer};
+use crate::domain::{Clique, Domain};
+use crate::factor::Factor;
+use crate::model::InferenceError;
+use crate::numeric::strided::Projection;
+use crate::query::MAX_CELLS;
+
+/// Independent groups of attributes, p(x) = product over the components of p_C(x_C), and uniform
+/// over the attributes in none of them.
+pub(super) struct Product {
+    pub(super) domain: Domain,
+    pub(super) total: f64,
+    /// Over disjoint cliques; each sums to the total.
+    pub(super) tables: Vec<Factor>,
+}
+
+impl Answers for Product {
+    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, NoAnswer> {
+        cliques.iter().map(|clique| self.marginal(clique)).collect()
+    }
+}
+
+impl Product {
+    /// The product of what each table says about its part of `clique`.
+    fn marginal(&self, clique: &Clique) -> Result<Factor, NoAnswer> {
+        let cells = self.domain.cells(clique).filter(|&cells| cells <= MAX_CELLS);
+        let cells = cells.ok_or_else(|| InferenceError::TooLarge {
+            cells: self.domain.cells_f64(clique),
+            limit: MAX_CELLS,
+        })?;
+        let shape = self.domain.shape(clique);
+        let parts: Vec<(Clique, &Factor)> = self
+            .tables
+            .iter()
+            .map(|table| (clique.intersection(table.clique()), table))
+            .filter(|(part, _)| !part.is_empty())
+            .collect();
+        let estimated: f64 = parts.iter().map(|(part, _)| self.domain.cells_f64(part)).product();
+        let mut values = vec![self.total * estimated / cells as f64; cells];
+        for (part, table) in parts {
+            let kept: Vec<bool> = clique.iter().map(|id| part.contains(id)).collect();
+            let marginal = table.sum_onto(&part);
+            let projection = Projection::new(&shape, &kept);
+            projection.broadcast(marginal.values(), &mut values, |cell, p| *cell *= p / self.total);
+        }
+        Ok(Factor::new(&self.domain, clique.clone(), values))
+    }
+}

@@ -1,0 +1,85 @@
+use crate::factor::Potentials;
+use crate::loss::{LinearLoss, Norm};
+use crate::optimiser::{Objective, Optimiser, Outcome, Progress, Reason, Stopping, Watch};
+use crate::oracle::MarginalOracle;
+
+/// The width of the first rounding, in standard deviations.
+const FIRST_WIDTH: f64 = 1.0;
+/// Each rounding is this much narrower than the one before.
+const NARROWING: f64 = 0.3;
+/// The number of roundings; the last one is 2e-7 wide.
+const STAGES: u32 = 14;
+
+/// Minimises the L1 loss, whose gradient jumps, by way of smooth losses that come ever closer.
+///
+/// With L_w <= L the loss with kinks rounded to the width w, and g the certified gap of L_w at mu,
+/// the smallest L is at least the smallest L_w, which is at least L_w(mu) - g: a lower bound that
+/// certifies L too.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn minimise(
+    optimiser: &dyn Optimiser,
+    oracle: &mut dyn MarginalOracle,
+    loss: &mut LinearLoss,
+    base: &Potentials,
+    start: Potentials,
+    total: f64,
+    stopping: Stopping,
+    tell: &mut dyn FnMut(&Progress<'_>),
+) -> Outcome {
+    let answers: usize = loss.measurements().map(|measurement| measurement.y.len()).sum();
+    let mut potentials = start;
+    let mut iterations = 0;
+    let mut best: Option<Outcome> = None;
+    // The smallest loss is at least this, whichever rounding shows it.
+    let mut lower_bound = f64::NEG_INFINITY;
+    for stage in 0..STAGES {
+        let width = FIRST_WIDTH * NARROWING.powi(stage as i32);
+        loss.set_norm(Norm::Rounded(width));
+        // Closer than the rounding itself is not worth it; what is left of the iterations is
+        // shared by the stages to come.
+        let rounding = 0.5 * width * answers as f64;
+        let share = (stopping.iterations - iterations).div_ceil((STAGES - stage) as usize);
+        let stop = Stopping {
+            iterations: share.max(1),
+            gap: 0.05 * rounding,
+            relative_gap: 0.0,
+            deadline: stopping.deadline,
+        };
+        let before = iterations;
+        let mut count = |progress: &Progress<'_>| {
+            tell(&Progress { iteration: before + progress.iteration, ..*progress });
+        };
+        let mut objective = Objective { oracle: &mut *oracle, loss: &mut *loss, base, total };
+        let mut watch = Watch::new(stop, &mut count);
+        let mut outcome = optimiser.minimise(&mut objective, potentials, &mut watch);
+        iterations += outcome.iterations;
+        if outcome.reason == Reason::Deadline {
+            return Outcome { iterations, ..outcome };
+        }
+        let (l1, _) = loss.l1_and_l2(&outcome.iterate.marginals);
+        if let Some(gap) = outcome.gap {
+            lower_bound = lower_bound.max(outcome.loss - gap);
+        }
+        outcome.loss = l1;
+        potentials = outcome.iterate.potentials.clone();
+        if best.as_ref().is_none_or(|best| l1 <= best.loss) {
+            best = Some(outcome);
+        }
+        let smallest = best.as_ref().map_or(l1, |best| best.loss);
+        let wanted = stopping.gap.max(stopping.relative_gap * smallest);
+        if smallest - lower_bound <= wanted || iterations >= stopping.iterations {
+            break;
+        }
+    }
+    loss.set_norm(Norm::L1);
+    let mut best = best.expect("there is at least one stage");
+    best.gap = lower_bound.is_finite().then_some((best.loss - lower_bound).max(0.0));
+    let wanted = stopping.gap.max(stopping.relative_gap * best.loss);
+    best.reason = match best.gap {
+        Some(gap) if gap <= wanted => Reason::Gap,
+        _ if iterations >= stopping.iterations => Reason::Iterations,
+        _ => Reason::Stalled,
+    };
+    best.iterations = iterations;
+    best
+}

@@ -1,0 +1,88 @@
+use thiserror::Error;
+
+use crate::domain::{Clique, Domain};
+use crate::query::{QueryMatrix, TotalEstimator};
+
+/// Noisy answers to linear queries on one marginal: y = Q mu_C + noise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measurement {
+    /// The attributes of the marginal, C.
+    pub clique: Clique,
+    /// The queries, Q.
+    pub query: QueryMatrix,
+    /// The answers in axis order, y.
+    pub y: Vec<f64>,
+    /// The standard deviation of the noise on each answer.
+    pub stddev: f64,
+}
+
+/// Why something is not a measurement.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum MeasurementError {
+    /// The queries are for another marginal.
+    #[error("expected queries over {expected:.4e} cells, found {found}")]
+    Cells {
+        /// The cells of the clique's marginal.
+        expected: f64,
+        /// The columns of the query matrix.
+        found: usize,
+    },
+    /// There is not one answer per query.
+    #[error("expected {expected} answers, found {found}")]
+    Answers {
+        /// The rows of the query matrix.
+        expected: usize,
+        /// The number of answers.
+        found: usize,
+    },
+    /// An answer is infinite or not a number.
+    #[error("expected finite answers, found {value} at {index}")]
+    NotFinite {
+        /// Its place in y.
+        index: usize,
+        /// The answer.
+        value: f64,
+    },
+    /// The noise has no usable size.
+    #[error("expected a positive standard deviation whose square is a normal number, found {0}")]
+    Stddev(f64),
+}
+
+impl Measurement {
+    /// Whether the parts fit each other, and the clique in `domain`.
+    pub fn check(&self, domain: &Domain) -> Result<(), MeasurementError> {
+        if domain.cells(&self.clique) != Some(self.query.cols()) {
+            let expected = domain.cells_f64(&self.clique);
+            return Err(MeasurementError::Cells { expected, found: self.query.cols() });
+        }
+        let (expected, found) = (self.query.rows(), self.y.len());
+        if expected != found {
+            return Err(MeasurementError::Answers { expected, found });
+        }
+        if let Some(index) = self.y.iter().position(|y| !y.is_finite()) {
+            return Err(MeasurementError::NotFinite { index, value: self.y[index] });
+        }
+        // Losses divide by the variance, so that it must neither vanish nor overflow.
+        let variance = self.stddev * self.stddev;
+        if !(self.stddev > 0.0 && variance.is_normal()) {
+            return Err(MeasurementError::Stddev(self.stddev));
+        }
+        Ok(())
+    }
+}
+
+/// The number of records as the measurements tell it (supplement E.1): each measurement whose
+/// answers determine the total gives an unbiased estimate, and these are averaged with weights
+/// proportional to the inverse of their variances. `None` when none of them does.
+pub fn estimate_total(measurements: &[Measurement]) -> Option<f64> {
+    let mut weighted_sum = 0.0;
+    let mut weights = 0.0;
+    for measurement in measurements {
+        if let Some(total) = TotalEstimator::new(&measurement.query) {
+            let variance = total.variance_factor() * measurement.stddev.powi(2);
+            weighted_sum += total.estimate(&measurement.y) / variance;
+            weights += 1.0 / variance;
+        }
+    }
+    (weights > 0.0).then(|| weighted_sum / weights)
+}

@@ -1,0 +1,74 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::ModelFileError;
+use crate::domain::{AttributeId, Clique, Domain};
+use crate::factor::CliqueLayout;
+use crate::model::{Model, Origin};
+use crate::query::MAX_CELLS;
+
+/// The header as it is written.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Header {
+    domain: Vec<(String, usize)>,
+    pub(super) total: f64,
+    cliques: Vec<Vec<String>>,
+    #[serde(default)]
+    pub(super) origin: Option<Origin>,
+}
+
+/// Which tables a file has, and how their axes are ordered in it.
+pub(super) struct Tables {
+    pub(super) layout: Arc<CliqueLayout>,
+    /// The attributes of each table in the order of the file.
+    pub(super) listed: Vec<Vec<AttributeId>>,
+}
+
+impl Header {
+    pub(super) fn new(model: &Model) -> Self {
+        let domain = model.domain();
+        let attribute = |&id: &AttributeId| (domain.name(id).to_string(), domain.size(id));
+        let names = |clique: &Clique| domain.names(clique).into_iter().map(String::from).collect();
+        Self {
+            domain: domain.declared().iter().map(attribute).collect(),
+            total: model.total(),
+            cliques: model.layout().cliques().iter().map(names).collect(),
+            origin: model.origin().cloned(),
+        }
+    }
+
+    /// Compares the parts with each other and with the number of potentials in the file.
+    pub(super) fn tables(&self, potentials: u64) -> Result<Tables, ModelFileError> {
+        let wrong = |problem: String| Err(ModelFileError::Header(problem));
+        if !(self.total > 0.0 && self.total.is_finite()) {
+            return wrong(format!("the total is {}", self.total));
+        }
+        let domain = Domain::new(self.domain.iter().map(|(name, size)| (name, *size)))
+            .map_err(|error| ModelFileError::Header(error.to_string()))?;
+        let mut cells = 0u64;
+        let mut cliques = Vec::with_capacity(self.cliques.len());
+        let mut listed = Vec::with_capacity(self.cliques.len());
+        for (index, names) in self.cliques.iter().enumerate() {
+            let known: Option<Vec<AttributeId>> =
+                names.iter().map(|name| domain.id(name)).collect();
+            let Some(ids) = known else {
+                return wrong(format!("clique {index} has an attribute that the domain has not"));
+            };
+            let clique = Clique::new(ids.iter().copied());
+            if clique.len() != ids.len() {
+                return wrong(format!("clique {index} has an attribute twice"));
+            }
+            match domain.cells(&clique).filter(|&cells| cells <= MAX_CELLS) {
+                Some(table) => cells = cells.saturating_add(table as u64),
+                None => return wrong(format!("clique {index} has more than {MAX_CELLS} cells")),
+            }
+            cliques.push(clique);
+            listed.push(ids);
+        }
+        if cells != potentials {
+            return wrong(format!("its cliques have {cells} cells, the file has {potentials}"));
+        }
+        Ok(Tables { layout: CliqueLayout::new(domain, cliques), listed })
+    }
+}

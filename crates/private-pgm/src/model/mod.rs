@@ -1,0 +1,108 @@
+//! The fitted model: a distribution in a few tables, and what can be asked of it.
+//!
+//! [`Model::calibrate`] sends all messages of the junction tree once. What it returns answers any
+//! number of questions: marginals, conditional distributions, factored queries, synthetic records.
+//!
+//! ```
+//! use private_pgm::domain::{Clique, Domain};
+//! use private_pgm::model::{Model, Sampling};
+//! use private_pgm::factor::{CliqueLayout, Potentials};
+//! use private_pgm::workload::QueryFactor;
+//! use rand::SeedableRng;
+//!
+//! let domain = Domain::new([("age", 3), ("sex", 2), ("income", 2)])?;
+//! let [age, sex, income] = ["age", "sex", "income"].map(|name| domain.id(name).unwrap());
+//! let cliques = vec![Clique::new([age, sex]), Clique::new([age, income])];
+//! let mut potentials = Potentials::zeros(&CliqueLayout::new(domain, cliques));
+//! potentials.table_mut(0)[0] = 1.0;
+//! let model = Model::new(1000.0, potentials).calibrate()?;
+//!
+//! let unmeasured = model.marginal(&Clique::new([sex, income]))?;
+//! assert!((unmeasured.total() - 1000.0).abs() < 1e-9);
+//! let of_the_rich = model.conditional(&Clique::new([age]), &[(income, 1)])?;
+//! assert!((of_the_rich.total() - 1.0).abs() < 1e-12);
+//! let by_age = model.answer(&[(age, QueryFactor::Prefix), (sex, QueryFactor::Evidence(vec![1]))])?;
+//! assert_eq!(by_age.len(), 3);
+//! let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(7);
+//! let columns = model.synthesize(500, Sampling::Rounded, &mut rng)?;
+//! assert_eq!((columns.len(), columns[0].len()), (3, 500));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod answers;
+mod approximate;
+mod calibration;
+mod clique_pass;
+mod conditional;
+mod error;
+mod evaluation;
+pub mod file;
+mod log_product;
+mod marginals;
+mod origin;
+mod plan;
+mod region;
+mod route;
+mod sampling;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use approximate::Approximate;
+pub use calibration::{Calibrated, DEFAULT_CELL_LIMIT};
+pub use error::InferenceError;
+pub use origin::Origin;
+pub use sampling::Sampling;
+
+use std::sync::Arc;
+
+use crate::domain::Domain;
+use crate::factor::{CliqueLayout, Potentials};
+
+/// A graphical model p(x) proportional to exp(sum over C of theta_C(x_C)), scaled to `total`
+/// records (Definition 3 of the paper). Attributes that no clique has are uniform and independent
+/// of the rest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    total: f64,
+    potentials: Potentials,
+    origin: Option<Origin>,
+}
+
+impl Model {
+    /// The model with these potentials (minus infinity: impossible; never NaN or plus infinity),
+    /// whose marginals sum to `total`.
+    pub fn new(total: f64, potentials: Potentials) -> Self {
+        Self { total, potentials, origin: None }
+    }
+
+    /// The same model with notes on where it comes from.
+    pub fn with_origin(self, origin: Origin) -> Self {
+        Self { origin: Some(origin), ..self }
+    }
+
+    /// Where the model comes from, when it is known.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
+    /// The attributes.
+    pub fn domain(&self) -> &Domain {
+        self.layout().domain()
+    }
+
+    /// The number of records that the model stands for; need not be whole.
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// The log-potentials, one table a clique.
+    pub fn potentials(&self) -> &Potentials {
+        &self.potentials
+    }
+
+    /// The cliques.
+    pub fn layout(&self) -> &Arc<CliqueLayout> {
+        self.potentials.layout()
+    }
+}

@@ -1,0 +1,111 @@
+//! Estimation problems as files: what was measured, with what noise, and what is impossible.
+//!
+//! # The format
+//!
+//! A problem is a JSON object:
+//!
+//! ```json
+//! { "domain": {"age": 12, "sex": 2, "hrs": 8},
+//!   "total": 800.0,
+//!   "measurements": [
+//!     {"attrs": ["age", "sex"], "query": ["prefix", "identity"], "y": [15.0, 30.2], "stddev": 2.0},
+//!     {"attrs": ["hrs"], "query": ["prefix"], "y": [72.5], "stddev": 1.0} ],
+//!   "zeros": [ {"attrs": ["age", "sex"], "cells": [[0, 1]]} ] }
+//! ```
+//!
+//! (with all of y written out: 24 numbers and 8 numbers).
+//!
+//! - `domain`: the attributes, and how many values each has; the values are 0, 1, ... The order of
+//!   the file is kept.
+//! - `total`: the number of records, positive. When it is `null` or left out, it is estimated from
+//!   the measurements ([`estimate_total`]).
+//! - `measurements`: noisy answers. `attrs` lists different attributes, or none for the total.
+//!   `query` has one entry per attribute and stands for their Kronecker product; `y` has its
+//!   answers, row-major in `attrs` as listed. `stddev` is the standard deviation of the noise on
+//!   each answer, positive.
+//! - `zeros`: combinations of values that no record has, one list of values per cell, in the order
+//!   of its `attrs`. May be left out.
+//!
+//! An entry of `query` is one of
+//!
+//! | entry | rows | asks for |
+//! | --- | --- | --- |
+//! | `"identity"` | n | the count of each value |
+//! | `"prefix"` | n | the count of values up to each one |
+//! | `"total"` | 1 | the count of all values |
+//! | `"ranges"` | n(n+1)/2 | the count in each range i..=j, ordered by i, then j |
+//! | `{"evidence": 3}`, `{"evidence": [1, 3]}` | 1 | the count of these values |
+//! | `{"compress": [0, 0, 1]}` | largest + 1 | the counts of groups; the list has each value's group |
+//! | `{"moments": 2}` | 2 | the sums of a, of a^2, ... over the records' values a |
+//! | `{"matrix": [[1, 0, 2]]}` | its rows | any linear combinations of the counts |
+//! | `{"sparse": {"columns": 3, "rows": [[[0, 1.0], [2, 2.0]]]}}` | its rows | the same, as pairs of column and entry |
+//!
+//! Instead of a list, `query` may be one `{"matrix": ...}` or `{"sparse": ...}` over the whole
+//! marginal, its columns row-major in `attrs` as listed. Other fields of the outermost object are
+//! ignored; elsewhere they are errors.
+
+mod error;
+mod factored;
+mod place;
+mod query;
+mod raw;
+mod resolve;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use error::ProblemError;
+pub use factored::FactoredQuery;
+
+use std::io::Read;
+
+use crate::domain::Domain;
+use crate::fit::{Evidence, Observed};
+use crate::loss::Measurement;
+#[cfg(doc)]
+use crate::loss::estimate_total;
+
+/// Everything that an estimate is made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// The attributes.
+    pub domain: Domain,
+    /// The number of records, positive.
+    pub total: f64,
+    /// Whether the total comes from the measurements rather than the file.
+    pub total_is_estimated: bool,
+    /// The noisy answers.
+    pub measurements: Vec<Measurement>,
+    /// The combinations of values that are known not to occur.
+    pub zeros: Vec<StructuralZeros>,
+}
+
+pub use crate::fit::StructuralZeros;
+
+impl Problem {
+    /// What the problem says, for an estimate.
+    pub fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            domain: &self.domain,
+            total: self.total,
+            observed: Observed::Answers(&self.measurements),
+            zeros: &self.zeros,
+        }
+    }
+
+    /// Reads a problem file.
+    pub fn read(mut input: impl Read) -> Result<Self, ProblemError> {
+        let mut text = Vec::new();
+        input.read_to_end(&mut text)?;
+        Self::from_bytes(&text)
+    }
+
+    /// The problem that a file with this text describes.
+    pub fn from_json(text: &str) -> Result<Self, ProblemError> {
+        Self::from_bytes(text.as_bytes())
+    }
+
+    fn from_bytes(text: &[u8]) -> Result<Self, ProblemError> {
+        raw::from_json::<raw::RawProblem>(text)?.resolve()
+    }
+}

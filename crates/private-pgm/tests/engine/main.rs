@@ -1,0 +1,5 @@
+//! The engine through its public interface.
+
+mod algebra;
+mod estimate;
+mod problem_files;

@@ -1,0 +1,42 @@
+//! Files of the engine by path: the engine itself only sees readers and writers.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use pgmbench::storage::NewFile;
+use private_pgm::domain::Domain;
+use private_pgm::model::Model;
+use private_pgm::problem::{FactoredQuery, Problem};
+
+use super::failure::{Blame, Failure};
+
+fn open(path: &Path) -> Result<File, Failure> {
+    File::open(path).or_input(format!("cannot read {}", path.display()))
+}
+
+pub(crate) fn read_problem(path: &Path) -> Result<Problem, Failure> {
+    Problem::read(open(path)?).or_input(path.display())
+}
+
+/// Factored queries on the attributes of `domain`.
+pub(crate) fn read_queries(path: &Path, domain: &Domain) -> Result<Vec<FactoredQuery>, Failure> {
+    let text = fs::read(path).or_input(format!("cannot read {}", path.display()))?;
+    FactoredQuery::list_from_json(&text, domain).or_input(path.display())
+}
+
+pub(crate) fn read_model(path: &Path) -> Result<Model, Failure> {
+    let file = open(path)?;
+    let metadata = file.metadata().or_input(path.display())?;
+    if !metadata.is_file() {
+        return Err(Failure::input(format!("{}: not a regular file", path.display())));
+    }
+    Model::read(file, metadata.len()).or_input(path.display())
+}
+
+/// Writes a model whole, or leaves what was at `path`.
+pub(crate) fn write_model(model: &Model, path: &Path) -> Result<(), Failure> {
+    let cannot_write = || format!("cannot write {}", path.display());
+    let mut file = NewFile::create(path).or_unexpected(cannot_write())?;
+    model.write(&mut file).or_unexpected(cannot_write())?;
+    file.commit().or_unexpected(cannot_write())
+}

@@ -1,0 +1,407 @@
+//! That the audit works: every mechanism passes, and what is broken on purpose is caught.
+
+use dp::{
+    Budget, BudgetError, Delta, Epsilon, Guarantee, LInfinity, Neighbours, NoiseSource, NumberLine,
+    Rho, Scores, SeedPath, Sensitivity,
+};
+use pgmbench::audit::{AuditError, Case, Finding, Request, attack, audit, cases};
+use pgmbench::mechanism::{
+    Course, GuaranteeKind, MECHANISMS, Mechanism, MechanismError, Noise, Published, Release, Task,
+    Times, find,
+};
+use pgmbench::workload::SubWorkload;
+use private_pgm::baselines::{AsMeasured, Pgm};
+use private_pgm::domain::Clique;
+use private_pgm::factor::Projectable;
+use private_pgm::loss::Measurement;
+use private_pgm::query::QueryMatrix;
+use rand::{Rng, RngExt};
+
+/// So sure that a sound mechanism fails once in a million seeds, not once in twenty.
+const CONFIDENCE: f64 = 1.0 - 1e-6;
+
+fn request(epsilon: f64, trials: usize) -> Request {
+    Request {
+        epsilon: Epsilon::new(epsilon).unwrap(),
+        delta: Delta::new(1e-6).unwrap(),
+        neighbours: Neighbours::Replace,
+        trials,
+        confidence: CONFIDENCE,
+        seed: 1,
+    }
+}
+
+fn case(name: &str, place: usize, epsilon: f64) -> Case {
+    cases(find(name).unwrap(), epsilon, Neighbours::Replace).unwrap().swap_remove(place)
+}
+
+#[test]
+fn every_mechanism_passes() {
+    for kind in MECHANISMS {
+        for finding in audit(kind, &request(1.0, 1000)).unwrap() {
+            assert!(!finding.refutes(), "{}: {finding:?}", kind.name);
+            assert!(finding.spent.is_some(), "{}: {finding:?}", kind.name);
+        }
+    }
+}
+
+#[test]
+fn every_mechanism_that_works_between_added_records_passes() {
+    for kind in MECHANISMS {
+        let request = Request { neighbours: Neighbours::AddRemove, ..request(1.0, 500) };
+        match audit(kind, &request) {
+            Ok(findings) => {
+                assert!(findings.iter().all(|finding| !finding.refutes()), "{findings:?}")
+            }
+            Err(AuditError::Mechanism(MechanismError::Unsuitable(reason))) => {
+                assert!(reason.contains("number of records"), "{}: {reason}", kind.name)
+            }
+            Err(error) => panic!("{}: {error}", kind.name),
+        }
+    }
+}
+
+#[test]
+fn the_attack_on_plain_noise_comes_near_the_truth() {
+    let found = &audit(find("laplace").unwrap(), &request(1.0, 20_000)).unwrap()[0];
+    assert!(found.epsilon_lower_bound > 0.8, "{found:?}");
+    let found = &audit(find("hdmm").unwrap(), &request(1.0, 20_000)).unwrap()[0];
+    assert!(found.epsilon_lower_bound > 0.6, "{found:?}");
+}
+
+#[test]
+fn the_same_seed_finds_the_same() {
+    let audit = |seed| {
+        let request = Request { seed, ..request(1.0, 500) };
+        format!("{:?}", audit(find("mwem").unwrap(), &request).unwrap())
+    };
+    assert_eq!(audit(1), audit(1));
+    assert_ne!(audit(1), audit(2));
+}
+
+/// A mechanism that is run with another budget than the one that it was given.
+struct Cheating {
+    mechanism: Box<dyn Mechanism>,
+    budget: fn(Guarantee) -> Budget,
+}
+
+impl Mechanism for Cheating {
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        self.mechanism.release(task, &mut (self.budget)(budget.total()), source)
+    }
+}
+
+/// The same kind of guarantee for twice the epsilon: half the noise.
+fn twice(total: Guarantee) -> Budget {
+    let double = |epsilon: Epsilon| Epsilon::new(2.0 * epsilon.get()).unwrap();
+    let total: Guarantee = match total {
+        Guarantee::Pure { epsilon } => double(epsilon).into(),
+        Guarantee::Approximate { epsilon, delta } => (double(epsilon), delta).into(),
+        // Half the noise is four times the rho.
+        Guarantee::Concentrated { rho } => Rho::new(4.0 * rho.get()).unwrap().into(),
+    };
+    Budget::new(total, Neighbours::Replace)
+}
+
+/// Sensitivities of added records, where records are replaced: the forgotten factor 2.
+fn for_added_records(total: Guarantee) -> Budget {
+    Budget::new(total, Neighbours::AddRemove)
+}
+
+/// That a mechanism which is run with another budget than it claims is found out.
+fn caught(name: &str, place: usize, request: &Request, budget: fn(Guarantee) -> Budget) {
+    let (kind, case) = (find(name).unwrap(), case(name, place, request.epsilon.get()));
+    let cheating = Cheating { mechanism: (kind.build)(&case.parameters).unwrap(), budget };
+    let finding = attack(&cheating, kind.guarantee, &case, request).unwrap();
+    assert!(finding.refutes(), "{name}, {}: {finding:?}", case.title);
+    assert_eq!(finding.spent, None, "the ledger was never asked");
+}
+
+#[test]
+fn half_the_noise_is_caught() {
+    caught("laplace", 0, &request(1.0, 4000), twice);
+    caught("hdmm", 0, &request(1.0, 6000), twice);
+    caught("mwem", 0, &request(2.0, 6000), twice);
+    caught("mwem", 1, &request(2.0, 6000), twice);
+    // A quarter of the noise, as the way from rho to (epsilon, delta) gives away too much for half
+    // of it to show in so few runs; with a delta that can be seen in them.
+    let delta = Delta::new(0.05).unwrap();
+    let four_times = |total| twice(twice(total).total());
+    caught("gaussian", 0, &Request { delta, ..request(1.0, 4000) }, four_times);
+}
+
+/// For half the Gaussian noise, which takes far more runs to show than a test can have: what is drawn
+/// is written down, and does not add up to what was claimed.
+#[test]
+fn half_the_noise_is_caught_by_the_ledger() {
+    for name in ["gaussian", "laplace", "hdmm", "mwem"] {
+        let (kind, Case { parameters, one, workload, .. }) =
+            (find(name).unwrap(), case(name, 0, 1.0));
+        let claimed: Guarantee = match kind.guarantee {
+            GuaranteeKind::Pure => Epsilon::new(1.0).unwrap().into(),
+            _ => Rho::new(0.05).unwrap().into(),
+        };
+        for (mut budget, keeps) in
+            [(Budget::new(claimed, Neighbours::Replace), true), (twice(claimed), false)]
+        {
+            let task = Task {
+                data: &one,
+                workload: &workload,
+                public: None,
+                noise: Noise::Exact,
+                estimator: &Pgm::default(),
+                memory_limit: 1 << 30,
+                deadline: None,
+            };
+            let mut source = NoiseSource::seeded(&SeedPath::new("ledger", name));
+            (kind.build)(&parameters).unwrap().release(&task, &mut budget, &mut source).unwrap();
+            let verdict = budget.ledger().verify(claimed);
+            assert_eq!(verdict.is_ok(), keeps, "{name}: {verdict:?}");
+        }
+    }
+}
+
+#[test]
+fn a_game_with_far_too_many_rounds_is_caught_by_its_likelihood() {
+    let thirty = |_| {
+        let budget = (Epsilon::new(30.0).unwrap(), Delta::new(1e-6).unwrap());
+        Budget::new(budget, Neighbours::Replace)
+    };
+    // Few records, so that each counts for much.
+    let (kind, case) = (find("dualquery").unwrap(), case("dualquery", 0, 4.0));
+    let mechanism = (kind.build)(&case.parameters).unwrap();
+    let cheating = Cheating { mechanism, budget: thirty };
+    let finding = attack(&cheating, kind.guarantee, &case, &request(0.1, 2000)).unwrap();
+    assert!(finding.refutes(), "{finding:?}");
+}
+
+#[test]
+fn a_forgotten_factor_two_is_caught() {
+    caught("laplace", 0, &request(1.0, 4000), for_added_records);
+    caught("hdmm", 0, &request(1.0, 6000), for_added_records);
+}
+
+/// Chooses one of many one-way tables by private scores, well or badly, and publishes which.
+struct Choosing(fn(&[f64], &mut Budget, &mut NoiseSource) -> Result<usize, MechanismError>);
+
+impl Mechanism for Choosing {
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        // A record moves the first score by one way and all the others by the other.
+        let counts = task.data.project(&Clique::new([task.data.domain().declared()[0]]))?;
+        let surplus = counts.values()[1] - counts.values()[0];
+        let scores: Vec<f64> =
+            (0..8).map(|i| if i == 0 { surplus / 2.0 } else { -surplus / 2.0 }).collect();
+        let chosen = (self.0)(&scores, budget, source)?;
+        let clique = Clique::empty();
+        let query = QueryMatrix::identity(task.data.domain(), &clique)?;
+        // As many measurements as the choice says: a rule for stopping looks like this.
+        let answer = Measurement { clique, query, y: vec![0.0], stddev: 1.0 };
+        Ok(Release {
+            total: task.data.len() as f64,
+            published: Published::Answers(vec![answer; chosen + 1]),
+            own: Box::new(AsMeasured),
+            offered: Vec::new(),
+            times: Times::default(),
+            course: Course::default(),
+        })
+    }
+}
+
+fn choice(
+    choose: fn(&[f64], &mut Budget, &mut NoiseSource) -> Result<usize, MechanismError>,
+) -> Result<Finding, AuditError> {
+    let case = case("mwem", 0, 4.0);
+    attack(&Choosing(choose), GuaranteeKind::Pure, &case, &request(1.0, 40_000))
+}
+
+/// Scores move by 1: the surplus by 2.
+fn moved(by: f64) -> Sensitivity<LInfinity> {
+    Sensitivity::new(by, Neighbours::Replace).unwrap()
+}
+
+#[test]
+fn the_exponential_mechanism_passes_and_is_used_up() {
+    let sound = |scores: &[f64], budget: &mut Budget, source: &mut NoiseSource| {
+        Ok(budget.rest()?.select("choice", scores, moved(1.0), Scores::General, source)?)
+    };
+    let found = choice(sound).unwrap();
+    assert!(!found.refutes() && found.epsilon_lower_bound > 0.6, "{found:?}");
+}
+
+#[test]
+fn a_doubled_exponent_is_caught() {
+    let broken = |scores: &[f64], budget: &mut Budget, source: &mut NoiseSource| {
+        Ok(budget.rest()?.select("choice", scores, moved(0.5), Scores::General, source)?)
+    };
+    let found = choice(broken).unwrap();
+    assert!(
+        found.refutes(),
+        "the ledger believes in the sensitivity, the audit does not: {found:?}"
+    );
+}
+
+#[test]
+fn sampling_without_normalisation_is_caught() {
+    // Each candidate in turn is taken with its weight, relative to the best one's.
+    let broken = |scores: &[f64], _: &mut Budget, source: &mut NoiseSource| {
+        let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut rng = source.public_choices();
+        loop {
+            for (i, score) in scores.iter().enumerate().rev() {
+                if rng.random::<f64>() < ((score - best) / 2.0).exp() {
+                    return Ok(i);
+                }
+            }
+        }
+    };
+    let found = choice(broken).unwrap();
+    assert!(found.refutes(), "{found:?}");
+}
+
+#[test]
+fn a_rule_for_stopping_that_looks_at_the_data_is_caught() {
+    // Goes on as long as the true surplus is there, with a little noise for show.
+    let broken = |scores: &[f64], _: &mut Budget, source: &mut NoiseSource| {
+        let coin = source.public_choices().next_u32() & 1;
+        Ok(usize::from(scores[0] > 0.0) * 2 + coin as usize)
+    };
+    let found = choice(broken).unwrap();
+    assert!(found.refutes() && found.epsilon_lower_bound > 3.0, "{found:?}");
+}
+
+/// Multiplicative weights that look at the true answer to see whether to go on, noise or not.
+struct Peeking(Box<dyn Mechanism>);
+
+impl Mechanism for Peeking {
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        let mut release = self.0.release(task, budget, source)?;
+        if let Published::Answers(answers) = &mut release.published {
+            let first = &answers[0];
+            let part = SubWorkload { clique: first.clique.clone(), query: first.query.clone() };
+            let truth = part.answers(task.data.project(&first.clique)?.values())[0];
+            let rounds = if 2.0 * truth > task.data.len() as f64 { 1 } else { 2 };
+            *answers = vec![first.clone(); rounds];
+        }
+        Ok(release)
+    }
+}
+
+/// Multiplicative weights that lay their budget out for the one round that they hope to need.
+struct Hopeful;
+
+impl Mechanism for Hopeful {
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        let Guarantee::Pure { epsilon } = budget.total() else { panic!("a pure budget") };
+        let half = Epsilon::new(epsilon.get() / 2.0)?;
+        let n = task.data.len() as f64;
+        let ones = task.data.project(&task.data.domain().everything())?.values()[1];
+        loop {
+            let choice = budget.spend(half)?;
+            choice.select(
+                "the worst",
+                &[n / 2.0 - ones, ones - n / 2.0],
+                moved(1.0),
+                Scores::General,
+                source,
+            )?;
+            let check = budget.spend(half)?;
+            let sensitivity = Sensitivity::new(1.0, Neighbours::Replace)?;
+            let noisy =
+                check.laplace("its answer", &[ones], sensitivity, NumberLine::Integers, source)?;
+            if n / 2.0 - noisy.values[0] <= 0.0 {
+                let clique = task.data.domain().everything();
+                let query = QueryMatrix::identity(task.data.domain(), &clique)?;
+                let answer = Measurement { clique, query, y: vec![0.0; 2], stddev: 1.0 };
+                return Ok(Release {
+                    total: n,
+                    published: Published::Answers(vec![answer]),
+                    own: Box::new(AsMeasured),
+                    offered: Vec::new(),
+                    times: Times::default(),
+                    course: Course::default(),
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn multiplicative_weights_that_stop_by_the_true_answer_are_caught() {
+    let (kind, case) = (find("pmw").unwrap(), case("pmw", 0, 1.0));
+    let honest = || (kind.build)(&case.parameters).unwrap();
+    let request = request(1.0, 4000);
+    let found = attack(&*honest(), kind.guarantee, &case, &request).unwrap();
+    assert!(!found.refutes(), "{found:?}");
+    let found = attack(&Peeking(honest()), kind.guarantee, &case, &request).unwrap();
+    assert!(found.refutes() && found.epsilon_lower_bound > 3.0, "{found:?}");
+    assert!(found.spent.is_some(), "the ledger has nothing to object to");
+}
+
+#[test]
+fn multiplicative_weights_that_pay_for_one_round_get_no_second_one() {
+    let ended = attack(&Hopeful, GuaranteeKind::Pure, &case("pmw", 0, 1.0), &request(1.0, 200));
+    match ended {
+        Err(AuditError::Mechanism(MechanismError::Budget(BudgetError::Overspent { .. }))) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn multiplicative_weights_with_a_fraction_of_the_noise_are_caught() {
+    // Most runs end after one of two rounds, which costs half of what is claimed.
+    let four_times = |total| twice(twice(total).total());
+    caught("pmw", 0, &request(1.0, 4000), four_times);
+}
+
+#[test]
+fn a_true_number_of_records_is_caught() {
+    let honest = find("laplace").unwrap();
+    struct Telling(Box<dyn Mechanism>);
+    impl Mechanism for Telling {
+        fn release(
+            &self,
+            task: &Task<'_>,
+            budget: &mut Budget,
+            source: &mut NoiseSource,
+        ) -> Result<Release, MechanismError> {
+            let release = self.0.release(task, budget, source)?;
+            Ok(Release { total: task.data.len() as f64, ..release })
+        }
+    }
+    let request = Request { neighbours: Neighbours::AddRemove, ..request(1.0, 1000) };
+    let case = cases(honest, 1.0, Neighbours::AddRemove).unwrap().remove(0);
+    let telling = Telling((honest.build)(&toml::Table::new()).unwrap());
+    let found = attack(&telling, honest.guarantee, &case, &request).unwrap();
+    assert!(found.refutes(), "{found:?}");
+}
+
+#[test]
+fn senseless_requests_are_refused() {
+    let laplace = find("laplace").unwrap();
+    let refused = |request| audit(laplace, &request).unwrap_err();
+    assert!(matches!(refused(request(1.0, 1)), AuditError::Trials(1)));
+    for confidence in [0.0, 1.0, f64::NAN] {
+        let request = Request { confidence, ..request(1.0, 10) };
+        assert!(matches!(refused(request), AuditError::Confidence(_)));
+    }
+}

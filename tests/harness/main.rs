@@ -1,0 +1,7 @@
+//! The harness through its public interface.
+
+mod architecture;
+mod audit;
+mod dependencies;
+mod mechanisms;
+mod sensitivities;
