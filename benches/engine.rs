@@ -7,7 +7,7 @@ use private_pgm::factor::{Marginals, Potentials};
 use private_pgm::junction_tree::JunctionTree;
 use private_pgm::model::{Model, Sampling};
 use private_pgm::numeric::step::DistanceStep;
-use private_pgm::oracle::{Descent, Exact, MarginalOracle};
+use private_pgm::oracle::{Exact, MarginalOracle, StepRequest};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -84,7 +84,7 @@ fn iteration(bencher: Bencher, model: &(Domain, Vec<Clique>), threads: bool) {
     let y = vec![1.0; mean.values().len()];
     let step = DistanceStep { blend: [0.99, 0.01], weights: [0.99, 0.01], length: 1e-9 };
     bencher.bench_local(|| {
-        let descent = Descent::Distance { step, mean: mean.values_mut(), y: &y, nu: None };
+        let descent = StepRequest::Distance { step, mean: mean.values_mut(), y: &y, nu: None };
         rayon::scope(|_| oracle.descend(descent, &mut potentials, 1000.0, &mut marginals))
     });
 }

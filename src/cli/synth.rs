@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dp::Provenance;
 use pgmbench::storage::NewFile;
-use private_pgm::fit::half_of_the_machine;
+use private_pgm::fit::default_memory_limit;
 use private_pgm::model::{Model, Sampling};
 use private_pgm::numeric::bytes::Bytes;
 use rand::rngs::SysRng;
@@ -159,7 +159,7 @@ fn check_size(model: &Model, records: usize) -> Result<(), Failure> {
     let domain = model.domain();
     let digits = |id| (domain.size(id) - 1).max(1).ilog10() + 1;
     let of_one: u32 = domain.ids().map(|id| 4 + digits(id) + 1).sum();
-    let (needed, limit) = (records as f64 * f64::from(of_one), half_of_the_machine());
+    let (needed, limit) = (records as f64 * f64::from(of_one), default_memory_limit());
     match needed > limit as f64 {
         true => Err(Failure::input(format!(
             "--records: {records} records need {}, more than half of this machine's memory, {}; \

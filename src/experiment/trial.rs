@@ -13,7 +13,7 @@ use crate::mechanism::{MechanismError, Noise, Published, Release, Task};
 use crate::results::{Status, TraceRecord, TrialRecord};
 use crate::workload::SubWorkload;
 use dp::{Budget, Neighbours, NoiseSource};
-use private_pgm::baselines::{Estimated, Estimator, EstimatorError, NoAnswer, Pgm, Run};
+use private_pgm::baselines::{Estimated, Estimator, EstimatorError, MarginalError, Pgm, Run};
 use private_pgm::factor::Projectable;
 use private_pgm::fit::{Settings, Update};
 use private_pgm::loss::Measurement;
@@ -331,10 +331,10 @@ fn evaluate(
     let found = |parts: &[SubWorkload]| {
         let cliques: Vec<_> = parts.iter().map(|part| part.clique.clone()).collect();
         let marginals = estimated.answers.marginals(&cliques)?;
-        Ok::<_, NoAnswer>(answers(parts, marginals.iter().map(|marginal| marginal.values())))
+        Ok::<_, MarginalError>(answers(parts, marginals.iter().map(|marginal| marginal.values())))
     };
     let error = |parts: &[SubWorkload], truth: &[Vec<f64>]| {
-        Ok::<_, NoAnswer>(workload_error(truth, &found(parts)?))
+        Ok::<_, MarginalError>(workload_error(truth, &found(parts)?))
     };
     let on_workload = found(case.workload.parts()).map_err(End::failed)?;
     record.workload_error = Some(workload_error(&case.truth, &on_workload));

@@ -5,7 +5,7 @@ use crate::postprocess::contingency::PublicError;
 use crate::postprocess::tree::TreeError;
 use dp::SensitivityError;
 use dp::{BudgetError, DrawError, ParameterError as PrivacyParameterError};
-use private_pgm::baselines::{EstimatorError, NoAnswer};
+use private_pgm::baselines::{EstimatorError, MarginalError};
 use private_pgm::query::QueryError;
 
 /// A parameter that a mechanism cannot be built with.
@@ -65,5 +65,5 @@ pub enum MechanismError {
     Estimator(#[from] EstimatorError),
     /// The estimator that it works with does not answer.
     #[error(transparent)]
-    NoAnswer(#[from] NoAnswer),
+    MarginalError(#[from] MarginalError),
 }

@@ -1,6 +1,6 @@
 use crate::data::Dataset;
 use dp::{NoiseSource, Sensitivity, Share};
-use private_pgm::baselines::{Answers, NoAnswer};
+use private_pgm::baselines::{Answers, MarginalError};
 use private_pgm::domain::Clique;
 use private_pgm::factor::{Factor, Projectable};
 use private_pgm::loss::Measurement;
@@ -10,9 +10,10 @@ use super::{MechanismError, Task};
 
 /// Synthetic records answer by counting.
 impl Answers for Dataset {
-    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, NoAnswer> {
+    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
         let count = |clique: &Clique| {
-            self.project(clique).map_err(|error| NoAnswer::Unknown { attributes: error.attributes })
+            self.project(clique)
+                .map_err(|error| MarginalError::Unknown { attributes: error.attributes })
         };
         cliques.iter().map(count).collect()
     }

@@ -145,8 +145,8 @@ fn descent(pairs: &VecDeque<Pair>, gradient: &[f64], free: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use private_pgm::numeric::pointwise::add_scaled;
     use super::*;
+    use private_pgm::numeric::pointwise::add_scaled;
     use proptest::prelude::*;
 
     const TIGHT: Stopping = Stopping { decrease: 0.0, steps: 2000 };

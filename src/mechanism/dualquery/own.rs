@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use crate::data::Dataset;
 use private_pgm::baselines::{
-    Answers, Diagnostics, Estimated, Estimator, EstimatorError, NoAnswer, Run,
+    Answers, Diagnostics, Estimated, Estimator, EstimatorError, MarginalError, Run,
 };
 use private_pgm::domain::Clique;
 use private_pgm::factor::Factor;
@@ -48,7 +48,7 @@ struct Repeated {
 }
 
 impl Answers for Repeated {
-    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, NoAnswer> {
+    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
         let domain = self.records.domain();
         let scaled = |counts: Factor| {
             let clique = counts.clique().clone();

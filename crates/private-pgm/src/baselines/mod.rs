@@ -90,12 +90,12 @@ pub struct Diagnostics {
 /// Whatever answers queries: a fitted model, a table, records.
 pub trait Answers: Send + Sync {
     /// The marginals on these cliques, in counts. They need not be consistent with each other.
-    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, NoAnswer>;
+    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError>;
 }
 
 /// Why there is no answer.
 #[derive(Clone, Debug, Error, PartialEq)]
-pub enum NoAnswer {
+pub enum MarginalError {
     /// Nothing was estimated about these attributes.
     #[error("this estimate says nothing about the marginal on {attributes:?}")]
     Unknown {

@@ -1,4 +1,4 @@
-use super::{Answers, Diagnostics, Estimated, Estimator, EstimatorError, NoAnswer, Run};
+use super::{Answers, Diagnostics, Estimated, Estimator, EstimatorError, MarginalError, Run};
 use crate::domain::Clique;
 use crate::factor::Factor;
 use crate::fit::{Evidence, Settings, estimate};
@@ -39,7 +39,7 @@ impl Estimator for Pgm {
 }
 
 impl Answers for Calibrated {
-    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, NoAnswer> {
+    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
         Ok(Calibrated::marginals(self, cliques)?)
     }
 }

@@ -1,4 +1,4 @@
-use super::{Answers, NoAnswer};
+use super::{Answers, MarginalError};
 use crate::domain::{Clique, Domain};
 use crate::factor::Factor;
 
@@ -23,9 +23,9 @@ impl Tables {
 }
 
 impl Answers for Tables {
-    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, NoAnswer> {
+    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
         let answer = |clique: &Clique| {
-            self.marginal(clique).ok_or_else(|| NoAnswer::Unknown {
+            self.marginal(clique).ok_or_else(|| MarginalError::Unknown {
                 attributes: self.domain.names(clique).into_iter().map(String::from).collect(),
             })
         };

@@ -203,7 +203,7 @@ fn cliques_beyond_the_measured_ones_are_for_the_full_table_only() {
     let (_, measurements) = exact(&domain);
     let asked = [clique(&domain, "a c")];
     let unknown = solve(&LocalLeastSquares::default(), &domain, &measurements).marginals(&asked);
-    assert_eq!(unknown, Err(NoAnswer::Unknown { attributes: vec!["a".into(), "c".into()] }));
+    assert_eq!(unknown, Err(MarginalError::Unknown { attributes: vec!["a".into(), "c".into()] }));
     assert!(solve(&FullLeastSquares::default(), &domain, &measurements).marginals(&asked).is_ok());
 }
 

@@ -1,14 +1,14 @@
 //! From evidence to a fitted model: puts structure, oracle, loss and optimiser together.
 
 mod evidence;
-mod memory;
-mod rounded;
+mod huber;
+mod memory_limit;
 mod settings;
 mod spectral;
 mod warm_start;
 
 pub use evidence::{Evidence, Likelihood, Observed, StructuralZeros};
-pub use memory::half_of_the_machine;
+pub use memory_limit::default_memory_limit;
 pub use settings::{Algorithm, Lipschitz, OracleKind, Settings};
 
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use crate::junction_tree::{JunctionTree, TooLarge, TreeSize};
 use crate::loss::{LinearLoss, LinearLossError, Loss, Norm};
 use crate::model::{Model, Origin};
 use crate::optimiser::{
-    Accelerated, Constant, DualAveraging, Lbfgs, Mirror, Objective, Optimiser, Outcome, Progress,
-    Reason, Stopping, Watch,
+    Accelerated, Constant, ConvergenceMonitor, DualAveraging, Lbfgs, Mirror, Objective, Optimiser,
+    Outcome, Progress, Reason, Stopping,
 };
 use crate::oracle::{Exact, Loopy, LoopyError, LoopyOptions, MarginalOracle};
 
@@ -127,8 +127,8 @@ fn estimate_here(
     }
     let cliques = evidence.cliques();
     let tree = JunctionTree::new(evidence.domain, &cliques);
-    let Machinery { mut oracle, work, bytes } =
-        machinery(evidence.domain, &cliques, &tree, settings)?;
+    let OraclePlan { mut oracle, work, bytes } =
+        oracle_plan(evidence.domain, &cliques, &tree, settings)?;
     let layout = Arc::clone(oracle.layout());
     let mut observed = ObservedLoss::new(evidence, &layout, settings.norm)?;
     let mut base = Potentials::zeros(&layout);
@@ -237,7 +237,7 @@ impl ObservedLoss {
 }
 
 /// An oracle and what it takes.
-struct Machinery {
+struct OraclePlan {
     oracle: Box<dyn MarginalOracle>,
     /// Of one call, in multiply-adds.
     work: f64,
@@ -245,13 +245,13 @@ struct Machinery {
     bytes: f64,
 }
 
-fn machinery(
+fn oracle_plan(
     domain: &Domain,
     cliques: &[Clique],
     tree: &JunctionTree,
     settings: &Settings,
-) -> Result<Machinery, EstimateError> {
-    let limit = settings.memory_limit.unwrap_or_else(memory::half_of_the_machine);
+) -> Result<OraclePlan, EstimateError> {
+    let limit = settings.memory_limit.unwrap_or_else(memory_limit::default_memory_limit);
     let measured: f64 = cliques.iter().map(|clique| domain.cells_f64(clique)).sum();
     // Potentials, marginals, gradients, answers and copies of them.
     let vectors = 12.0 * 8.0 * measured;
@@ -261,7 +261,7 @@ fn machinery(
         tree.check_bytes(bytes, limit)?;
         let work = plan.work(domain);
         let oracle = Exact::from_plan(domain, cliques, &plan).with_threads(settings.parallel);
-        return Ok(Machinery { oracle: Box::new(oracle), work, bytes });
+        return Ok(OraclePlan { oracle: Box::new(oracle), work, bytes });
     }
     tree.check_bytes(vectors, limit)?;
     let layout = CliqueLayout::new(domain.clone(), cliques.to_vec());
@@ -272,7 +272,7 @@ fn machinery(
         OracleKind::Convex => Loopy::convex(&layout, options)?,
         _ => Loopy::bethe(&layout, options)?,
     };
-    Ok(Machinery { oracle: Box::new(oracle), work: 40.0 * measured, bytes: vectors })
+    Ok(OraclePlan { oracle: Box::new(oracle), work: 40.0 * measured, bytes: vectors })
 }
 
 /// Multiply-adds that a run without further wishes may take: some ten seconds.
@@ -342,8 +342,8 @@ fn minimise(
         && settings.norm == Norm::L1
         && !matches!(settings.algorithm, Algorithm::Mirror(_))
     {
-        return rounded::minimise(&*optimiser, oracle, loss, base, start, total, stopping, tell);
+        return huber::minimise(&*optimiser, oracle, loss, base, start, total, stopping, tell);
     }
     let mut objective = Objective { oracle, loss: loss.as_loss(), base, total };
-    optimiser.minimise(&mut objective, start, &mut Watch::new(stopping, tell))
+    optimiser.minimise(&mut objective, start, &mut ConvergenceMonitor::new(stopping, tell))
 }

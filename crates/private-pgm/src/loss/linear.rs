@@ -172,7 +172,7 @@ impl Loss for LinearLoss {
         match self.norm {
             Norm::L1 => l1,
             Norm::L2 => l2,
-            Norm::Rounded(width) => self.sum_over_answers(marginals, |term, answers| {
+            Norm::Huber(width) => self.sum_over_answers(marginals, |term, answers| {
                 let weight = term.weight();
                 let residuals = answers.iter().zip(&term.measurement.y);
                 residuals.map(|(answer, y)| rounded((answer - y) * weight, width).0).sum()
@@ -210,7 +210,7 @@ impl Loss for LinearLoss {
         match self.norm {
             Norm::L1 => None,
             Norm::L2 => Some(self.smoothness),
-            Norm::Rounded(width) => Some(self.smoothness / width),
+            Norm::Huber(width) => Some(self.smoothness / width),
         }
     }
 }

@@ -11,7 +11,7 @@ pub enum Norm {
     L2,
     /// L1 with its kink rounded off (Huber): r^2 / (2 width) where |r| is below the width, and
     /// |r| - width / 2 elsewhere. Below L1 by at most half the width a measured answer.
-    Rounded(f64),
+    Huber(f64),
 }
 
 /// The sum of the penalties of r = (answers - y) * weight; `put` gets the derivative by each
@@ -30,7 +30,7 @@ pub(super) fn penalise(
             put(slope, if r == 0.0 { 0.0 } else { weight.copysign(r) });
             r.abs()
         }),
-        Norm::Rounded(width) => in_lanes(answers, y, slopes, |answer, y, slope| {
+        Norm::Huber(width) => in_lanes(answers, y, slopes, |answer, y, slope| {
             let (value, derivative) = rounded((answer - y) * weight, width);
             put(slope, derivative * weight);
             value

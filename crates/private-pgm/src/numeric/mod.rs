@@ -7,7 +7,7 @@ pub mod distance;
 pub mod eigen;
 pub mod exp;
 pub mod extremes;
-mod faint;
+mod flush_to_zero;
 pub mod kron;
 pub mod lsmr;
 pub mod matrix;

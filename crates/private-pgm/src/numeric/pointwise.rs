@@ -4,14 +4,14 @@ use multiversion::multiversion;
 use rayon::prelude::*;
 
 use super::exp::exp_all;
-use super::faint::unless_faint;
+use super::flush_to_zero::flush_to_zero;
 
 /// x *= y for each pair of numbers that are not negative; those below 1e-152 are taken for 0.
 pub fn multiply_assign(x: &mut [f64], y: &[f64], parallel: bool) {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(x: &mut [f64], y: &[f64]) {
         for (x, y) in x.iter_mut().zip(y) {
-            *x = unless_faint(*x) * unless_faint(*y);
+            *x = flush_to_zero(*x) * flush_to_zero(*y);
         }
     }
     assert_eq!(x.len(), y.len());
@@ -22,10 +22,10 @@ pub fn multiply_assign(x: &mut [f64], y: &[f64], parallel: bool) {
 }
 
 /// Takes all that is below 1e-152 for 0; nothing may be negative.
-pub fn silence(x: &mut [f64], parallel: bool) {
+pub fn flush_slice_to_zero(x: &mut [f64], parallel: bool) {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(x: &mut [f64]) {
-        x.iter_mut().for_each(|x| *x = unless_faint(*x));
+        x.iter_mut().for_each(|x| *x = flush_to_zero(*x));
     }
     if !parallel || x.len() < PARALLEL {
         return block(x);
@@ -52,7 +52,7 @@ pub fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: bool) ->
             let ratio = *x / if safe { *y } else { 1.0 };
             lost[lane] += if safe { 0.0 } else { *x };
             *y = if safe { *y } else { -*x };
-            *x = if safe { unless_faint(ratio) } else { 0.0 };
+            *x = if safe { flush_to_zero(ratio) } else { 0.0 };
         };
         let mut xs = x.chunks_exact_mut(8);
         let mut ys = y.chunks_exact_mut(8);
@@ -201,7 +201,7 @@ mod tests {
             multiply_assign(&mut some, &third, true);
             assert!((0..n).all(|i| some[i] == audible(i) * third[i]));
             let mut some: Vec<f64> = (0..n).map(faint).collect();
-            silence(&mut some, true);
+            flush_slice_to_zero(&mut some, true);
             assert!((0..n).all(|i| some[i] == audible(i)));
         }
     }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::exp::{exp_above, ln_one};
 use super::extremes::larger;
-use super::faint::FAINT_LOG;
+use super::flush_to_zero::FLUSH_LOG;
 use super::strided::Projection;
 
 /// Tables with fewer cells are not shared among threads.
@@ -36,13 +36,13 @@ pub struct Rows {
     pub maxima: Vec<f64>,
     /// A cell of each row that was not far below the largest of all; empty before any was found. As
     /// long as all of these are not, there is no need to look at the others.
-    witnesses: Vec<usize>,
+    row_max_hints: Vec<usize>,
 }
 
 impl Rows {
     /// So many rows.
     pub fn new(rows: usize) -> Self {
-        Self { maxima: vec![0.0; rows], witnesses: Vec::new() }
+        Self { maxima: vec![0.0; rows], row_max_hints: Vec::new() }
     }
 
     /// Whether the rows of a table can share a shift: none is far below the largest cell, but for
@@ -56,7 +56,7 @@ impl Rows {
         let is_narrow = |smallest: f64| largest - smallest < NARROW;
         let narrow_cell = |&cell: &usize| is_narrow(big[cell]);
         if is_narrow(smallest)
-            || (!self.witnesses.is_empty() && self.witnesses.iter().all(narrow_cell))
+            || (!self.row_max_hints.is_empty() && self.row_max_hints.iter().all(narrow_cell))
         {
             return true;
         }
@@ -65,8 +65,8 @@ impl Rows {
         let narrow_row = |row: &f64| is_narrow(*row) || excluded(row);
         let share = largest > f64::NEG_INFINITY && self.maxima.iter().all(narrow_row);
         if share {
-            self.witnesses.resize(self.maxima.len(), 0);
-            find_rows(projection, big, &self.maxima, &mut self.witnesses);
+            self.row_max_hints.resize(self.maxima.len(), 0);
+            find_rows(projection, big, &self.maxima, &mut self.row_max_hints);
         }
         share
     }
@@ -172,7 +172,7 @@ fn exp_runs(projection: &Projection, starts: &[u32], big: &[f64], small: &[f64],
         }
     }
     // In one go over all runs: a run alone may be too short to fill the vector units.
-    to.iter_mut().for_each(|to| *to = exp_above(FAINT_LOG, *to));
+    to.iter_mut().for_each(|to| *to = exp_above(FLUSH_LOG, *to));
 }
 
 /// exp(x - shift) for every x.
@@ -180,7 +180,7 @@ fn exp_runs(projection: &Projection, starts: &[u32], big: &[f64], small: &[f64],
 fn exp_less(from: &[f64], shift: f64, to: &mut [f64]) {
     assert_eq!(from.len(), to.len());
     for (to, from) in to.iter_mut().zip(from) {
-        *to = exp_above(FAINT_LOG, from - shift);
+        *to = exp_above(FLUSH_LOG, from - shift);
     }
 }
 

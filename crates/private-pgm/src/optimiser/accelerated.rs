@@ -1,6 +1,6 @@
 use super::average::Average;
-use super::step::{Stepper, Verdict};
-use super::{Objective, Optimiser, Outcome, Reason, Watch};
+use super::step::{Acceptance, Stepper};
+use super::{ConvergenceMonitor, Objective, Optimiser, Outcome, Reason};
 use crate::factor::Potentials;
 use crate::loss::Loss;
 
@@ -75,7 +75,7 @@ impl Accelerated {
 }
 
 /// One leg between restarts.
-struct Leg {
+struct RestartPeriod {
     steps: usize,
     length: usize,
 }
@@ -89,7 +89,7 @@ impl Least {
     }
 
     /// Takes a loss in, and says whether it is well above the least.
-    fn is_passed_by(&mut self, value: f64) -> bool {
+    fn loss_increased(&mut self, value: f64) -> bool {
         let risen = value - self.0 > RISE * self.0.abs();
         self.0 = self.0.min(value);
         risen
@@ -101,7 +101,7 @@ impl Optimiser for Accelerated {
         &self,
         objective: &mut Objective<'_>,
         start: Potentials,
-        watch: &mut Watch<'_>,
+        monitor: &mut ConvergenceMonitor<'_>,
     ) -> Outcome {
         let mut now = objective.evaluate(start);
         // The marginals of a step that is to be judged.
@@ -112,7 +112,7 @@ impl Optimiser for Accelerated {
         let adaptive = self.constant == Constant::Adaptive;
         let (mut lower, mut unjudged) = (LOWER_FAST, 0);
         let mut least = Least::of_nothing();
-        let mut leg = Leg { steps: 0, length: FIRST_LEG };
+        let mut leg = RestartPeriod { steps: 0, length: FIRST_LEG };
         loop {
             let a = if adaptive {
                 // The largest weight with K a^2 <= A + a.
@@ -126,23 +126,23 @@ impl Optimiser for Accelerated {
             if adaptive && (is_new || unjudged + 1 >= JUDGE_EVERY) {
                 let (nu, theta) = (&now.marginals, &mut now.potentials);
                 let log_z;
-                (log_z, value) = stepper.try_out(objective, a, &mut average, nu, theta, &mut spare);
+                (log_z, value) = stepper.propose(objective, a, &mut average, nu, theta, &mut spare);
                 let log_zs = [now.log_z, log_z];
-                let verdict = stepper.judge(objective, a, &average, nu, log_zs, &spare);
-                if verdict == Verdict::TooLong {
-                    stepper.take_back(objective, a, &mut average, nu, theta);
+                let verdict = stepper.accepts(objective, a, &average, nu, log_zs, &spare);
+                if verdict == Acceptance::Reject {
+                    stepper.roll_back(objective, a, &mut average, nu, theta);
                     constant *= if lower == LOWER_FAST { 2.0 } else { RAISE };
                     if leg.steps > 0 {
                         lower = LOWER;
                     }
                     // The next one is judged as well, until one is not too long.
                     unjudged = JUDGE_EVERY;
-                    if let Some(reason) = watch.wasted() {
-                        return watch.finish(objective, now, reason);
+                    if let Some(reason) = monitor.record_rejected() {
+                        return monitor.finish(objective, now, reason);
                     }
                     continue;
                 }
-                if verdict == Verdict::Good {
+                if verdict == Acceptance::Accept {
                     constant *= lower;
                 }
                 std::mem::swap(&mut now.marginals, &mut spare);
@@ -154,27 +154,27 @@ impl Optimiser for Accelerated {
             }
             if value.is_nan() || now.log_z.is_nan() {
                 // No step leads back from there; the best model that was looked at is still good.
-                return watch.finish(objective, now, Reason::Stalled);
+                return monitor.finish(objective, now, Reason::Stalled);
             }
-            let mut anew = adaptive && least.is_passed_by(value);
+            let mut anew = adaptive && least.loss_increased(value);
             if anew {
                 unjudged = JUDGE_EVERY;
             }
             average.add(a);
-            stepper.relieve(objective, &mut now, watch.is_about_to_look());
+            stepper.reparametrize(objective, &mut now, monitor.is_about_to_check());
             leg.steps += 1;
             let parallel = objective.oracle.is_parallel();
-            if let Some(reason) =
-                watch.arrived(objective, &now, || average.settle(&now.marginals, parallel))
+            if let Some(reason) = monitor
+                .record_accepted(objective, &now, || average.settle(&now.marginals, parallel))
             {
-                return watch.finish(objective, now, reason);
+                return monitor.finish(objective, now, reason);
             }
             if leg.steps == leg.length {
-                leg = Leg { steps: 0, length: 2 * leg.length };
+                leg = RestartPeriod { steps: 0, length: 2 * leg.length };
                 anew = true;
             }
             if anew {
-                average.begin_anew();
+                average.restart();
                 least = Least::of_nothing();
             }
         }
@@ -188,11 +188,11 @@ mod tests {
     #[test]
     fn a_loss_that_climbs_in_small_steps_is_seen_to_rise() {
         let mut least = Least::of_nothing();
-        assert!(![100.0, 90.0, 91.0, 91.7].into_iter().any(|value| least.is_passed_by(value)));
-        assert!(least.is_passed_by(91.9), "2 % above 90, in three steps");
-        assert!(!least.is_passed_by(80.0) && least.is_passed_by(81.7));
+        assert!(![100.0, 90.0, 91.0, 91.7].into_iter().any(|value| least.loss_increased(value)));
+        assert!(least.loss_increased(91.9), "2 % above 90, in three steps");
+        assert!(!least.loss_increased(80.0) && least.loss_increased(81.7));
         let mut below_zero = Least::of_nothing();
-        assert!(!below_zero.is_passed_by(-100.0) && !below_zero.is_passed_by(-98.1));
-        assert!(below_zero.is_passed_by(-97.9));
+        assert!(!below_zero.loss_increased(-100.0) && !below_zero.loss_increased(-98.1));
+        assert!(below_zero.loss_increased(-97.9));
     }
 }

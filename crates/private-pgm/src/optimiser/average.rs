@@ -20,7 +20,7 @@ impl Average {
     }
 
     /// Begins anew at the newest nu.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.pending = [0.0, 1.0];
         self.weight = 0.0;
     }

@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use super::average::Average;
 use super::step::Stepper;
-use super::{Accelerated, Iterate, Objective, Optimiser, Outcome, Progress, Stopping, Watch};
+use super::{
+    Accelerated, ConvergenceMonitor, Iterate, Objective, Optimiser, Outcome, Progress, Stopping,
+};
 use crate::factor::{CliqueLayout, CliqueVector, Marginals, Potentials};
 use crate::loss::{Distance, Loss};
 use crate::numeric::pointwise::{combine, dot};
@@ -31,7 +33,7 @@ impl Optimiser for DualAveraging {
         &self,
         objective: &mut Objective<'_>,
         start: Potentials,
-        watch: &mut Watch<'_>,
+        monitor: &mut ConvergenceMonitor<'_>,
     ) -> Outcome {
         let mut now = objective.evaluate(start);
         let mut average = Average::new(&now.marginals);
@@ -42,15 +44,15 @@ impl Optimiser for DualAveraging {
             let a = t as f64 / scale;
             stepper.advance(objective, a, &mut average, &mut now);
             average.add(a);
-            stepper.relieve(objective, &mut now, watch.is_about_to_look());
+            stepper.reparametrize(objective, &mut now, monitor.is_about_to_check());
             let mean = average.settle(&now.marginals, parallel);
-            if let Some(reason) = watch.averaged(objective, mean) {
-                let iterations = watch.iterations();
+            if let Some(reason) = monitor.record_average(objective, mean) {
+                let iterations = monitor.iterations();
                 let model = model_of(objective, mean, now.potentials, iterations / 10 + 50);
-                return watch.finish_at(objective, model, reason);
+                return monitor.finish_at(objective, model, reason);
             }
         }
-        unreachable!("the watch ends the run")
+        unreachable!("the monitor ends the run")
     }
 }
 
@@ -71,8 +73,8 @@ fn model_of(
     let gap = 0.5 * (CLOSE * objective.total).powi(2);
     let stopping = Stopping { iterations, gap, relative_gap: 0.0, deadline: None };
     let mut silent = |_: &Progress<'_>| {};
-    let mut watch = Watch::new(stopping, &mut silent);
-    Accelerated::AUTO.minimise(&mut to_average, start, &mut watch).iterate
+    let mut monitor = ConvergenceMonitor::new(stopping, &mut silent);
+    Accelerated::AUTO.minimise(&mut to_average, start, &mut monitor).iterate
 }
 
 /// Half the squared distance to given marginals.

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use super::{Iterate, Objective, Optimiser, Outcome, Reason, Watch};
+use super::{ConvergenceMonitor, Iterate, Objective, Optimiser, Outcome, Reason};
 use crate::factor::{CliqueVector, Potentials};
 use crate::numeric::pointwise::{add_scaled, dot};
 
@@ -44,12 +44,12 @@ impl Optimiser for Lbfgs {
         &self,
         objective: &mut Objective<'_>,
         start: Potentials,
-        watch: &mut Watch<'_>,
+        monitor: &mut ConvergenceMonitor<'_>,
     ) -> Outcome {
         let mut now = objective.evaluate(start);
         let mut slope = CliqueVector::zeros(objective.layout());
         let mut value = objective.loss.value_and_gradient(&now.marginals, &mut slope);
-        let mut gradient = through_oracle(objective, &now, &slope, watch);
+        let mut gradient = through_oracle(objective, &now, &slope, monitor);
         let mut pairs: VecDeque<Pair> = VecDeque::new();
         loop {
             let mut direction = descent(&pairs, &gradient);
@@ -70,19 +70,19 @@ impl Optimiser for Lbfgs {
                     next = Some((candidate, reached));
                     break;
                 }
-                if let Some(reason) = watch.wasted() {
-                    return watch.finish(objective, now, reason);
+                if let Some(reason) = monitor.record_rejected() {
+                    return monitor.finish(objective, now, reason);
                 }
                 length *= 0.5;
             }
             let Some((candidate, reached)) = next else {
-                return watch.finish(objective, now, Reason::Stalled);
+                return monitor.finish(objective, now, Reason::Stalled);
             };
             (now, value) = (candidate, reached);
-            if let Some(reason) = watch.arrived(objective, &now, || &now.marginals) {
-                return watch.finish(objective, now, reason);
+            if let Some(reason) = monitor.record_accepted(objective, &now, || &now.marginals) {
+                return monitor.finish(objective, now, reason);
             }
-            let new = through_oracle(objective, &now, &slope, watch);
+            let new = through_oracle(objective, &now, &slope, monitor);
             let step: Vec<f64> = direction.iter().map(|d| length * d).collect();
             let change: Vec<f64> = new.iter().zip(&gradient).map(|(new, old)| new - old).collect();
             let inner = dot(&step, &change);
@@ -102,7 +102,7 @@ fn through_oracle(
     objective: &mut Objective<'_>,
     at: &Iterate,
     slope: &CliqueVector,
-    watch: &mut Watch<'_>,
+    monitor: &mut ConvergenceMonitor<'_>,
 ) -> Vec<f64> {
     let largest = slope.values().iter().fold(0.0f64, |largest, g| largest.max(g.abs()));
     if largest == 0.0 {
@@ -110,7 +110,7 @@ fn through_oracle(
     }
     let h = DIFFERENCE / largest;
     let mut ends = [h, -h].map(|h| {
-        watch.wasted();
+        monitor.record_rejected();
         let mut moved = at.potentials.clone();
         add_scaled(h, slope.values(), moved.values_mut());
         objective.evaluate(moved).marginals

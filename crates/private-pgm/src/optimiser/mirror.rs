@@ -1,6 +1,6 @@
 use super::average::Average;
-use super::step::{Stepper, Verdict};
-use super::{Iterate, Objective, Optimiser, Outcome, Reason, Watch};
+use super::step::{Acceptance, Stepper};
+use super::{ConvergenceMonitor, Iterate, Objective, Optimiser, Outcome, Reason};
 use crate::factor::{CliqueVector, Potentials};
 
 /// The step sizes eta_t of [`Mirror`].
@@ -43,7 +43,7 @@ impl Optimiser for Mirror {
         &self,
         objective: &mut Objective<'_>,
         start: Potentials,
-        watch: &mut Watch<'_>,
+        monitor: &mut ConvergenceMonitor<'_>,
     ) -> Outcome {
         let mut now = objective.evaluate(start);
         let safe = first_step(objective, &now);
@@ -58,25 +58,25 @@ impl Optimiser for Mirror {
                 StepSize::Search => found,
             };
             // Nothing from before nu counts.
-            average.begin_anew();
+            average.restart();
             if self.step == StepSize::Search {
                 let (nu, theta) = (&now.marginals, &mut now.potentials);
                 let (log_z, _) =
-                    stepper.try_out(objective, eta, &mut average, nu, theta, &mut spare);
+                    stepper.propose(objective, eta, &mut average, nu, theta, &mut spare);
                 let log_zs = [now.log_z, log_z];
-                let verdict = stepper.judge(objective, eta, &average, nu, log_zs, &spare);
+                let verdict = stepper.accepts(objective, eta, &average, nu, log_zs, &spare);
                 match verdict {
-                    Verdict::TooLong => found *= SHORTEN,
-                    Verdict::Good => found *= LENGTHEN,
-                    Verdict::Unclear => {}
+                    Acceptance::Reject => found *= SHORTEN,
+                    Acceptance::Accept => found *= LENGTHEN,
+                    Acceptance::Inconclusive => {}
                 }
-                if verdict == Verdict::TooLong {
-                    stepper.take_back(objective, eta, &mut average, nu, theta);
-                    if let Some(reason) = watch.wasted() {
-                        return watch.finish(objective, now, reason);
+                if verdict == Acceptance::Reject {
+                    stepper.roll_back(objective, eta, &mut average, nu, theta);
+                    if let Some(reason) = monitor.record_rejected() {
+                        return monitor.finish(objective, now, reason);
                     }
                     if found < SHORTEST {
-                        return watch.finish(objective, now, Reason::Stalled);
+                        return monitor.finish(objective, now, Reason::Stalled);
                     }
                     continue;
                 }
@@ -85,12 +85,12 @@ impl Optimiser for Mirror {
             } else {
                 stepper.advance(objective, eta, &mut average, &mut now);
             }
-            stepper.relieve(objective, &mut now, watch.is_about_to_look());
-            if let Some(reason) = watch.arrived(objective, &now, || &now.marginals) {
-                return watch.finish(objective, now, reason);
+            stepper.reparametrize(objective, &mut now, monitor.is_about_to_check());
+            if let Some(reason) = monitor.record_accepted(objective, &now, || &now.marginals) {
+                return monitor.finish(objective, now, reason);
             }
         }
-        unreachable!("the watch ends every run")
+        unreachable!("the monitor ends every run")
     }
 }
 
@@ -190,9 +190,9 @@ mod tests {
             Objective { oracle: &mut oracle, loss: &mut loss, base: &start.clone(), total };
         let stopping = Stopping { iterations, gap: 0.0, relative_gap: 0.0, deadline: None };
         let mut silent = |_: &Progress<'_>| {};
-        let mut watch = Watch::new(stopping, &mut silent);
+        let mut monitor = ConvergenceMonitor::new(stopping, &mut silent);
         let mirror = Mirror { step: StepSize::Search };
-        let found = mirror.minimise(&mut objective, start, &mut watch).iterate;
+        let found = mirror.minimise(&mut objective, start, &mut monitor).iterate;
         for (ours, obvious) in found.marginals.values().iter().zip(now.marginals.values()) {
             assert!((ours - obvious).abs() < 1e-9, "{ours} {obvious}");
         }

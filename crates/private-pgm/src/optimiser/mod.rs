@@ -7,17 +7,17 @@
 
 mod accelerated;
 mod average;
+mod convergence_monitor;
 mod dual_averaging;
 mod lbfgs;
 mod mirror;
 mod step;
-mod watch;
 
 pub use accelerated::{Accelerated, Constant};
+pub use convergence_monitor::{ConvergenceMonitor, Progress, Reason, Stopping};
 pub use dual_averaging::DualAveraging;
 pub use lbfgs::Lbfgs;
 pub use mirror::{Mirror, StepSize};
-pub use watch::{Progress, Reason, Stopping, Watch};
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::factor::{CliqueLayout, Marginals, Potentials};
 use crate::loss::{Distance, Loss};
 use crate::numeric::distance::{distance_descent, squared_distance};
 use crate::numeric::pointwise::{blend, dot};
-use crate::oracle::{MarginalOracle, Relieved};
+use crate::oracle::{MarginalOracle, Reparametrized};
 
 /// What is minimised, and by whose marginals.
 pub struct Objective<'a> {
@@ -67,12 +67,12 @@ pub struct Outcome {
 
 /// A way to minimise.
 pub trait Optimiser {
-    /// Minimises from `start`, until `watch` says that it is enough.
+    /// Minimises from `start`, until `monitor` says that it is enough.
     fn minimise(
         &self,
         objective: &mut Objective<'_>,
         start: Potentials,
-        watch: &mut Watch<'_>,
+        monitor: &mut ConvergenceMonitor<'_>,
     ) -> Outcome;
 }
 
@@ -88,18 +88,18 @@ impl Objective<'_> {
         Iterate { potentials, marginals, log_z }
     }
 
-    /// Offers the oracle to replace potentials, and asks it again where they strained it: what it said of
+    /// Offers the oracle to replace potentials, and asks it again where they underflowed it: what it said of
     /// those is not as exact as it could be, and a loss below the smallest possible one would pass for an
     /// optimum. Returns whether the marginals are new.
-    fn relieve(&mut self, iterate: &mut Iterate, exactly: bool) -> bool {
+    fn reparametrize(&mut self, iterate: &mut Iterate, exactly: bool) -> bool {
         let Iterate { potentials, marginals, log_z } = iterate;
-        match self.oracle.relieve(potentials, exactly) {
-            Relieved::No => return false,
-            Relieved::Equally(less) => {
+        match self.oracle.reparametrize(potentials, exactly) {
+            Reparametrized::Unchanged => return false,
+            Reparametrized::Shifted(less) => {
                 *log_z -= less;
                 return false;
             }
-            Relieved::Anew => {}
+            Reparametrized::Recompute => {}
         }
         *log_z = self.oracle.marginals(potentials, self.total, marginals);
         true

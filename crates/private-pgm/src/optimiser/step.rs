@@ -7,17 +7,17 @@ use crate::loss::Loss;
 use crate::numeric::distance::distance_products;
 use crate::numeric::pointwise::{add_scaled, combine, products_and_change};
 use crate::numeric::step::DistanceStep;
-use crate::oracle::{Descent, Landing};
+use crate::oracle::{StepRequest, StepResult};
 
 /// What there is to say of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Acceptance {
     /// The loss is within the bound.
-    Good,
+    Accept,
     /// It is not.
-    TooLong,
+    Reject,
     /// The step is so short that rounding decides.
-    Unclear,
+    Inconclusive,
 }
 
 /// Takes, judges and takes back steps from theta to theta' = theta - a grad L(omega), with
@@ -116,7 +116,7 @@ impl Stepper {
 
     /// Moves theta to theta' and writes nu' to `next`, for a step that is to be judged: nu stays.
     /// Returns ln Z of theta', and L(omega). The average, if it has any weight, is settled.
-    pub(super) fn try_out(
+    pub(super) fn propose(
         &mut self,
         objective: &mut Objective<'_>,
         a: f64,
@@ -143,7 +143,7 @@ impl Stepper {
         let weight = objective.loss.as_distance().map(|distance| distance.weight);
         let descent = if let Some(distance) = objective.loss.as_distance() {
             let blend = average.take_pending();
-            Descent::Distance {
+            StepRequest::Distance {
                 step: DistanceStep { blend, weights, length: a * distance.weight },
                 mean: average.values_mut(),
                 y: distance.y,
@@ -151,16 +151,16 @@ impl Stepper {
             }
         } else {
             let gradient = self.gradient(objective, weights, average, nu.unwrap_or(&*marginals));
-            Descent::Gradient { length: a, gradient: gradient.values() }
+            StepRequest::Gradient { length: a, gradient: gradient.values() }
         };
-        let Landing { log_z, square } =
+        let StepResult { log_z, square } =
             objective.oracle.descend(descent, theta, objective.total, marginals);
         let general = || self.general.as_ref().map_or(f64::NAN, |general| general.here.value);
         (log_z, weight.map_or_else(general, |weight| 0.5 * weight * square))
     }
 
     /// Moves theta' back to theta. Nothing may have been added to the average.
-    pub(super) fn take_back(
+    pub(super) fn roll_back(
         &mut self,
         objective: &mut Objective<'_>,
         a: f64,
@@ -180,13 +180,13 @@ impl Stepper {
     }
 
     /// Offers the oracle to replace potentials that strain it, `exactly` if they are going to be looked at.
-    pub(super) fn relieve(
+    pub(super) fn reparametrize(
         &mut self,
         objective: &mut Objective<'_>,
         iterate: &mut Iterate,
         exactly: bool,
     ) {
-        if objective.relieve(iterate, exactly)
+        if objective.reparametrize(iterate, exactly)
             && let Some(general) = &mut self.general
         {
             general.known = Known::Nothing;
@@ -221,8 +221,8 @@ impl Stepper {
 
     /// Whether L(mu') is at most L(omega) + <grad L(omega), mu' - omega> + D(nu', nu) / A', which is
     /// what the convergence of the method rests on. The step must have been
-    /// [tried out](Self::try_out) just before.
-    pub(super) fn judge(
+    /// [tried out](Self::propose) just before.
+    pub(super) fn accepts(
         &mut self,
         objective: &mut Objective<'_>,
         a: f64,
@@ -230,7 +230,7 @@ impl Stepper {
         nu: &Marginals,
         [log_z, next_log_z]: [f64; 2],
         next: &Marginals,
-    ) -> Verdict {
+    ) -> Acceptance {
         let parallel = objective.oracle.is_parallel();
         let weights @ [_, new] = weights(a, average);
         // <g, nu'>, <g, nu' - nu>, and what the linear part of L leaves over between omega and mu'.
@@ -242,7 +242,7 @@ impl Stepper {
             (there, slope, excess) = (next_product, slope_product, 0.5 * new * new * square);
         } else {
             let Some(General { omega, here, ahead, known }) = &mut self.general else {
-                return Verdict::Unclear;
+                return Acceptance::Inconclusive;
             };
             let (gradient, change) = (here.gradient.values(), omega.values_mut());
             [there, slope] = products_and_change(gradient, next.values(), nu.values(), change);
@@ -269,13 +269,13 @@ impl Stepper {
             // and for so short a step both divergences are the same.
             divergence = -0.5 * a * slope;
             if divergence <= 0.0 {
-                return Verdict::Unclear;
+                return Acceptance::Inconclusive;
             }
         }
         // A step into NaN is too long.
         match excess <= divergence / (average.weight() + a) {
-            true => Verdict::Good,
-            false => Verdict::TooLong,
+            true => Acceptance::Accept,
+            false => Acceptance::Reject,
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Marginal oracles: the only road from [`Potentials`] to [`Marginals`].
 
 mod brute_force;
-mod descent;
 mod exact;
 mod loopy;
+mod step_request;
 
 pub use brute_force::{BruteForce, BruteForceError};
-pub use descent::{Descent, Landing};
 pub use exact::Exact;
 pub use loopy::{Convergence, Loopy, LoopyError, LoopyOptions};
+pub use step_request::{StepRequest, StepResult};
 
 use std::sync::Arc;
 
@@ -34,23 +34,23 @@ pub trait MarginalOracle: Send {
     /// those of where it began before that.
     fn descend(
         &mut self,
-        mut descent: Descent<'_>,
+        mut descent: StepRequest<'_>,
         potentials: &mut Potentials,
         total: f64,
         marginals: &mut Marginals,
-    ) -> Landing {
+    ) -> StepResult {
         let cells = 0..potentials.values().len();
         let stepped = descent.take(cells, marginals.values(), potentials.values_mut());
         let log_z = self.marginals(potentials, total, marginals);
-        Landing { log_z, square: stepped.square }
+        StepResult { log_z, square: stepped.square }
     }
 
     /// Gives the oracle the chance to replace the potentials of its last call by equivalent ones that it can
     /// handle faster and with less rounding: the sum over C of theta_C(x_C) changes by the same number for
-    /// every record x. An optimiser offers this after a call, between iterations. An oracle may leave strained
+    /// every record x. An optimiser offers this after a call, between iterations. An oracle may leave underflowed
     /// potentials as they are for a while unless marginals are wanted `exactly`.
-    fn relieve(&mut self, _potentials: &mut Potentials, _exactly: bool) -> Relieved {
-        Relieved::No
+    fn reparametrize(&mut self, _potentials: &mut Potentials, _exactly: bool) -> Reparametrized {
+        Reparametrized::Unchanged
     }
 
     /// The largest value over all records x of sum over C of theta_C(x_C), or `None` when this
@@ -68,14 +68,14 @@ pub trait MarginalOracle: Send {
 
 /// What an oracle did about potentials that were offered to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Relieved {
+pub enum Reparametrized {
     /// It left them.
-    No,
+    Unchanged,
     /// It replaced them. Their marginals are what they were, and ln Z is less by this much.
-    Equally(f64),
+    Shifted(f64),
     /// It replaced them, and what it said of the old ones was less exact than it could be: the new ones
     /// should be asked.
-    Anew,
+    Recompute,
 }
 
 /// The logarithm of the number of combinations of the attributes that are in no clique: what they

@@ -16,7 +16,8 @@ fn the_loss_at_the_known_optimum_is_the_known_loss() {
     let files = ["g02_chain", "g05_disconnected", "g08_repeated_unequal_noise", "g10_prefix"];
     for name in files {
         let path = folder.join(format!("{name}.json"));
-        let problem = Problem::read(File::open(&path).unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let problem = Problem::read(File::open(&path).unwrap())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         let text = std::fs::read_to_string(&path).unwrap();
         let optimum = serde_json::from_str::<Value>(&text).unwrap()["optimum"].clone();
 

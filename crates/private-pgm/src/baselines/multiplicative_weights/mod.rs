@@ -14,7 +14,9 @@ use crate::factor::{CliqueLayout, Marginals, Potentials};
 use crate::fit::{EstimateError, Evidence, Observed, Update};
 use crate::loss::{LinearLoss, Measurement, Norm};
 use crate::numeric::bytes::Bytes;
-use crate::optimiser::{Mirror, Objective, Optimiser, Progress, Reason, StepSize, Stopping, Watch};
+use crate::optimiser::{
+    ConvergenceMonitor, Mirror, Objective, Optimiser, Progress, Reason, StepSize, Stopping,
+};
 use crate::oracle::MarginalOracle;
 use components::{components, largest, outgrown, table_bytes};
 use joint_tables::JointTables;
@@ -115,7 +117,7 @@ impl Estimator for MultiplicativeWeights {
         let outcome = Mirror { step: StepSize::Search }.minimise(
             &mut objective,
             base.clone(),
-            &mut Watch::new(stopping, &mut tell),
+            &mut ConvergenceMonitor::new(stopping, &mut tell),
         );
         let seconds = began.elapsed().as_secs_f64();
         if outcome.reason == Reason::Deadline || outcome.iterate.log_z.is_nan() {

@@ -1,4 +1,4 @@
-use crate::baselines::{Answers, NoAnswer};
+use crate::baselines::{Answers, MarginalError};
 use crate::domain::{Clique, Domain};
 use crate::factor::Factor;
 use crate::model::InferenceError;
@@ -15,14 +15,14 @@ pub(super) struct Product {
 }
 
 impl Answers for Product {
-    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, NoAnswer> {
+    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
         cliques.iter().map(|clique| self.marginal(clique)).collect()
     }
 }
 
 impl Product {
     /// The product of what each table says about its part of `clique`.
-    fn marginal(&self, clique: &Clique) -> Result<Factor, NoAnswer> {
+    fn marginal(&self, clique: &Clique) -> Result<Factor, MarginalError> {
         let cells = self.domain.cells(clique).filter(|&cells| cells <= MAX_CELLS);
         let cells = cells.ok_or_else(|| InferenceError::TooLarge {
             cells: self.domain.cells_f64(clique),

@@ -6,7 +6,7 @@ use multiversion::multiversion;
 
 use super::blocks::{block, in_blocks, of_length, store, total};
 use super::{Contraction, Inner, at};
-use crate::numeric::faint::unless_faint;
+use crate::numeric::flush_to_zero::flush_to_zero;
 
 /// For every term full * other of every cell of O: full *= other * d, and the adjoint of other gets
 /// what full * d was before.
@@ -112,7 +112,7 @@ fn along_other<const N: usize>(
         ($first:expr, $W:ident) => {{
             let cells: [f64; $W] = *block(full, $first);
             let slopes: [f64; $W] = slopes.block($first);
-            let both: [f64; $W] = array::from_fn(|i| unless_faint(cells[i] * slopes[i]));
+            let both: [f64; $W] = array::from_fn(|i| flush_to_zero(cells[i] * slopes[i]));
             let (other, before): (&[f64; $W], &[f64; $W]) =
                 (block(other, $first), block(adjoint, $first));
             let sums: [f64; $W] = array::from_fn(|i| before[i] + both[i]);
@@ -135,7 +135,7 @@ fn across_other<const N: usize>(full: &mut [f64], other: f64, slopes: &Slopes) -
     in_blocks!(8, n, |first, W| {
         let cells: [f64; W] = *block(full, first);
         let slopes: [f64; W] = slopes.block(first);
-        let both: [f64; W] = array::from_fn(|i| unless_faint(cells[i] * slopes[i]));
+        let both: [f64; W] = array::from_fn(|i| flush_to_zero(cells[i] * slopes[i]));
         for i in 0..W {
             lanes[i] += both[i];
         }

@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::gauge::lower_table;
+use super::max_reparametrization::lower_table;
 use super::program::Compiler;
-use super::run::Seen;
+use super::run::ForwardStats;
 use super::table::Table;
 use crate::elimination_plan::{ContractionTree, Step};
 use crate::factor::Potentials;
@@ -110,13 +110,13 @@ impl Conditioning {
 
     /// Whether messages have become uneven since they were moved last, by more than the steps of a
     /// single iteration make them, or whole tables have drifted away.
-    pub(super) fn is_due(&mut self, seen: Seen) -> bool {
+    pub(super) fn is_due(&mut self, seen: ForwardStats) -> bool {
         let left = *self.left.get_or_insert(seen.uneven);
         seen.uneven > left || seen.drifted
     }
 
     /// Moves all messages of the last call, less their largest values, and
-    /// [lowers](super::gauge::lower_table) every table. What is known of tiny sums is moved if they were
+    /// [lowers](super::max_reparametrization::lower_table) every table. What is known of tiny sums is moved if they were
     /// `mended`. Returns by how much ln Z is less.
     pub(super) fn apply(
         &mut self,

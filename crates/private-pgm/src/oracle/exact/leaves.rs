@@ -3,7 +3,7 @@ use std::ops::Range;
 use crate::factor::{Marginals, Potentials};
 use crate::numeric::extremes::extremes;
 use crate::numeric::step::Stepped;
-use crate::oracle::descent::{Descent, two_parts};
+use crate::oracle::step_request::{StepRequest, two_parts};
 
 /// The tables of some consecutive leaves: their potentials, and a place for what becomes of them,
 /// exponentials on the way up and marginals on the way down.
@@ -19,7 +19,7 @@ enum Theta<'a> {
     /// Potentials that take a step when they are read first.
     Moving {
         theta: &'a mut [f64],
-        descent: Descent<'a>,
+        descent: StepRequest<'a>,
     },
 }
 
@@ -32,7 +32,7 @@ impl<'a> Leaves<'a> {
 
     /// All leaves, with potentials that take a step when they are read.
     pub(super) fn stepping(
-        descent: Descent<'a>,
+        descent: StepRequest<'a>,
         potentials: &'a mut Potentials,
         marginals: &'a mut Marginals,
     ) -> Self {

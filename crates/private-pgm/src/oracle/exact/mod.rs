@@ -1,9 +1,9 @@
 //! The exact oracle: contracts the tables of potentials along a tree and differentiates ln Z.
 
 mod conditioning;
-mod gauge;
-mod in_step;
+mod join_spinning;
 mod leaves;
+mod max_reparametrization;
 mod program;
 mod run;
 mod table;
@@ -14,13 +14,13 @@ mod workspace;
 use std::sync::Arc;
 
 use conditioning::Conditioning;
-use gauge::Gauge;
 use leaves::Leaves;
+use max_reparametrization::MaxReparametrization;
 use program::{Compiler, Program};
 use run::Run;
 use workspace::Workspace;
 
-use super::{Descent, Landing, MarginalOracle, Relieved, log_unmentioned};
+use super::{MarginalOracle, Reparametrized, StepRequest, StepResult, log_unmentioned};
 use crate::domain::{Clique, Domain};
 use crate::elimination_plan::ContractionTree;
 use crate::factor::{CliqueLayout, Marginals, Potentials};
@@ -38,14 +38,14 @@ pub struct Exact {
     parallel: bool,
     relief: Relief,
     /// Tiny sums mattered in the last call, and are mended at once in the next one.
-    mends: bool,
+    in_log_space: bool,
     /// Tiny sums have mattered since relief was last offered.
-    strained: bool,
+    underflowed: bool,
     /// Offers in a row at which they had.
     offers: usize,
 }
 
-/// Where potentials go on being strained although they are relieved, they are relieved once in so many
+/// Where potentials go on being underflowed although they are relieved, they are relieved once in so many
 /// offers, and where exact marginals are wanted: each costs a call.
 const RELIEVED_EVERY: usize = 16;
 
@@ -53,7 +53,7 @@ const RELIEVED_EVERY: usize = 16;
 enum Relief {
     Conditioning(Conditioning),
     /// For other trees, made when sums are tiny first.
-    Gauge(Option<Gauge>),
+    MaxReparametrization(Option<MaxReparametrization>),
 }
 
 impl Exact {
@@ -74,15 +74,15 @@ impl Exact {
         if let Some(conditioning) = &conditioning {
             conditioning.mark(workspace.tables_mut());
         }
-        let relief = conditioning.map_or(Relief::Gauge(None), Relief::Conditioning);
+        let relief = conditioning.map_or(Relief::MaxReparametrization(None), Relief::Conditioning);
         Self {
             program,
             workspace,
             log_unmentioned,
             parallel: true,
             relief,
-            mends: false,
-            strained: false,
+            in_log_space: false,
+            underflowed: false,
             offers: 0,
         }
     }
@@ -94,13 +94,18 @@ impl Exact {
     }
 
     /// Writes marginals and returns ln Z; `None` when tiny sums mattered that were not mended.
-    fn attempt(&mut self, mut leaves: Leaves<'_>, total: f64, mend: bool) -> Option<f64> {
-        let run = Run { program: &self.program, parallel: self.parallel, mend };
+    fn attempt(
+        &mut self,
+        mut leaves: Leaves<'_>,
+        total: f64,
+        recompute_in_log_space: bool,
+    ) -> Option<f64> {
+        let run = Run { program: &self.program, parallel: self.parallel, recompute_in_log_space };
         let log_z = self.log_unmentioned + self.workspace.forward(&run, &mut leaves);
         let possible = log_z != f64::NEG_INFINITY;
-        self.mends = possible && self.workspace.backward(&run, total, &mut leaves);
-        self.strained |= self.mends;
-        (mend || !self.mends).then_some(log_z)
+        self.in_log_space = possible && self.workspace.backward(&run, total, &mut leaves);
+        self.underflowed |= self.in_log_space;
+        (recompute_in_log_space || !self.in_log_space).then_some(log_z)
     }
 
     /// What the first attempt said, or else a second one with tiny sums mended.
@@ -126,44 +131,45 @@ impl MarginalOracle for Exact {
     }
 
     fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64 {
-        let log_z = self.attempt(Leaves::new(potentials, marginals), total, self.mends);
+        let log_z = self.attempt(Leaves::new(potentials, marginals), total, self.in_log_space);
         self.mended(log_z, potentials, total, marginals)
     }
 
     fn descend(
         &mut self,
-        descent: Descent<'_>,
+        descent: StepRequest<'_>,
         potentials: &mut Potentials,
         total: f64,
         marginals: &mut Marginals,
-    ) -> Landing {
+    ) -> StepResult {
         let leaves = Leaves::stepping(descent, potentials, marginals);
-        let log_z = self.attempt(leaves, total, self.mends);
+        let log_z = self.attempt(leaves, total, self.in_log_space);
         let square = self.workspace.seen().square;
-        Landing { log_z: self.mended(log_z, potentials, total, marginals), square }
+        StepResult { log_z: self.mended(log_z, potentials, total, marginals), square }
     }
 
-    fn relieve(&mut self, potentials: &mut Potentials, exactly: bool) -> Relieved {
-        self.offers = if std::mem::take(&mut self.strained) { self.offers + 1 } else { 0 };
-        let strained = self.offers % RELIEVED_EVERY == 1 || exactly && self.offers > 0;
+    fn reparametrize(&mut self, potentials: &mut Potentials, exactly: bool) -> Reparametrized {
+        self.offers = if std::mem::take(&mut self.underflowed) { self.offers + 1 } else { 0 };
+        let underflowed = self.offers % RELIEVED_EVERY == 1 || exactly && self.offers > 0;
         let less = match &mut self.relief {
             Relief::Conditioning(conditioning) => {
-                if !conditioning.is_due(self.workspace.seen()) && !strained {
-                    return Relieved::No;
+                if !conditioning.is_due(self.workspace.seen()) && !underflowed {
+                    return Reparametrized::Unchanged;
                 }
                 let tables = self.workspace.tables_mut();
-                conditioning.apply(tables, self.mends, potentials, self.parallel)
+                conditioning.apply(tables, self.in_log_space, potentials, self.parallel)
             }
-            Relief::Gauge(_) if !strained => return Relieved::No,
-            Relief::Gauge(gauge) => {
-                gauge.get_or_insert_with(|| Gauge::new(&self.program.layout)).apply(potentials)
-            }
+            Relief::MaxReparametrization(_) if !underflowed => return Reparametrized::Unchanged,
+            Relief::MaxReparametrization(gauge) => gauge
+                .get_or_insert_with(|| MaxReparametrization::new(&self.program.layout))
+                .apply(potentials),
         };
-        if strained { Relieved::Anew } else { Relieved::Equally(less) }
+        if underflowed { Reparametrized::Recompute } else { Reparametrized::Shifted(less) }
     }
 
     fn maximum(&mut self, potentials: &Potentials) -> Option<f64> {
-        let run = Run { program: &self.program, parallel: self.parallel, mend: false };
+        let run =
+            Run { program: &self.program, parallel: self.parallel, recompute_in_log_space: false };
         Some(self.workspace.maximum(&run, potentials))
     }
 

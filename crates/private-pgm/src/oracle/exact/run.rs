@@ -20,7 +20,7 @@
 //! one of them turns out to have a noticeable marginal all the same, everything is done again with
 //! the terms of the rows of all such cells summed in the log domain.
 
-use super::in_step::join_in_step;
+use super::join_spinning::join_spinning;
 use super::leaves::Leaves;
 use super::program::{Kind, Operand, Program, Task};
 use super::table::Table;
@@ -41,12 +41,12 @@ pub(super) struct Run<'a> {
     pub(super) program: &'a Program,
     pub(super) parallel: bool,
     /// Whether tiny sums are done again in the log domain.
-    pub(super) mend: bool,
+    pub(super) recompute_in_log_space: bool,
 }
 
 /// What was seen on the way forward.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct ForwardStats {
     /// |omega - y|^2, for a step on a distance. Its terms are added in the order of the tree, whatever
     /// the threads.
     pub(super) square: f64,
@@ -56,7 +56,7 @@ pub(super) struct Seen {
     pub(super) drifted: bool,
 }
 
-impl Seen {
+impl ForwardStats {
     pub(super) fn add(&mut self, other: Self) {
         self.square += other.square;
         self.uneven += other.uneven;
@@ -73,7 +73,7 @@ impl Run<'_> {
         second: impl FnOnce() -> R + Send,
     ) -> (R, R) {
         match self.parallel {
-            true if task.in_step => join_in_step(first, second),
+            true if task.in_step => join_spinning(first, second),
             true => rayon::join(first, second),
             false => (first(), second()),
         }
@@ -131,8 +131,8 @@ impl Run<'_> {
         task: &Task,
         tables: &mut [Table],
         mut leaves: Leaves<'_>,
-    ) -> Seen {
-        let mut seen = Seen::default();
+    ) -> ForwardStats {
+        let mut seen = ForwardStats::default();
         if let Some(split) = task.split.as_deref() {
             let (left, right) = Self::split_tables(task, split, tables);
             let (left_leaves, right_leaves) = self.split_leaves(split, &mut leaves);
@@ -155,10 +155,10 @@ impl Run<'_> {
                     seen.add(self.exponentiate(node - 1, child, table, &mut leaves));
                     let value = self.value(node - 1, table, &leaves);
                     forward.multiply(value, &[1.0], &mut own.sums, self.parallel);
-                    own.conclude(&[(child, table)], self.parallel);
-                    if self.mend {
+                    own.finish_forward(&[(child, table)], self.parallel);
+                    if self.recompute_in_log_space {
                         let log = self.logs(node - 1, table, &leaves);
-                        own.mend(forward, [log, &[0.0]], self.parallel);
+                        own.recompute_in_log_space(forward, [log, &[0.0]], self.parallel);
                     }
                 }
                 Kind::Product { forward, left_node, left, right, .. } => {
@@ -168,11 +168,11 @@ impl Run<'_> {
                     let value_a = self.value(*left_node, a, &leaves);
                     let value_b = self.value(node - 1, b, &leaves);
                     forward.multiply(value_a, value_b, &mut own.sums, self.parallel);
-                    own.conclude(&[(left, a), (right, b)], self.parallel);
-                    if self.mend {
+                    own.finish_forward(&[(left, a), (right, b)], self.parallel);
+                    if self.recompute_in_log_space {
                         let logs =
                             [self.logs(*left_node, a, &leaves), self.logs(node - 1, b, &leaves)];
-                        own.mend(forward, logs, self.parallel);
+                        own.recompute_in_log_space(forward, logs, self.parallel);
                     }
                 }
             }
@@ -188,16 +188,16 @@ impl Run<'_> {
         operand: &Operand,
         table: &mut Table,
         leaves: &mut Leaves<'_>,
-    ) -> Seen {
+    ) -> ForwardStats {
         let Some(cells) = self.program.leaf_cells(node) else {
             table.exponentiate(operand, self.parallel);
-            return Seen::default();
+            return ForwardStats::default();
         };
         let (log, Stepped { extremes, square }, value) = leaves.read(cells);
         let onto = &operand.onto_kept;
         table.shift = exp_rows(onto, log, extremes, &mut table.rows, value, self.parallel);
         let drifted = extremes[1].is_finite() && extremes[1].abs() > DRIFTED;
-        Seen { square, uneven: 0, drifted }
+        ForwardStats { square, uneven: 0, drifted }
     }
 
     /// The way back, from the adjoint of the task's last node. Returns whether tiny sums mattered: more than
@@ -236,7 +236,7 @@ impl Run<'_> {
                                 &mut table.adjoint,
                                 self.parallel,
                             );
-                            self.hand_over(node - 1, table, &mut leaves);
+                            self.propagate_adjoint(node - 1, table, &mut leaves);
                         }
                     }
                 }
@@ -257,11 +257,11 @@ impl Run<'_> {
                             left.back.multiply(value, &own.adjoint, &mut a.adjoint, self.parallel);
                             let value = self.value(nodes.0, a, &leaves);
                             right.back.multiply(value, &own.adjoint, &mut b.adjoint, self.parallel);
-                            self.hand_over(nodes.0, a, &mut leaves);
-                            self.hand_over(nodes.1, b, &mut leaves);
+                            self.propagate_adjoint(nodes.0, a, &mut leaves);
+                            self.propagate_adjoint(nodes.1, b, &mut leaves);
                         }
                     }
-                    if self.mend && lost > 0.0 {
+                    if self.recompute_in_log_space && lost > 0.0 {
                         let least = NOTHING * noticeable;
                         self.mend_masses(forward, nodes, (a, b), own, &mut leaves, least);
                     }
@@ -283,7 +283,7 @@ impl Run<'_> {
 
     /// After the derivative by a node's values was written: a leaf has its marginal, another node
     /// what it needs.
-    fn hand_over(&self, node: usize, table: &mut Table, leaves: &mut Leaves<'_>) {
+    fn propagate_adjoint(&self, node: usize, table: &mut Table, leaves: &mut Leaves<'_>) {
         match self.program.leaf_cells(node) {
             Some(cells) => {
                 multiply_assign(leaves.values_mut(cells), &table.adjoint, self.parallel);

@@ -3,7 +3,7 @@ use std::ops::Range;
 use super::program::Operand;
 use crate::numeric::contraction::Contraction;
 use crate::numeric::extremes::extremes;
-use crate::numeric::pointwise::{divide_assign, multiply_assign, silence};
+use crate::numeric::pointwise::{divide_assign, flush_slice_to_zero, multiply_assign};
 use crate::numeric::shift::{Rows, Shift, exp_rows, ln_plus_rows};
 
 /// Sums below this are not trusted where the largest values of both factors are 1. What exponentials below
@@ -103,7 +103,7 @@ impl Table {
 
     /// Given the sums, and the children as the node sees them, finds the table. Every sum of a
     /// table that is not plain counts as at least `tiny`, even if it should not.
-    pub(super) fn conclude(&mut self, children: &[(&Operand, &Table)], parallel: bool) {
+    pub(super) fn finish_forward(&mut self, children: &[(&Operand, &Table)], parallel: bool) {
         let mut constant = 0.0;
         let mut one_number = true;
         self.tiny = children.iter().map(|(_, child)| child.largest).product::<f64>() * TINY;
@@ -162,7 +162,7 @@ impl Table {
     /// The same where faint derivatives were written, too.
     pub(super) fn receive_all(&mut self, parallel: bool) {
         match self.plain {
-            Some(_) => silence(&mut self.adjoint, parallel),
+            Some(_) => flush_slice_to_zero(&mut self.adjoint, parallel),
             None => self.receive(parallel),
         }
     }
@@ -190,7 +190,12 @@ impl Table {
     }
 
     /// Sums the terms of rows with tiny sums in the log domain, given the logarithms of the children.
-    pub(super) fn mend(&mut self, forward: &Contraction, logs: [&[f64]; 2], parallel: bool) {
+    pub(super) fn recompute_in_log_space(
+        &mut self,
+        forward: &Contraction,
+        logs: [&[f64]; 2],
+        parallel: bool,
+    ) {
         if self.plain.is_none() {
             let Self { sums, log, tiny, .. } = self;
             let has_tiny = |cells: Range<usize>| sums[cells].iter().any(|sum| sum < tiny);

@@ -78,20 +78,21 @@ fn a_step_within_the_oracle_is_the_step_and_then_the_oracle_whatever_the_threads
         let (mut other_theta, mut other_mean) = (theta.clone(), mean.clone());
         let mut next = Marginals::zeros(alone.layout());
         let (mean_cells, y_cells, kept) = (other_mean.values_mut(), y.values(), Some(nu.values()));
-        let descent = Descent::Distance { step, mean: mean_cells, y: y_cells, nu: kept };
-        let Landing { log_z, square } = shared.descend(descent, &mut other_theta, 10.0, &mut next);
+        let descent = StepRequest::Distance { step, mean: mean_cells, y: y_cells, nu: kept };
+        let StepResult { log_z, square } =
+            shared.descend(descent, &mut other_theta, 10.0, &mut next);
         assert!((square - stepped.square).abs() <= 1e-12 * square, "{square} {stepped:?}");
         assert_eq!((&other_theta, &other_mean, &next), (&moved, &blended, &expected));
         assert_eq!(log_z, expected_log_z);
 
         let mean_cells = mean.values_mut();
-        let descent = Descent::Distance { step, mean: mean_cells, y: y_cells, nu: None };
-        let Landing { log_z, .. } = shared.descend(descent, &mut theta, 10.0, &mut nu);
+        let descent = StepRequest::Distance { step, mean: mean_cells, y: y_cells, nu: None };
+        let StepResult { log_z, .. } = shared.descend(descent, &mut theta, 10.0, &mut nu);
         assert_eq!((&theta, &mean, &nu), (&moved, &blended, &expected));
         assert_eq!(log_z, expected_log_z);
 
-        let descent = Descent::Gradient { length: 0.5, gradient: y.values() };
-        let Landing { log_z, .. } = shared.descend(descent, &mut theta, 10.0, &mut nu);
+        let descent = StepRequest::Gradient { length: 0.5, gradient: y.values() };
+        let StepResult { log_z, .. } = shared.descend(descent, &mut theta, 10.0, &mut nu);
         add_scaled(-0.5, y.values(), moved.values_mut());
         assert_eq!(log_z, alone.marginals(&moved, 10.0, &mut expected));
         assert_eq!((&theta, &nu), (&moved, &expected));
@@ -126,7 +127,7 @@ fn only_trees_that_hand_messages_from_table_to_table_are_conditioned() {
 #[test]
 fn potentials_that_go_to_a_corner_stay_in_reach_of_ordinary_sums() {
     let model = chain(40);
-    let (mut relieved, mut strained) = (compiled(&model), compiled(&model));
+    let (mut relieved, mut underflowed) = (compiled(&model), compiled(&model));
     let mut theta = Potentials::zeros(relieved.layout());
     let mut as_stepped = theta.clone();
     let mut marginals = Marginals::zeros(relieved.layout());
@@ -138,19 +139,22 @@ fn potentials_that_go_to_a_corner_stay_in_reach_of_ordinary_sums() {
         add_scaled(1.0, step.values(), theta.values_mut());
         add_scaled(1.0, step.values(), as_stepped.values_mut());
         let log_z = relieved.marginals(&theta, 10.0, &mut marginals);
-        assert!(!relieved.mends);
-        let expected_log_z = strained.marginals(&as_stepped, 10.0, &mut expected);
+        assert!(!relieved.in_log_space);
+        let expected_log_z = underflowed.marginals(&as_stepped, 10.0, &mut expected);
         assert!((log_z + less - expected_log_z).abs() <= 1e-11 * expected_log_z.abs());
         for (ours, theirs) in marginals.values().iter().zip(expected.values()) {
             assert!((ours - theirs).abs() <= 1e-9, "{ours} {theirs}");
         }
-        match relieved.relieve(&mut theta, false) {
-            Relieved::No => {}
-            Relieved::Equally(by) => less += by,
-            Relieved::Anew => panic!("the potentials were strained"),
+        match relieved.reparametrize(&mut theta, false) {
+            Reparametrized::Unchanged => {}
+            Reparametrized::Shifted(by) => less += by,
+            Reparametrized::Recompute => panic!("the potentials were underflowed"),
         }
     }
-    assert!(strained.mends, "the same potentials without relief do not strain the oracle");
+    assert!(
+        underflowed.in_log_space,
+        "the same potentials without relief do not strain the oracle"
+    );
 }
 
 proptest! {
@@ -179,12 +183,12 @@ proptest! {
             }
         }
         let mut moved = potentials.clone();
-        let less = Gauge::new(oracle.layout()).apply(&mut moved);
+        let less = MaxReparametrization::new(oracle.layout()).apply(&mut moved);
         let mut relieved = vec![(moved, less)];
         if let Relief::Conditioning(conditioning) = &mut oracle.relief {
             for parallel in [true, false] {
                 let (tables, mut moved) = (oracle.workspace.tables_mut(), potentials.clone());
-                let less = conditioning.apply(tables, oracle.mends, &mut moved, parallel);
+                let less = conditioning.apply(tables, oracle.in_log_space, &mut moved, parallel);
                 relieved.push((moved, less));
             }
             prop_assert_eq!(&relieved[1], &relieved[2], "whatever the threads");

@@ -2,7 +2,7 @@
 
 use super::leaves::Leaves;
 use super::program::{Kind, Program, Task};
-use super::run::{Run, Seen};
+use super::run::{ForwardStats, Run};
 use super::table::Table;
 use crate::factor::Potentials;
 
@@ -12,7 +12,7 @@ const NOTICEABLE: f64 = 1e-25;
 /// The tables of all nodes.
 pub(super) struct Workspace {
     tables: Vec<Table>,
-    seen: Seen,
+    seen: ForwardStats,
 }
 
 impl Workspace {
@@ -43,7 +43,7 @@ impl Workspace {
                 _ => Table::of_node(cells, rows[node]),
             }
         };
-        Self { tables: (0..instructions.len()).map(table).collect(), seen: Seen::default() }
+        Self { tables: (0..instructions.len()).map(table).collect(), seen: ForwardStats::default() }
     }
 
     /// The tables of all nodes, as the last call left them.
@@ -53,7 +53,7 @@ impl Workspace {
 
     /// Computes every table and returns ln Z, of the attributes in tables.
     pub(super) fn forward(&mut self, run: &Run<'_>, leaves: &mut Leaves<'_>) -> f64 {
-        self.seen = Seen::default();
+        self.seen = ForwardStats::default();
         let each = |task: &Task| {
             let tables = &mut self.tables[task.nodes.clone()];
             match run.program.leaf_cells(task.nodes.end - 1) {
@@ -74,7 +74,7 @@ impl Workspace {
     }
 
     /// What the last call of [`forward`](Self::forward) saw.
-    pub(super) fn seen(&self) -> Seen {
+    pub(super) fn seen(&self) -> ForwardStats {
         self.seen
     }
 

@@ -2,7 +2,7 @@
 //!
 //! When cliques C and C' share the attributes S, adding any f(x_S) to theta_C and subtracting it
 //! from theta_C' changes no probability. Measurements that contradict each other push potentials
-//! along such directions without end, until tables far from 0 cancel each other. A [`Gauge`] takes
+//! along such directions without end, until tables far from 0 cancel each other. A [`MaxReparametrization`] takes
 //! that motion back: for every shared S, from large to small, it makes the tables' maxima over the
 //! other attributes equal. Maxima rather than means, because cells far below the maximum of their
 //! row, the zeros of the estimate, say nothing about where the row should be.
@@ -24,14 +24,14 @@ struct Member {
 }
 
 /// The sets of attributes that cliques of a layout share, largest first.
-pub(super) struct Gauge {
+pub(super) struct MaxReparametrization {
     shared: Vec<Vec<Member>>,
     /// Maxima of one member, and their mean over the members.
     own: Vec<f64>,
     mean: Vec<f64>,
 }
 
-impl Gauge {
+impl MaxReparametrization {
     pub(super) fn new(layout: &CliqueLayout) -> Self {
         let cliques = layout.cliques();
         let mut tables: BTreeMap<Clique, Vec<usize>> = BTreeMap::new();

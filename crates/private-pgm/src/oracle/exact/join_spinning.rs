@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_micros(200);
 /// there is no other work for whoever finishes first: it stays awake for the next two, because to sleep
 /// and to be woken takes longer than to wait. It does not wait for work that nobody has begun, and never
 /// for long, so that nothing can come to a stand.
-pub(super) fn join_in_step<R: Send>(
+pub(super) fn join_spinning<R: Send>(
     first: impl FnOnce() -> R + Send,
     second: impl FnOnce() -> R + Send,
 ) -> (R, R) {
@@ -55,7 +55,7 @@ mod tests {
             return (from..to).sum();
         }
         let middle = from.midpoint(to);
-        let (low, high) = join_in_step(|| sum(from, middle), || sum(middle, to));
+        let (low, high) = join_spinning(|| sum(from, middle), || sum(middle, to));
         low + high
     }
 

@@ -1,6 +1,8 @@
 use crate::factor::Potentials;
 use crate::loss::{LinearLoss, Norm};
-use crate::optimiser::{Objective, Optimiser, Outcome, Progress, Reason, Stopping, Watch};
+use crate::optimiser::{
+    ConvergenceMonitor, Objective, Optimiser, Outcome, Progress, Reason, Stopping,
+};
 use crate::oracle::MarginalOracle;
 
 /// The width of the first rounding, in standard deviations.
@@ -34,7 +36,7 @@ pub(super) fn minimise(
     let mut lower_bound = f64::NEG_INFINITY;
     for stage in 0..STAGES {
         let width = FIRST_WIDTH * NARROWING.powi(stage as i32);
-        loss.set_norm(Norm::Rounded(width));
+        loss.set_norm(Norm::Huber(width));
         // Closer than the rounding itself is not worth it; what is left of the iterations is
         // shared by the stages to come.
         let rounding = 0.5 * width * answers as f64;
@@ -50,7 +52,7 @@ pub(super) fn minimise(
             tell(&Progress { iteration: before + progress.iteration, ..*progress });
         };
         let mut objective = Objective { oracle: &mut *oracle, loss: &mut *loss, base, total };
-        let mut watch = Watch::new(stop, &mut count);
+        let mut watch = ConvergenceMonitor::new(stop, &mut count);
         let mut outcome = optimiser.minimise(&mut objective, potentials, &mut watch);
         iterations += outcome.iterations;
         if outcome.reason == Reason::Deadline {

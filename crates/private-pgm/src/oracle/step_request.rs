@@ -6,7 +6,7 @@ use crate::numeric::step::{DistanceStep, Stepped, gradient_step};
 /// is read: passes over memory of their own cost more than all arithmetic when there are many
 /// tables.
 #[derive(Debug)]
-pub enum Descent<'a> {
+pub enum StepRequest<'a> {
     /// theta -= length * gradient.
     Gradient {
         /// The length of the step.
@@ -27,24 +27,24 @@ pub enum Descent<'a> {
     },
 }
 
-impl Descent<'_> {
+impl StepRequest<'_> {
     /// The same step on two parts of the cells, the second after the first.
     pub(super) fn halves(
         &mut self,
         first: Range<usize>,
         second: Range<usize>,
-    ) -> (Descent<'_>, Descent<'_>) {
+    ) -> (StepRequest<'_>, StepRequest<'_>) {
         match self {
             Self::Gradient { length, gradient } => {
                 let part =
-                    |cells| Descent::Gradient { length: *length, gradient: &gradient[cells] };
+                    |cells| StepRequest::Gradient { length: *length, gradient: &gradient[cells] };
                 (part(first), part(second))
             }
             Self::Distance { step, mean, y, nu } => {
                 let (low, high) = two_parts(mean, first.clone(), second.clone());
                 let part = |mean, cells: Range<usize>| {
                     let nu = nu.map(|nu| &nu[cells.clone()]);
-                    Descent::Distance { step: *step, mean, y: &y[cells], nu }
+                    StepRequest::Distance { step: *step, mean, y: &y[cells], nu }
                 };
                 (part(low, first), part(high, second))
             }
@@ -80,7 +80,7 @@ pub(super) fn two_parts(
 
 /// Where a step led.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Landing {
+pub struct StepResult {
     /// ln Z of the new potentials.
     pub log_z: f64,
     /// |omega - y|^2 before the step, for a step on a distance; 0 for others.

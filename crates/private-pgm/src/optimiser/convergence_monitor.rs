@@ -56,7 +56,7 @@ pub struct Progress<'a> {
 }
 
 /// Iterations between looks at the gap, which costs about half an iteration.
-const LOOK_EVERY: usize = 25;
+const CHECK_INTERVAL: usize = 25;
 
 /// Looks without any progress of gap or loss after which a run is stalled.
 const PATIENCE: usize = 200;
@@ -66,18 +66,18 @@ const PATIENCE: usize = 200;
 const PROGRESS: (f64, f64) = (0.1, 1e-10);
 
 /// Counts iterations, looks at the gap now and then, keeps the best model, and tells an observer.
-pub struct Watch<'a> {
+pub struct ConvergenceMonitor<'a> {
     stopping: Stopping,
     observer: &'a mut dyn FnMut(&Progress<'_>),
     began: Instant,
     iterations: usize,
-    next_look: usize,
+    next_check: usize,
     best: Option<Best>,
     /// The smallest loss is at least this: the largest L(mu) - gap(mu) that was seen.
     lower_bound: f64,
     /// Gap and loss when there was progress last.
     milestone: (f64, f64),
-    looks_since_milestone: usize,
+    checks_since_milestone: usize,
     scratch: Option<Potentials>,
 }
 
@@ -98,19 +98,19 @@ impl Best {
     }
 }
 
-impl<'a> Watch<'a> {
-    /// A watch that starts now.
+impl<'a> ConvergenceMonitor<'a> {
+    /// A monitor that starts now.
     pub fn new(stopping: Stopping, observer: &'a mut dyn FnMut(&Progress<'_>)) -> Self {
         Self {
             stopping,
             observer,
             began: Instant::now(),
             iterations: 0,
-            next_look: 1,
+            next_check: 1,
             best: None,
             lower_bound: f64::NEG_INFINITY,
             milestone: (f64::INFINITY, f64::INFINITY),
-            looks_since_milestone: 0,
+            checks_since_milestone: 0,
             scratch: None,
         }
     }
@@ -121,12 +121,12 @@ impl<'a> Watch<'a> {
     }
 
     /// Whether the next iteration is one to look at.
-    pub(super) fn is_about_to_look(&self) -> bool {
-        self.iterations + 1 >= self.next_look.min(self.stopping.iterations)
+    pub(super) fn is_about_to_check(&self) -> bool {
+        self.iterations + 1 >= self.next_check.min(self.stopping.iterations)
     }
 
     /// A call of the oracle that led nowhere. Says when to stop, and why.
-    pub(super) fn wasted(&mut self) -> Option<Reason> {
+    pub(super) fn record_rejected(&mut self) -> Option<Reason> {
         self.iterations += 1;
         let last = self.iterations >= self.stopping.iterations;
         last.then_some(Reason::Iterations).or_else(|| self.late())
@@ -134,13 +134,13 @@ impl<'a> Watch<'a> {
 
     /// An iteration that led to `iterate`; `mean` gives the best point to certify, which may be an
     /// average of iterates, if this is an iteration to look at it. Says when to stop, and why.
-    pub(super) fn arrived<'m>(
+    pub(super) fn record_accepted<'m>(
         &mut self,
         objective: &mut Objective<'_>,
         iterate: &Iterate,
         mean: impl FnOnce() -> &'m Marginals,
     ) -> Option<Reason> {
-        let look = self.is_about_to_look();
+        let look = self.is_about_to_check();
         self.iterations += 1;
         let last = self.iterations >= self.stopping.iterations;
         let reason = if look { self.look(objective, iterate, mean()) } else { None };
@@ -150,7 +150,7 @@ impl<'a> Watch<'a> {
     }
 
     /// An iteration that led to the average `mean`, which is what the run is about and no model.
-    pub(super) fn averaged(
+    pub(super) fn record_average(
         &mut self,
         objective: &mut Objective<'_>,
         mean: &Marginals,
@@ -159,8 +159,8 @@ impl<'a> Watch<'a> {
         let last = self.iterations >= self.stopping.iterations;
         let mut gap = None;
         let mut reason = last.then_some(Reason::Iterations);
-        if last || self.iterations >= self.next_look {
-            self.next_look = self.iterations + LOOK_EVERY;
+        if last || self.iterations >= self.next_check {
+            self.next_check = self.iterations + CHECK_INTERVAL;
             let value = self.raise_lower_bound(objective, mean);
             gap = value.map(|value| (value - self.lower_bound).max(0.0));
             if let (Some(gap), Some(value)) = (gap, value)
@@ -199,7 +199,7 @@ impl<'a> Watch<'a> {
         iterate: &Iterate,
         mean: &Marginals,
     ) -> Option<Reason> {
-        self.next_look = self.iterations + LOOK_EVERY;
+        self.next_check = self.iterations + CHECK_INTERVAL;
         let loss = objective.value(&iterate.marginals);
         if self.best.as_ref().is_none_or(|best| loss <= best.loss) {
             let said = || (iterate.marginals.clone(), iterate.log_z);
@@ -222,15 +222,15 @@ impl<'a> Watch<'a> {
         if gap <= self.stopping.gap.max(self.stopping.relative_gap * best) {
             return Some(Reason::Gap);
         }
-        self.looks_since_milestone += 1;
+        self.checks_since_milestone += 1;
         let falls =
             |to: f64, from: f64, share: f64| !from.is_finite() || from - to > share * from.abs();
         if falls(gap, self.milestone.0, PROGRESS.0) || falls(best, self.milestone.1, PROGRESS.1) {
             self.milestone = (gap.min(self.milestone.0), best);
-            self.looks_since_milestone = 0;
+            self.checks_since_milestone = 0;
         }
-        let patience = PATIENCE.max(self.iterations / LOOK_EVERY / 2);
-        (self.looks_since_milestone > patience).then_some(Reason::Stalled)
+        let patience = PATIENCE.max(self.iterations / CHECK_INTERVAL / 2);
+        (self.checks_since_milestone > patience).then_some(Reason::Stalled)
     }
 
     /// The loss at these marginals, when the oracle can certify it.
@@ -260,7 +260,7 @@ impl<'a> Watch<'a> {
         reason: Reason,
     ) -> Outcome {
         // A run that ends without a look may end where sums were tiny.
-        objective.relieve(&mut last, true);
+        objective.reparametrize(&mut last, true);
         let loss = objective.value(&last.marginals);
         let best = self.best.take();
         if best.as_ref().is_none_or(|best| loss < best.loss) {

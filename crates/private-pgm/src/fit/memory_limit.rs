@@ -2,7 +2,7 @@
 const FALLBACK: u64 = 4 << 30;
 
 /// Half of the memory that the machine has.
-pub fn half_of_the_machine() -> u64 {
+pub fn default_memory_limit() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     total_bytes(&text).map_or(FALLBACK, |bytes| bytes / 2)
 }
