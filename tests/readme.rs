@@ -217,10 +217,10 @@ impl Reader {
             return;
         }
         if block.text.starts_with("name = ") {
-            let names = block.before.split('`').filter(|code| {
+            let mut names = block.before.split('`').filter(|code| {
                 code.ends_with(".toml") && !code.contains(|c: char| c.is_whitespace() || c == '/')
             });
-            let name = names.last().expect("a name for the file");
+            let name = names.next_back().expect("a name for the file");
             return fs::write(self.path(name), block.text).unwrap();
         }
         let whole = fs::read_to_string(self.path("mine.toml")).unwrap();
