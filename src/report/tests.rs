@@ -44,6 +44,7 @@ fn row(dataset: &str, arm: &str, trial: usize, error: Option<f64>) -> TrialRecor
         measurement_error: None,
         l1_loss: None,
         l2_loss: None,
+        loss: None,
         gap: None,
         rounds: None,
         round_limit: None,

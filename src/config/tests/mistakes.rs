@@ -201,6 +201,7 @@ fn values_out_of_range_empty_lists_and_repetitions_are_refused() {
             "'A B'",
         ),
         ("[[", "[quick]\ntrials = 0\n[[", "trials = 0 is out of range", "0"),
+        ("[[", "[quick]\ngap = -1\n[[", "gap = -1 is out of range", "-1"),
     ];
     for (piece, replacement, message, marked) in cases {
         let [found, _, place, _] = complaint(&with(piece, replacement));

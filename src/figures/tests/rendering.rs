@@ -31,7 +31,8 @@ fn spread(median: f64) -> Spread {
 /// A chart with one panel of lines through these values.
 fn lines(values: &[&[f64]], scale: Scale) -> Chart {
     let axis = |label: &str| Axis { label: label.into(), scale, ticks: Vec::new() };
-    let point = |(i, &y): (usize, &f64)| Point { x: i as f64 + 1.0, y: Some(spread(y)) };
+    let point =
+        |(i, &y): (usize, &f64)| Point { x: i as f64 + 1.0, y: Some(spread(y)), unconverged: 0 };
     let line = |(series, values): (usize, &&[f64])| Line {
         series,
         points: values.iter().enumerate().map(point).collect(),
@@ -53,7 +54,11 @@ fn lines(values: &[&[f64]], scale: Scale) -> Chart {
 
 /// A chart with panels of bars with these outcomes, one series each.
 fn bars(outcomes: &[Outcome], panels: usize, scale: Scale) -> Chart {
-    let bar = |(series, outcome): (usize, &Outcome)| Bar { series, outcome: outcome.clone() };
+    let bar = |(series, outcome): (usize, &Outcome)| Bar {
+        series,
+        outcome: outcome.clone(),
+        unconverged: 0,
+    };
     let category = |name: &str| Category {
         label: name.into(),
         bars: outcomes.iter().enumerate().map(bar).collect(),
