@@ -308,6 +308,18 @@ fn settings_that_exclude_each_other_are_refused() {
 }
 
 #[test]
+fn a_table_of_data_has_no_estimates_for_a_quick_run_to_change() {
+    for (setting, marked) in [("algorithm = 'auto'", "'auto'"), ("gap = 1", "1")] {
+        let text =
+            format!("name = 'd'\nkind = 'datasets'\ndatasets = ['adult']\n[quick]\n{setting}\n");
+        let [message, _, place, help] = complaint(&text);
+        assert_eq!(message, "kind = \"datasets\" has no such setting to change");
+        assert_eq!(place, marked);
+        assert!(help.contains("algorithm and gap for kind mechanisms or scaling"), "{help}");
+    }
+}
+
+#[test]
 fn complaints_of_later_stages_stay_on_one_line_of_the_text() {
     let source = source("name = 'a'\nx = 'ü'\n");
     let shown = source.error(5..20, "no\nway", Some("try\tthis")).to_string();

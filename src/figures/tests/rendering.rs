@@ -243,6 +243,30 @@ fn titles_that_are_longer_than_their_panel_go_on_in_another_line() {
 }
 
 #[test]
+fn marks_stay_inside_of_the_plot() {
+    let mut values = bars(
+        &[Outcome::Value(spread(0.0)), Outcome::Value(spread(1e6)), Outcome::Missing],
+        1,
+        Scale::Log,
+    );
+    for panel in &mut values.panels {
+        let Content::Bars { categories, .. } = &mut panel.content else { panic!("no bars") };
+        for bar in categories.iter_mut().flat_map(|category| &mut category.bars) {
+            bar.unconverged = 3;
+        }
+    }
+    let mut curves = lines(&[&[1.0, 1e6, 0.0]], Scale::Log);
+    let Content::Lines { lines, .. } = &mut curves.panels[0].content else { panic!("no lines") };
+    lines[0].points.iter_mut().for_each(|point| point.unconverged = 1);
+    // Where there is no value there is nothing to mark.
+    for (chart, marks) in [(values, 2 * 2), (curves, 3)] {
+        check(&chart);
+        let drawn = svg(&chart, Size::natural(&chart));
+        assert_eq!(drawn.matches(">\u{2020}</text>").count(), marks);
+    }
+}
+
+#[test]
 fn zeros_and_missing_values_have_markers_that_the_legend_explains() {
     let texts = |outcomes: &[Outcome], scale| {
         let chart = bars(outcomes, 1, scale);
