@@ -20,8 +20,8 @@ const QUANTITIES: [(&str, Quantity); 3] = [
 ///
 /// A line for each estimator: medians over trials that are done, with a band from the smallest to the
 /// largest. Logarithmic, because most happens in the first of thousands of iterations; the start at
-/// iteration 0 is not on such an axis. The mark of estimates that have not converged is where a line
-/// ends: what it passes on its way is no estimate.
+/// iteration 0 is not on such an axis. The mark of estimates that have not converged is where a
+/// line ends: what it passes on its way is no estimate.
 pub(super) fn chart(
     trials: &[TrialRecord],
     traces: &[TraceRecord],

@@ -105,11 +105,8 @@ pub(super) fn draw(
     }
     for point in lines.iter().flat_map(|line| &line.points).filter(|point| point.unconverged > 0) {
         if let (Some(across), Some(spread)) = (plot.across(point), point.y) {
-            symbols::unconverged(
-                scene,
-                at(across, plot.height(spread.median) - MARK_DISTANCE),
-                frame,
-            );
+            let over = at(across, plot.height(spread.median) - MARK_DISTANCE);
+            symbols::unconverged(scene, over, frame);
         }
     }
     for line in lines {
