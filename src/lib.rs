@@ -65,9 +65,10 @@
 //!
 //! [`problem`] reads what was measured; [`estimation`] fits the model, stores it and answers from
 //! it. [`mechanism`] has what publishes noisy answers of [`data`], paid for in [`privacy`];
-//! [`experiment`] compares, and [`audit`] attacks.
+//! [`experiment`] compares, and [`audit`] attacks. [`budget_file`] adds up several releases.
 
 pub mod audit;
+pub mod budget_file;
 pub mod config;
 pub mod data;
 pub mod domain;

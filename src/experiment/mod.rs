@@ -29,7 +29,7 @@ pub use plan::{
 };
 pub use provenance::build;
 pub use runner::{MEMORY, Options, RunError, Tally, run};
-pub use synthesis::{SynthesisError, SyntheticRelease, synthesize};
+pub use synthesis::{SynthesisError, SyntheticRelease, kept_guarantee, synthesize};
 pub use verify::{ReplayError, Verified, verify};
 
 pub use crate::mechanism::{GuaranteeKind, Kind, MECHANISMS};

@@ -9,7 +9,8 @@ use crate::estimation::estimator::{Pgm, Run};
 use crate::mechanism::MechanismError;
 use crate::mechanism::spanning_tree::{self, Synthesis};
 use crate::privacy::{
-    Delta, Epsilon, Ledger, LedgerError, Neighbours, NoiseSource, ParameterError, Provenance,
+    Delta, Epsilon, Guarantee, Ledger, LedgerError, Neighbours, NoiseSource, ParameterError,
+    Provenance,
 };
 
 /// Iterations of the fit. What is left of the optimisation after these is far below the noise.
@@ -41,6 +42,15 @@ pub enum SynthesisError {
     /// The ledger does not add up.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+}
+
+/// What the mechanism of [`synthesize`] keeps, which implies (epsilon, delta): rho-zCDP.
+pub fn kept_guarantee(
+    epsilon: Epsilon,
+    delta: Delta,
+    neighbours: Neighbours,
+) -> Result<Guarantee, ParameterError> {
+    Ok(spanning_tree::budget(epsilon, delta, neighbours)?.total())
 }
 
 /// Releases synthetic records under (epsilon, delta): one-way marginals, a spanning tree of two-way

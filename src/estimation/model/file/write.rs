@@ -17,7 +17,8 @@ impl Model {
         Ok(file.commit()?)
     }
 
-    pub(super) fn write_to(&self, output: impl Write) -> Result<(), ModelFileError> {
+    /// Writes the bytes of such a file.
+    pub fn write_to(&self, output: impl Write) -> Result<(), ModelFileError> {
         self.check()?;
         let header = serde_json::to_vec(&Header::new(self)).map_err(io::Error::from)?;
         let values = self.potentials().values();
