@@ -1,12 +1,14 @@
 //! The program as a user meets it: arguments in, text, files and exit codes out.
 
 mod audit;
+mod budget_files;
 mod budgets;
 mod damaged_models;
 mod estimate;
 mod experiments;
 mod limits;
 mod outputs;
+mod overwriting;
 mod own_data;
 mod query;
 mod refused_problems;
