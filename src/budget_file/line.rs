@@ -27,6 +27,11 @@ const FORMAT: &str = "pgmbench budget";
 const VERSION: u64 = 1;
 const NOTICE: &str = "internal: tells when and how often data was released; not part of a release";
 
+/// Whether a file with this beginning is a budget file, damaged or not.
+pub fn is_budget_file(beginning: &str) -> bool {
+    beginning.starts_with("{\"format\":\"pgmbench budget\"")
+}
+
 impl Header {
     /// The beginning of a new file.
     pub fn new(dataset: &str, neighbours: Neighbours, total: Guarantee, created: &str) -> Self {

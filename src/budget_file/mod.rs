@@ -20,7 +20,7 @@ mod statement;
 mod tests;
 
 pub use error::{BudgetFileError, Problem};
-pub use line::{Charge, Completion, Header};
+pub use line::{Charge, Completion, Header, is_budget_file};
 pub use statement::{Release, Statement};
 
 use std::fs::{File, OpenOptions};

@@ -45,8 +45,8 @@ impl BudgetArgs {
 
 /// Create a budget file with a total, which cannot be changed later
 ///
-/// With --epsilon and --delta, both add up over the releases. With --rho the releases are counted in
-/// zero-concentrated differential privacy, which allows more of them for the same protection.
+/// With --epsilon and --delta, both add up over the releases. With --rho the releases are counted
+/// in zero-concentrated differential privacy, which allows more of them for the same protection.
 #[derive(Args)]
 struct CreateArgs {
     /// The file, which must not exist

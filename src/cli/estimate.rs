@@ -202,7 +202,8 @@ impl EstimateArgs {
         Failure::input(message)
     }
 
-    /// What can be known to be wrong before anything is read. Where to write the model and the trace.
+    /// What can be known to be wrong before anything is read. Returns where to write the model and
+    /// the trace.
     fn check(&self) -> Result<(OutputFile, Option<OutputFile>), Failure> {
         if self.step.is_some() && self.algorithm != Algorithm::Mirror {
             return Err(Failure::input("--step is for --algorithm mirror"));

@@ -1,7 +1,7 @@
 //! Files that commands write: which places are refused, decided here and nowhere else.
 //!
 //! 1. No command writes onto one of its own inputs, whatever path or link leads there.
-//! 2. A release, its records and the file beside them, is never replaced.
+//! 2. A release, its records and the file beside them, is never replaced; nor is a budget file.
 //! 3. Any other file is replaced when `--force` asks for it, or when the command recognises it as
 //!    what an earlier run of itself wrote.
 //!
@@ -12,6 +12,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use pgmbench::budget_file::is_budget_file;
 use pgmbench::storage::{Existing, NewFile};
 
 use super::failure::{Blame, Failure};
@@ -115,9 +116,13 @@ impl OutputFile {
         if let Some(facts) = release_of(&self.path) {
             return Err(refused(&self.path, &never_replaced(&facts)));
         }
+        let beginning = beginning(&self.path);
+        if is_budget_file(&beginning) {
+            return Err(refused(&self.path, "it is a budget file, which is never replaced"));
+        }
         let may_replace = match self.overwrite {
             Overwrite::Never => false,
-            Overwrite::Own(recognise) => recognise(&beginning(&self.path)),
+            Overwrite::Own(recognise) => recognise(&beginning),
             Overwrite::Asked => true,
         };
         match may_replace {
@@ -169,8 +174,8 @@ pub(crate) fn never_replaced(facts: &Path) -> String {
     )
 }
 
-/// The facts of the release that a file belongs to, if it does: the facts themselves, and the records
-/// whose checksum they have. Facts that cannot be read protect whatever they are beside.
+/// The facts of the release that a file belongs to, if it does: the facts themselves, and the
+/// records whose checksum they have. Facts that cannot be read protect whatever they are beside.
 fn release_of(path: &Path) -> Option<PathBuf> {
     let path = fs::canonicalize(path).ok()?;
     if path.to_string_lossy().ends_with(&format!(".{FACTS}")) {

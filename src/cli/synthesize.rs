@@ -82,17 +82,12 @@ impl SynthesizeArgs {
             mechanism: MECHANISM,
             date: "",
         };
-        match &budget {
-            Some(budget) => PaidRelease::check(budget, &request)?,
-            None => eprintln!(
-                "note: no budget file: nothing adds up several releases of {}; see `pgmbench budget \
-                 create --help`",
-                request.dataset
-            ),
+        if let Some(budget) = &budget {
+            PaidRelease::check(budget, &request)?;
         }
-        self.print_notes(&entry);
         let data = entry.load().blame_input()?;
         self.weak.check_delta(self.delta, data.len())?;
+        self.print_notes(&entry, budget.is_some());
         // From here on noise is drawn: what follows is paid for, whether it succeeds or not.
         let paid = budget.map(|budget| PaidRelease::charge(&budget, request)).transpose()?;
         let written = self.release(&entry, &data, &destination).inspect_err(|_| {
@@ -128,7 +123,8 @@ impl SynthesizeArgs {
                 let places = entry.stand_in_files();
                 if let Some(place) = places.iter().find(|place| place.exists()) {
                     return Err(Failure::input(format!(
-                        "there is a stand-in already, and a release is never replaced: move {} away",
+                        "there is a stand-in already, and a release is never replaced: move \
+                         {} away",
                         place.parent().unwrap_or(place).display()
                     )));
                 }
@@ -137,7 +133,14 @@ impl SynthesizeArgs {
         }
     }
 
-    fn print_notes(&self, entry: &Entry) {
+    fn print_notes(&self, entry: &Entry, has_budget: bool) {
+        if !has_budget {
+            eprintln!(
+                "note: no budget file: nothing adds up several releases of {}; see `pgmbench \
+                 budget create --help`",
+                entry.schema().name
+            );
+        }
         if entry.availability() == Availability::StandIn {
             eprintln!("note: {} is a stand-in; its records are synthetic already", self.dataset);
         }
@@ -209,7 +212,8 @@ impl SynthesizeArgs {
         })?;
         let summary = format!(
             "written  {out}: {} synthetic records\n\
-             private  ({}, {})-differentially, noise from the operating system; {} lists {} draws\n",
+             private  ({}, {})-differentially, noise from the operating system; \
+             {} lists {} draws\n",
             records.len(),
             self.epsilon.get(),
             self.delta.get(),

@@ -27,13 +27,15 @@ impl Draft {
     pub const MAX_VALUES: usize = 1000;
 
     /// What a user of a draft has to know.
-    pub const WARNING: &str = "The bounds and the lists of values below were taken from the data. They are not private: \
+    pub const WARNING: &str = "The bounds and the lists of values below were taken from the \
+        data. They are not private: \
         they reveal extreme and rare values of single records. Before anything is published under \
         differential privacy, replace them by what is known without looking at the data.";
 
     /// What has to be checked before the mark of a draft is removed.
-    pub const CHECKS: &str = "that bounds and bins (low, high, below, bins), lists of values and texts for missing values \
-        come from public knowledge, such as a questionnaire or a code book, and not from the records";
+    pub const CHECKS: &str = "that bounds and bins (low, high, below, bins), lists of values and \
+        texts for missing values come from public knowledge, such as a questionnaire or a code \
+        book, and not from the records";
 }
 
 /// Drafts a schema for a CSV file whose first line names the columns.
@@ -138,7 +140,8 @@ fn preamble(file: &str, delimiter: u8, utf8: bool, missing_texts: &BTreeSet<&str
     text.push_str(&comment(Draft::WARNING));
     let _ = writeln!(text, "\nname = {}\n", quote(name));
     let mark = format!(
-        "A draft. Check {}. Then remove the next line by hand: `pgmbench synthesize` refuses a draft.",
+        "A draft. Check {}. Then remove the next line by hand: `pgmbench synthesize` refuses a \
+         draft.",
         Draft::CHECKS
     );
     let _ = writeln!(text, "{}draft = true\n\n[table]", comment(&mark));
@@ -206,11 +209,9 @@ mod tests {
         .unwrap();
         assert!(draft.schema.starts_with("# The bounds"));
         let schema = Schema::parse(&draft.schema).unwrap();
+        let unmarked = Schema::parse(&draft.schema.replace("draft = true", "")).unwrap();
+        assert!(schema.draft && !unmarked.draft);
         assert_eq!(schema.name, "my_data");
-        assert!(
-            schema.draft
-                && !Schema::parse(&draft.schema.replace("draft = true", "")).unwrap().draft
-        );
         let [_, age, height, city, zip] = schema.attributes() else { panic!() };
         assert!(matches!(age.kind, Kind::Numeric { low: 30.0, end: 42.0, bins: 12 }));
         assert_eq!(age.missing, Missing::Code);

@@ -4,8 +4,8 @@ use super::exact_sum::ExactSum;
 use super::{BudgetError, Guarantee};
 
 /// Adds up whole releases by sequential composition ([`composition`](super::composition)), never
-/// past a total. Sums are exact: a charge that reaches the total is accepted, and one that is a unit
-/// in the last place larger is refused.
+/// past a total. Sums are exact: a charge that reaches the total is accepted, and one that is a
+/// unit in the last place larger is refused.
 ///
 /// A [`Budget`](super::Budget) pays for the draws of one release, and may trim the last share by a
 /// billionth. A release has been announced with its parameters, so nothing is trimmed here.
@@ -182,7 +182,8 @@ mod tests {
             let (mut left, mut left_delta) = (total, total_delta);
             for (epsilon, delta) in charges {
                 // Charges of the size of what is left try both sides of the boundary.
-                for (epsilon, delta) in [(epsilon % (left + 2), delta % (left_delta + 2)), (left, 1)] {
+                let near = (epsilon % (left + 2), delta % (left_delta + 2));
+                for (epsilon, delta) in [near, (left, 1), (left + 1, 1)] {
                     if epsilon == 0 || delta == 0 {
                         continue;
                     }

@@ -94,6 +94,15 @@ fn a_release_and_its_facts_are_never_replaced() {
 }
 
 #[test]
+fn a_budget_file_is_never_replaced() {
+    let session = session();
+    let before = contents(&session);
+    let words = ["datasets", "infer", "mine.csv", "--out", "mine.budget", "--force"];
+    session.run(words).refuses(&["mine.budget", "never replaced"]);
+    assert!(contents(&session) == before);
+}
+
+#[test]
 fn other_files_are_replaced_when_that_is_asked_for() {
     let session = session();
     session.file("new.csv", "something");
