@@ -13,6 +13,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("domain", &["numeric"]),
     ("factor", &["numeric", "domain"]),
     ("privacy", &["numeric"]),
+    ("budget_file", &["privacy", "storage"]),
     ("data", &["numeric", "domain", "factor", "storage", "wording"]),
     ("workload", &["numeric", "domain", "factor"]),
     ("estimation", &["numeric", "domain", "factor", "workload", "storage"]),
@@ -61,6 +62,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "numeric",
             "privacy",
+            "budget_file",
             "domain",
             "factor",
             "data",

@@ -65,8 +65,13 @@ impl ExactSum {
         if self.exceeds(below) { below.next_up() } else { below }
     }
 
+    /// The sum with the other sign.
+    pub(super) fn negated(&self) -> Self {
+        Self { parts: self.parts.iter().map(|part| -part).collect() }
+    }
+
     fn is_below(&self, bound: f64) -> bool {
-        ExactSum { parts: self.parts.iter().map(|part| -part).collect() }.exceeds(-bound)
+        self.negated().exceeds(-bound)
     }
 }
 

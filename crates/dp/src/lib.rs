@@ -39,8 +39,10 @@
 //! | how noise is drawn, and why its low bits are harmless | [`noise`] |
 //! | how a candidate is chosen | [`Share::select`] |
 //! | what was drawn | [`Ledger`] |
+//! | what several releases cost together | [`Accountant`] |
 
 mod account;
+mod accountant;
 mod advanced;
 pub mod budget;
 pub mod composition;
@@ -56,6 +58,7 @@ mod share;
 mod source;
 
 pub use account::Branch;
+pub use accountant::Accountant;
 pub use advanced::{Composition, PureDraws};
 pub use budget::{Budget, BudgetError};
 pub use draw::{Draw, Mechanism};

@@ -37,6 +37,10 @@ pub struct Schema {
     pub source: Option<String>,
     /// How to cite it.
     pub citation: Option<String>,
+    /// Whether bounds and values are still those of the records: nothing is released by a draft.
+    pub draft: bool,
+    /// The budget file that every release is charged to, in the folder of the schema.
+    pub budget: Option<String>,
     /// Whether the records are made up, in place of real ones that cannot be had.
     pub stand_in: bool,
     /// How the files are parsed.
@@ -176,6 +180,8 @@ impl Schema {
             licence: raw.licence,
             source: raw.source,
             citation: raw.citation,
+            draft: raw.draft,
+            budget: raw.budget,
             stand_in: raw.stand_in,
             table: TableFacts {
                 files: raw.table.files,
