@@ -10,8 +10,8 @@
 //! ```
 //!
 //! With multipliers lambda_CS, b_C is proportional to exp(t_C), t_C = theta_C + sum over S of
-//! lambda_CS, and b_S to exp(u_S), c_S u_S = - sum over C of lambda_CS. A visit to S solves the
-//! conditions of S exactly for all of its n parents: from the parents' present marginals
+//! lambda_CS, and b_S to exp(u_S), c_S u_S = - sum over C of lambda_CS. An update of S solves the
+//! conditions of S exactly for all of its n parents. From the parents' current marginals
 //! s_C = ln (sum of exp(t_C) onto S),
 //!
 //! ```text
@@ -19,13 +19,13 @@
 //! ```
 //!
 //! (Heskes, JAIR 2006, with clique-to-region messages eliminated). With c_S = 1 - n this is belief
-//! propagation; with c_S = 0 every parent's marginal becomes the geometric mean of them all, and a
-//! visit is a step of block coordinate descent on the convex dual. The dual is the sum over C of
+//! propagation; with c_S = 0 every parent's marginal becomes the geometric mean of all of them, and
+//! an update is a step of block coordinate descent on the convex dual. The dual is the sum over C of
 //! ln sum exp(t_C) plus the sum over S of c_S ln sum exp(u_S); it does not change when a table
 //! is shifted and the shift is added to `log_scale`, which keeps all tables near zero.
 //!
-//! A cell of S that one parent excludes is excluded from all of them, for good: sums vanish only
-//! where every term is a structural zero, so that no infinities are ever subtracted.
+//! A cell of S that one parent excludes is excluded from all of them permanently. Sums vanish only
+//! where every term is a structural zero, so that no infinities are subtracted.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -44,18 +44,18 @@ pub(super) enum Counting {
     Convex,
 }
 
-/// One way to pass messages.
+/// The variant of message passing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
     pub(super) algebra: Algebra,
     pub(super) counting: Counting,
-    /// The share of the old messages that is kept at a visit, in [0, 1).
+    /// The share of the old messages that an update keeps, in [0, 1).
     pub(super) damping: f64,
 }
 
-/// Every record is excluded by structural zeros.
+/// Structural zeros exclude every record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NothingLeft;
+pub(super) struct NothingPossible;
 
 /// The state of message passing, allocated once.
 #[derive(Debug)]
@@ -64,19 +64,19 @@ pub(super) struct Propagation {
     tables: Tables,
     /// u_S.
     beliefs: Vec<f64>,
-    /// lambda_CS, when they are to survive a call.
+    /// lambda_CS, if they are kept between calls.
     messages: Option<Vec<f64>>,
-    /// What the shifts of tables and beliefs took out of the dual.
+    /// What the shifts of tables and beliefs subtracted from the dual.
     log_scale: f64,
-    /// During a visit: s_C for each parent, later what its table gains.
+    /// Scratch of an update: s_C for each parent, later what is added to its table.
     marginals: Vec<f64>,
-    /// During a visit: ln of each parent's mass.
+    /// Scratch of an update: ln of each parent's mass.
     scales: Vec<f64>,
-    /// During a visit: the next u_S.
+    /// Scratch of an update: the next u_S.
     proposal: Vec<f64>,
 }
 
-/// An inner region with its place in the state.
+/// An inner region and its cells in the state.
 #[derive(Debug)]
 struct Node {
     edges: Vec<Edge>,
@@ -84,7 +84,7 @@ struct Node {
     belief: Range<usize>,
 }
 
-/// The tie between an inner region and one of its parents.
+/// The connection of an inner region to one of its parents.
 #[derive(Debug)]
 struct Edge {
     parent: usize,
@@ -103,7 +103,7 @@ impl Counting {
 }
 
 impl Propagation {
-    /// Room for messages between the cliques of `layout` and these regions.
+    /// Allocates messages between the cliques of `layout` and these regions.
     pub(super) fn new(layout: &Arc<CliqueLayout>, regions: &[Region], keep_messages: bool) -> Self {
         let domain = layout.domain();
         let (mut belief_cells, mut message_cells) = (0, 0);
@@ -137,7 +137,7 @@ impl Propagation {
         }
     }
 
-    /// Starts sum-product: from the messages that earlier sweeps left, when they are kept.
+    /// Starts sum-product, from the messages of earlier calls if they are kept.
     pub(super) fn start_sum(&mut self, potentials: &Potentials, counting: Counting) {
         self.tables.load(potentials);
         self.beliefs.fill(0.0);
@@ -159,18 +159,19 @@ impl Propagation {
         self.log_scale = 0.0;
     }
 
-    /// Visits all regions backwards and then forwards. Returns the largest difference between a
-    /// parent's probability of a region's cell and the region's, as it was found.
-    pub(super) fn sweep(&mut self, rule: Rule) -> Result<f64, NothingLeft> {
+    /// Updates all regions in reverse order and then in order. Returns the largest difference, each
+    /// before its update, between a parent's probability of a region's cell and the region's.
+    pub(super) fn sweep(&mut self, rule: Rule) -> Result<f64, NothingPossible> {
         let mut residual = 0.0f64;
-        // The region where the sweep turns has nothing new to hear.
+        // The region at the turning point has received nothing new.
         for index in (0..self.regions.len()).rev().chain(1..self.regions.len()) {
-            residual = residual.max(self.visit(index, rule)?);
+            residual = residual.max(self.update(index, rule)?);
         }
         Ok(residual)
     }
 
-    fn visit(&mut self, index: usize, rule: Rule) -> Result<f64, NothingLeft> {
+    /// Updates one region and returns its residual, see [`sweep`](Self::sweep).
+    fn update(&mut self, index: usize, rule: Rule) -> Result<f64, NothingPossible> {
         let Rule { algebra, counting, damping } = rule;
         let Node { edges, belief } = &self.regions[index];
         let belief = &mut self.beliefs[belief.clone()];
@@ -185,7 +186,7 @@ impl Propagation {
             self.tables.project(algebra, edge.parent, &edge.projection, belief, marginal);
             *scale = algebra.total(marginal);
             if *scale == f64::NEG_INFINITY {
-                return Err(NothingLeft);
+                return Err(NothingPossible);
             }
             marginal.iter_mut().for_each(|s| *s -= *scale);
         }
@@ -223,7 +224,7 @@ impl Propagation {
     /// The dual: an estimate of ln Z or of the maximum.
     pub(super) fn dual(&self, algebra: Algebra, counting: Counting) -> f64 {
         let cliques = self.tables.total(algebra);
-        // A clique without any mass decides alone; its regions would add infinities.
+        // A clique without mass decides the result; its regions would add infinities.
         if cliques == f64::NEG_INFINITY || counting == Counting::Convex {
             return self.log_scale + cliques;
         }
@@ -239,8 +240,8 @@ impl Propagation {
     }
 }
 
-/// Makes kept messages fit to start from: takes out constants, which mean nothing and would pile up
-/// over calls, and restores c_S u_S = - sum over C of lambda_CS.
+/// Prepares kept messages for a new start: subtracts constants, which have no effect and would
+/// accumulate over calls, and restores c_S u_S = - sum over C of lambda_CS.
 fn recentre(messages: &mut [f64], edges: &[Edge], counting: Counting, belief: &mut [f64]) {
     for edge in edges {
         let message = &mut messages[edge.message.clone()];
@@ -266,7 +267,7 @@ fn propose(
     c: f64,
     algebra: Algebra,
     proposal: &mut [f64],
-) -> Result<f64, NothingLeft> {
+) -> Result<f64, NothingPossible> {
     let parents = (marginals.len() / belief.len()) as f64;
     proposal.fill(0.0);
     for marginal in marginals.chunks_exact(belief.len()) {
@@ -278,7 +279,7 @@ fn propose(
     }
     let shift = algebra.total(proposal);
     if shift == f64::NEG_INFINITY {
-        return Err(NothingLeft);
+        return Err(NothingPossible);
     }
     proposal.iter_mut().for_each(|u| *u -= shift);
     Ok(shift)
