@@ -1,8 +1,8 @@
 //! Projection onto the unit ball of the L1 norm.
 
-/// Replaces `v` by the nearest vector, in L2, whose L1 norm is at most 1: all entries shrink towards
-/// 0 by the same amount, and smaller entries become 0 (Duchi, Shalev-Shwartz, Singer, Chandra, ICML
-/// 2008). Cost: O(n log n).
+/// Replaces `v` by the nearest vector, in L2, whose L1 norm is at most 1: all entries shrink
+/// towards 0 by the same amount, and smaller entries become 0 (Duchi, Shalev-Shwartz, Singer,
+/// Chandra, ICML 2008). Cost: O(n log n).
 pub fn project_onto_l1_ball(v: &mut [f64], scratch: &mut Vec<f64>) {
     if v.iter().map(|x| x.abs()).sum::<f64>() <= 1.0 {
         return;

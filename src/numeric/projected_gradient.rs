@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use super::projected_lbfgs::{DescentOptions, Minimum};
 use private_pgm::numeric::pointwise::{add_scaled, dot};
 
-/// The number of recent values, the largest of which a step must improve on. The value may thus rise
-/// now and then, which allows long steps. The authors' choice.
+/// The number of recent values, the largest of which a step must improve on. The value may thus
+/// rise now and then, which allows long steps. The authors' choice.
 const RECENT: usize = 10;
 /// The share of the predicted decrease that a step must reach (Armijo).
 const DECREASE: f64 = 1e-4;
@@ -16,13 +16,13 @@ const HALVINGS: usize = 30;
 /// steps, rounding would decide the result of the projection.
 const MOVES: (f64, f64) = (1e-10, 1e6);
 
-/// A local minimum over the convex set onto which `project` projects. `evaluate(x, gradient)` returns
-/// the value and writes the gradient. Iterations end when the last `RECENT` steps together have
-/// lowered the best value by at most `options.decrease` of it.
+/// A local minimum over the convex set onto which `project` projects. `evaluate(x, gradient)`
+/// returns the value and writes the gradient. Iterations end when the last `RECENT` steps together
+/// have lowered the best value by at most `options.decrease` of it.
 ///
-/// Spectral projected gradients (Birgin, Martinez, Raydan, SIAM J. Optim. 10, 2000). The step length
-/// is <s, s> / <s, y> with s the previous step and y the change of the gradient along it (Barzilai
-/// and Borwein), with a nonmonotone line search.
+/// Spectral projected gradients (Birgin, Martinez, Raydan, SIAM J. Optim. 10, 2000). The step
+/// length is <s, s> / <s, y> with s the previous step and y the change of the gradient along it
+/// (Barzilai and Borwein), with a nonmonotone line search.
 pub fn minimise_over(
     start: Vec<f64>,
     options: DescentOptions,

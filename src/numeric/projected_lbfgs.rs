@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use private_pgm::numeric::pointwise::dot;
 
-/// The number of pairs of steps and gradient changes that are kept. Our choice: with ten, minima are
-/// no better and take twice the time.
+/// The number of pairs of steps and gradient changes that are kept. Our choice: with ten, minima
+/// are no better and take twice the time.
 const MEMORY: usize = 5;
 /// The share of the predicted decrease that a step must reach (Armijo).
 const DECREASE: f64 = 1e-4;
@@ -39,12 +39,12 @@ struct Pair {
     change: Vec<f64>,
 }
 
-/// A local minimum over x >= 0. `evaluate(x, gradient)` returns the value, infinite where the function
-/// is undefined, and writes the gradient.
+/// A local minimum over x >= 0. `evaluate(x, gradient)` returns the value, infinite where the
+/// function is undefined, and writes the gradient.
 ///
 /// Two-metric projection (Bertsekas, SIAM J. Control Optim. 20, 1982) with the metric of L-BFGS:
-/// variables at 0 with a nonnegative gradient are fixed, the others take a quasi-Newton direction, and
-/// the step, projected onto x >= 0, is halved until it satisfies the Armijo condition.
+/// variables at 0 with a nonnegative gradient are fixed, the others take a quasi-Newton direction,
+/// and the step, projected onto x >= 0, is halved until it satisfies the Armijo condition.
 pub fn minimise_nonnegative(
     start: Vec<f64>,
     options: DescentOptions,

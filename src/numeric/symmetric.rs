@@ -23,8 +23,8 @@ impl Eigen {
     /// converge.
     ///
     /// Householder tridiagonalisation, then QR steps with Wilkinson's shift (Golub and Van Loan,
-    /// Matrix Computations, 8.3). Cost: about 9 size^3 multiplications. The error of a value is a few
-    /// units in the last place of the largest one.
+    /// Matrix Computations, 8.3). Cost: about 9 size^3 multiplications. The error of a value is a
+    /// few units in the last place of the largest one.
     pub fn new(matrix: &Matrix) -> Option<Self> {
         let (mut diagonal, mut off_diagonal, mut vectors) = tridiagonal(matrix.clone());
         let size = diagonal.len();
@@ -79,9 +79,9 @@ impl Eigen {
     }
 }
 
-/// The Moore-Penrose pseudo-inverse, by the eigendecomposition of A^T A. Eigenvalues below
-/// columns * 2^-52 of the largest count as 0, so that nonzero singular values should differ by at most
-/// a factor of 10^6. `None` if an entry is not finite.
+/// The Moore-Penrose pseudo-inverse, by the eigendecomposition of A^T A. Eigenvalues below columns
+/// * 2^-52 of the largest count as 0, so that nonzero singular values should differ by at most a
+/// factor of 10^6. `None` if an entry is not finite.
 pub fn pseudo_inverse(matrix: &Matrix) -> Option<Matrix> {
     let transposed = View::from(matrix).transposed();
     let eigen = Eigen::new(&product(transposed, matrix))?;

@@ -203,10 +203,10 @@ impl Loss for LinearLoss {
     /// by the width for the Huber loss. `None` for the L1 loss, whose gradient is discontinuous.
     ///
     /// Proof. The loss is quadratic: its second-order term is the sum of
-    /// 1/2 |Q (mu' - mu)|_2^2 / stddev^2. The marginal mu is M p, where each column of M is a unit
+    /// |Q (mu' - mu)|_2^2 / (2 stddev^2). The marginal mu is M p, where each column of M is a unit
     /// vector (a record is in one cell), so each column of Q M is one of Q. With d = p' - p, the
-    /// triangle inequality gives |Q M d|_2 <= sum over x of |d_x| |column x of Q M|_2 <= |d|_1 times
-    /// the largest column norm.
+    /// triangle inequality gives
+    /// |Q M d|_2 <= sum over x of |d_x| |column x of Q M|_2 <= |d|_1 times the largest column norm.
     fn smoothness(&self) -> Option<f64> {
         match self.norm {
             Norm::L1 => None,
@@ -302,10 +302,10 @@ impl Scratch {
 /// measured once with the same noise.
 fn distance(layout: &CliqueLayout, terms: &[Term]) -> Option<(Vec<f64>, f64)> {
     let first = terms.first()?.measurement.stddev;
-    let alike = |term: &Term| {
+    let is_whole_table = |term: &Term| {
         term.alone && term.measurement.query.is_identity() && term.measurement.stddev == first
     };
-    if terms.len() != layout.cliques().len() || !terms.iter().all(alike) {
+    if terms.len() != layout.cliques().len() || !terms.iter().all(is_whole_table) {
         return None;
     }
     let mut y = vec![0.0; layout.len()];

@@ -1,7 +1,7 @@
 //! Convex losses over marginals: how well marginals explain the observations.
 //!
-//! A loss is the interface between mechanisms and estimation. [`LinearLoss`] implements it for noisy
-//! linear measurements; a mechanism with evidence of another kind implements [`Loss`] itself.
+//! A loss is the interface between mechanisms and estimation. [`LinearLoss`] implements it for
+//! noisy linear measurements; a mechanism with evidence of another kind implements [`Loss`] itself.
 
 mod cover;
 mod linear;

@@ -51,8 +51,8 @@ impl Cholesky {
         solve_one(&self.lower, b);
     }
 
-    /// Replaces B, stored row by row, by the solution X of M X = B. Cost: size^2 multiplications per
-    /// column.
+    /// Replaces B, stored row by row, by the solution X of M X = B. Cost: size^2 multiplications
+    /// per column.
     pub fn solve(&self, columns: &mut [f64]) {
         let size = self.lower.rows();
         if columns.is_empty() {

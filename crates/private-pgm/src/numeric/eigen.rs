@@ -13,8 +13,8 @@ const MAX_ITERATIONS: usize = 300;
 /// 1e-13.
 ///
 /// `product(x, out)` writes the matrix times x. The start vector is pseudorandom, so that it is not
-/// orthogonal to the leading eigenvector. Memory: one vector per iteration. Reference: Golub and Van
-/// Loan, Matrix Computations, 10.1.
+/// orthogonal to the leading eigenvector. Memory: one vector per iteration. Reference: Golub and
+/// Van Loan, Matrix Computations, 10.1.
 pub(crate) fn largest_eigenvalue(size: usize, mut product: impl FnMut(&[f64], &mut [f64])) -> f64 {
     let mut next: Vec<f64> = (0..size as u64).map(hashed).collect();
     let (mut basis, mut diagonal, mut off_diagonal) =

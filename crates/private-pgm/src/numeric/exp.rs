@@ -1,9 +1,10 @@
 //! Exponentials and logarithms over a slice.
 //!
-//! exp(x) = 2^k p(r) with k = round(x / ln 2), r = x - k ln 2, and p a polynomial of degree 11 whose
-//! relative error on |r| <= ln(2)/2 is 3.7e-18. It uses additions, multiplications and *explicit*
-//! fused multiply-adds only, so that every instruction set gives the same bits. It takes about 1 ns
-//! per value with 256-bit vectors; processors without fused multiply-adds emulate them slowly.
+//! exp(x) = 2^k p(r) with k = round(x / ln 2), r = x - k ln 2, and p a polynomial of degree 11
+//! whose relative error on |r| <= ln(2)/2 is 3.7e-18. It uses additions, multiplications and
+//! *explicit* fused multiply-adds only, so that every instruction set gives the same bits. It takes
+//! about 1 ns per value with 256-bit vectors; processors without fused multiply-adds emulate them
+//! slowly.
 
 use multiversion::multiversion;
 

@@ -36,8 +36,8 @@ fn extremes_of(values: &[f64]) -> [f64; 2] {
     range.extremes(rest)
 }
 
-/// Minima and maxima in eight lanes. With more lanes, a loop that also does other work would run out
-/// of registers.
+/// Minima and maxima in eight lanes. With more lanes, a loop that also does other work would run
+/// out of registers.
 pub(super) struct RunningExtremes {
     low: [f64; 8],
     high: [f64; 8],

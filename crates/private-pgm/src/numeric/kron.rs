@@ -1,9 +1,9 @@
 //! Products with a matrix along one axis of a row-major table: the steps of a Kronecker product.
 //!
 //! The input consists of blocks of `len` rows of `inner` cells each, where `len` is the size of the
-//! axis and `inner` the product of the sizes after it. The output, which is overwritten, has as many
-//! blocks, the same `inner`, and as many rows per block as the matrix. A function for a transpose
-//! takes the length of the axis that it *writes*.
+//! axis and `inner` the product of the sizes after it. The output, which is overwritten, has as
+//! many blocks, the same `inner`, and as many rows per block as the matrix. A function for a
+//! transpose takes the length of the axis that it *writes*.
 
 use multiversion::multiversion;
 
@@ -156,8 +156,8 @@ pub fn range_sums_transposed(input: &[f64], output: &mut [f64], len: usize, inne
         for first in 0..len {
             let (these, others) = rest.split_at((len - first) * inner);
             rest = others;
-            // The ranges that start at `first`, by their ends: each is added to the row `first` and,
-            // except for the last, subtracted from the row after its end.
+            // The ranges that start at `first`, by their ends: each is added to the row `first`
+            // and, except for the last, subtracted from the row after its end.
             let (start, after) = output[first * inner..].split_at_mut(inner);
             sums_onto(start, these);
             after.iter_mut().zip(these).for_each(|(o, &i)| *o -= i);

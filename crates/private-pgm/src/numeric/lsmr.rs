@@ -148,7 +148,7 @@ impl ResidualNorm {
     }
 }
 
-/// Divides by the norm, unless that is 0, and returns it.
+/// Divides by the norm and returns it; a zero vector stays unchanged.
 fn normalise(x: &mut [f64]) -> f64 {
     let norm = dot(x, x).sqrt();
     if norm > 0.0 {

@@ -1,7 +1,7 @@
 //! Kernels on slices of `f64`, and small dense and sparse matrices.
 //!
-//! Nothing here refers to domains or cliques. A kernel sums every number in one fixed order, so that
-//! its result does not depend on the instruction set or on the number of threads.
+//! Nothing here refers to domains or cliques. A kernel sums every number in one fixed order, so
+//! that its result does not depend on the instruction set or on the number of threads.
 
 pub mod bytes;
 pub mod cholesky;

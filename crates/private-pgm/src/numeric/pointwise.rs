@@ -40,8 +40,8 @@ pub(crate) fn add_exp(x: &mut [f64], y: &[f64]) {
     exp_all(x);
 }
 
-/// x /= y for each pair with y >= `tiny`, flushed to zero below 1e-152; x must not be negative. Where
-/// y < `tiny`, y becomes -x and x becomes 0. Returns the sum of these x.
+/// x /= y for each pair with y >= `tiny`, flushed to zero below 1e-152; x must not be negative.
+/// Where y < `tiny`, y becomes -x and x becomes 0. Returns the sum of these x.
 pub(crate) fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: bool) -> f64 {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(x: &mut [f64], y: &mut [f64], tiny: f64) -> f64 {

@@ -111,8 +111,8 @@ pub fn add_transposed(a: &Matrix, y: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Packs rows or columns (`lines`) into panels of `width` lines each, term by term. The last panel is
-/// padded with zeros.
+/// Packs rows or columns (`lines`) into panels of `width` lines each, term by term. The last panel
+/// is padded with zeros.
 fn pack(
     width: usize,
     lines: Range<usize>,

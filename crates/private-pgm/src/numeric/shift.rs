@@ -34,8 +34,9 @@ pub(crate) enum Shift {
 pub(crate) struct RowMaxima {
     /// The largest cell of each row. Valid after [`Shift::OfRows`].
     pub(crate) maxima: Vec<f64>,
-    /// For each row, the position of a cell that was near the largest cell of the table; empty until
-    /// such cells are found. While all of them stay near it, the row maxima need not be computed.
+    /// For each row, the position of a cell that was near the largest cell of the table; empty
+    /// until such cells are found. While all of them stay near it, the row maxima need not be
+    /// computed.
     row_max_hints: Vec<usize>,
 }
 

@@ -6,10 +6,12 @@ use super::pointwise::{add_scaled, dot};
 /// The vector u of least norm with Q^T u = t, if t is in the row space of Q. Otherwise the residual
 /// is not small; the caller must check it.
 ///
-/// Householder QR of Q with column pivoting, Q P = H R: u = H v, where R_11^T v is the pivoted
-/// part of t. The rank is the number of columns found before all that remain are shorter than
-/// max(rows, cols) * 2^-52 times the longest column, the size of the rounding errors in them.
-/// Cost: O(rows * cols * rank), and a copy of Q. Reference: Golub and Van Loan, Matrix Computations, 5.4-5.5.
+/// Householder QR of Q with column pivoting, Q P = H R: u = H v, where R_11^T v is the pivoted part
+/// of t. The rank is the number of pivots until all remaining columns are shorter than
+/// max(rows, cols) * 2^-52 times the longest column, the size of their rounding errors.
+///
+/// Cost: O(rows * cols * rank), and a copy of Q. Reference: Golub and Van Loan, Matrix
+/// Computations, 5.4-5.5.
 pub(crate) fn minimum_norm_transposed(q: &Matrix, t: &[f64]) -> Vec<f64> {
     let (rows, cols) = (q.rows(), q.cols());
     // Column by column, so that reflections access contiguous memory.

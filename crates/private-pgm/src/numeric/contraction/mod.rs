@@ -1,12 +1,12 @@
 //! Tensor contractions of two tables: O = sum of A * B over some axes.
 //!
-//! All tables have their axes in one common order. A [`Contraction`] is compiled once for the axes of
-//! the three tables and then run many times, in one of three semirings: linear space (sum of
+//! All tables have their axes in one common order. A [`Contraction`] is compiled once for the axes
+//! of the three tables and then run many times, in one of three semirings: linear space (sum of
 //! products), log space (log-sum-exp) and log space with maxima for sums (max-sum).
 //!
-//! The last axis is the inner loop. The axes before it become two lists of offsets, one for the rows
-//! of O and one for the terms that are summed into a row. Rows of O are computed in registers, in
-//! blocks and several at a time, so that O is written once. Each number is summed in one fixed
+//! The last axis is the inner loop. The axes before it become two lists of offsets, one for the
+//! rows of O and one for the terms that are summed into a row. Rows of O are computed in registers,
+//! in blocks and several at a time, so that O is written once. Each number is summed in one fixed
 //! order, for every instruction set and number of threads.
 
 mod absorb;

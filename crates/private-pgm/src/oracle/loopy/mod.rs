@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use self::propagation::{Counting, NothingPossible, Propagation, Rule};
 use self::regions::{Region, breadth_first, intersections, is_acyclic, join_graph};
-use self::tables::Algebra;
+use self::tables::Semiring;
 use super::MarginalOracle;
 use crate::factor::{CliqueLayout, Marginals, Potentials};
 
@@ -126,13 +126,13 @@ pub enum LoopyError {
 impl Loopy {
     /// Sum-product belief propagation on a join graph of the layout's cliques.
     ///
-    /// Inner regions are sets of attributes rather than single attributes. Cliques that share a pair
-    /// then agree on the pair, and acyclic cliques get their junction tree, which makes the result
-    /// exact. (A factor graph already has cycles when two cliques share two attributes.) Around a
-    /// cycle of cliques that share an attribute, one pair is left out of the attribute's tree,
-    /// since its entropy must count once; that pair may disagree on the shared attribute. Among
-    /// equally good join graphs the order of the cliques decides, so the approximation depends on
-    /// it.
+    /// Inner regions are sets of attributes rather than single attributes. Cliques that share a
+    /// pair then agree on the pair, and acyclic cliques get their junction tree, which makes the
+    /// result exact. (A factor graph already has cycles when two cliques share two attributes.)
+    /// Around a cycle of cliques that share an attribute, one pair is left out of the attribute's
+    /// tree, since its entropy must count once; that pair may disagree on the shared attribute.
+    /// Among equally good join graphs the order of the cliques decides, so the approximation
+    /// depends on it.
     ///
     /// `marginals` returns the Bethe approximation of ln Z.
     pub fn bethe(layout: &Arc<CliqueLayout>, options: LoopyOptions) -> Result<Self, LoopyError> {
@@ -182,7 +182,7 @@ impl Loopy {
         let LoopyOptions { max_sweeps, tolerance, damping, .. } = self.options;
         let one_sweep_is_exact = self.acyclic && self.counting == Counting::Bethe;
         let damping = if one_sweep_is_exact { 0.0 } else { damping };
-        let rule = Rule { algebra: Algebra::SumProduct, counting: self.counting, damping };
+        let rule = Rule { semiring: Semiring::SumProduct, counting: self.counting, damping };
         // Kept when structural zeros exclude everything, which is certain after any sweep.
         self.convergence = Convergence { sweeps: 0, residual: 0.0, converged: true };
         for sweeps in 1..=max_sweeps {
@@ -223,7 +223,7 @@ impl MarginalOracle for Loopy {
     fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64 {
         self.propagation.start_sum(potentials, self.counting);
         let log_z = match self.converge() {
-            Ok(()) => self.propagation.dual(Algebra::SumProduct, self.counting),
+            Ok(()) => self.propagation.dual(Semiring::SumProduct, self.counting),
             Err(NothingPossible) => f64::NEG_INFINITY,
         };
         if log_z == f64::NEG_INFINITY {
@@ -244,16 +244,16 @@ impl MarginalOracle for Loopy {
     /// loose but valid: it bounds how far the loss at those marginals is above its minimum over the
     /// local polytope.
     fn maximum(&mut self, potentials: &Potentials) -> Option<f64> {
-        let rule = Rule { algebra: Algebra::MaxSum, counting: Counting::Convex, damping: 0.0 };
+        let rule = Rule { semiring: Semiring::MaxSum, counting: Counting::Convex, damping: 0.0 };
         self.propagation.start_max(potentials);
-        let first = self.propagation.dual(rule.algebra, rule.counting);
+        let first = self.propagation.dual(rule.semiring, rule.counting);
         let mut bound = first;
         for _ in 0..self.options.max_sweeps {
             if bound == f64::NEG_INFINITY || self.propagation.sweep(rule).is_err() {
                 return Some(f64::NEG_INFINITY);
             }
             let before = bound;
-            bound = bound.min(self.propagation.dual(rule.algebra, rule.counting));
+            bound = bound.min(self.propagation.dual(rule.semiring, rule.counting));
             // Potentials have no natural scale, so the gain is compared with the total gain.
             if before - bound <= MIN_SHARE_OF_GAIN * (first - bound) {
                 break;

@@ -20,8 +20,8 @@
 //!
 //! (Heskes, JAIR 2006, with clique-to-region messages eliminated). With c_S = 1 - n this is belief
 //! propagation; with c_S = 0 every parent's marginal becomes the geometric mean of all of them, and
-//! an update is a step of block coordinate descent on the convex dual. The dual is the sum over C of
-//! ln sum exp(t_C) plus the sum over S of c_S ln sum exp(u_S); it does not change when a table
+//! an update is a step of block coordinate descent on the convex dual. The dual is the sum over C
+//! of ln sum exp(t_C) plus the sum over S of c_S ln sum exp(u_S); it does not change when a table
 //! is shifted and the shift is added to `log_scale`, which keeps all tables near zero.
 //!
 //! A cell of S that one parent excludes is excluded from all of them permanently. Sums vanish only
@@ -31,7 +31,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::regions::Region;
-use super::tables::{Algebra, Tables, finite_or_zero};
+use super::tables::{CliqueTables, Semiring, finite_or_zero};
 use crate::factor::{CliqueLayout, Marginals, Potentials};
 use crate::numeric::strided::Projection;
 
@@ -47,7 +47,7 @@ pub(super) enum Counting {
 /// The variant of message passing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
-    pub(super) algebra: Algebra,
+    pub(super) semiring: Semiring,
     pub(super) counting: Counting,
     /// The share of the old messages that an update keeps, in [0, 1).
     pub(super) damping: f64,
@@ -60,8 +60,8 @@ pub(super) struct NothingPossible;
 /// The state of message passing, allocated once.
 #[derive(Debug)]
 pub(super) struct Propagation {
-    regions: Vec<Node>,
-    tables: Tables,
+    regions: Vec<RegionState>,
+    tables: CliqueTables,
     /// u_S.
     beliefs: Vec<f64>,
     /// lambda_CS, if they are kept between calls.
@@ -78,7 +78,7 @@ pub(super) struct Propagation {
 
 /// An inner region and its cells in the state.
 #[derive(Debug)]
-struct Node {
+struct RegionState {
     edges: Vec<Edge>,
     /// Its cells of `beliefs`.
     belief: Range<usize>,
@@ -107,7 +107,7 @@ impl Propagation {
     pub(super) fn new(layout: &Arc<CliqueLayout>, regions: &[Region], keep_messages: bool) -> Self {
         let domain = layout.domain();
         let (mut belief_cells, mut message_cells) = (0, 0);
-        let mut nodes: Vec<Node> = Vec::with_capacity(regions.len());
+        let mut states: Vec<RegionState> = Vec::with_capacity(regions.len());
         for region in regions {
             let mut cells = 0;
             let mut edges = Vec::with_capacity(region.parents.len());
@@ -121,16 +121,17 @@ impl Propagation {
                 message_cells = message.end;
                 edges.push(Edge { parent, projection, message });
             }
-            nodes.push(Node { edges, belief: belief_cells..belief_cells + cells });
+            states.push(RegionState { edges, belief: belief_cells..belief_cells + cells });
             belief_cells += cells;
         }
-        let most = |size: fn(&Node) -> usize| vec![0.0; nodes.iter().map(size).max().unwrap_or(0)];
+        let most =
+            |size: fn(&RegionState) -> usize| vec![0.0; states.iter().map(size).max().unwrap_or(0)];
         Self {
-            marginals: most(|node| node.belief.len() * node.edges.len()),
-            scales: most(|node| node.edges.len()),
-            proposal: most(|node| node.belief.len()),
-            regions: nodes,
-            tables: Tables::new(layout),
+            marginals: most(|state| state.belief.len() * state.edges.len()),
+            scales: most(|state| state.edges.len()),
+            proposal: most(|state| state.belief.len()),
+            regions: states,
+            tables: CliqueTables::new(layout),
             beliefs: vec![0.0; belief_cells],
             messages: keep_messages.then(|| vec![0.0; message_cells]),
             log_scale: 0.0,
@@ -142,7 +143,7 @@ impl Propagation {
         self.tables.load(potentials);
         self.beliefs.fill(0.0);
         if let Some(messages) = &mut self.messages {
-            for Node { edges, belief } in &self.regions {
+            for RegionState { edges, belief } in &self.regions {
                 recentre(messages, edges, counting, &mut self.beliefs[belief.clone()]);
                 for Edge { parent, projection, message } in edges {
                     self.tables.add_log(*parent, projection, &messages[message.clone()]);
@@ -172,8 +173,8 @@ impl Propagation {
 
     /// Updates one region and returns its residual, see [`sweep`](Self::sweep).
     fn update(&mut self, index: usize, rule: Rule) -> Result<f64, NothingPossible> {
-        let Rule { algebra, counting, damping } = rule;
-        let Node { edges, belief } = &self.regions[index];
+        let Rule { semiring, counting, damping } = rule;
+        let RegionState { edges, belief } = &self.regions[index];
         let belief = &mut self.beliefs[belief.clone()];
         let (parents, cells) = (edges.len(), belief.len());
         let c = counting.number(parents);
@@ -183,14 +184,14 @@ impl Propagation {
 
         let found = marginals.chunks_exact_mut(cells).zip(&mut *scales);
         for (edge, (marginal, scale)) in edges.iter().zip(found) {
-            self.tables.project(algebra, edge.parent, &edge.projection, belief, marginal);
-            *scale = algebra.total(marginal);
+            self.tables.project(semiring, edge.parent, &edge.projection, belief, marginal);
+            *scale = semiring.total(marginal);
             if *scale == f64::NEG_INFINITY {
                 return Err(NothingPossible);
             }
             marginal.iter_mut().for_each(|s| *s -= *scale);
         }
-        let shift = propose(marginals, belief, c, algebra, proposal)?;
+        let shift = propose(marginals, belief, c, semiring, proposal)?;
         self.log_scale +=
             scales.iter().sum::<f64>() + (1.0 - damping) * (parents as f64 + c) * shift;
 
@@ -203,9 +204,9 @@ impl Propagation {
                 *s = if excluded { u } else { (1.0 - damping) * (u - *s) - *scale };
             }
             let (parent, gain) = (edge.parent, &*marginal);
-            match algebra {
-                Algebra::MaxSum => self.tables.add_log(parent, &edge.projection, gain),
-                Algebra::SumProduct => {
+            match semiring {
+                Semiring::MaxSum => self.tables.add_log(parent, &edge.projection, gain),
+                Semiring::SumProduct => {
                     self.tables.add(parent, &edge.projection, gain);
                     if let Some(messages) = &mut self.messages {
                         let message = messages[edge.message.clone()].iter_mut();
@@ -222,14 +223,14 @@ impl Propagation {
     }
 
     /// The dual: an estimate of ln Z or of the maximum.
-    pub(super) fn dual(&self, algebra: Algebra, counting: Counting) -> f64 {
-        let cliques = self.tables.total(algebra);
+    pub(super) fn dual(&self, semiring: Semiring, counting: Counting) -> f64 {
+        let cliques = self.tables.total(semiring);
         // A clique without mass decides the result; its regions would add infinities.
         if cliques == f64::NEG_INFINITY || counting == Counting::Convex {
             return self.log_scale + cliques;
         }
-        let regions = self.regions.iter().map(|Node { edges, belief }| {
-            counting.number(edges.len()) * algebra.total(&self.beliefs[belief.clone()])
+        let regions = self.regions.iter().map(|RegionState { edges, belief }| {
+            counting.number(edges.len()) * semiring.total(&self.beliefs[belief.clone()])
         });
         self.log_scale + cliques + regions.sum::<f64>()
     }
@@ -245,7 +246,7 @@ impl Propagation {
 fn recentre(messages: &mut [f64], edges: &[Edge], counting: Counting, belief: &mut [f64]) {
     for edge in edges {
         let message = &mut messages[edge.message.clone()];
-        let top = Algebra::MaxSum.total(message);
+        let top = Semiring::MaxSum.total(message);
         message.iter_mut().for_each(|m| *m -= top);
     }
     let c = counting.number(edges.len());
@@ -265,7 +266,7 @@ fn propose(
     marginals: &[f64],
     belief: &[f64],
     c: f64,
-    algebra: Algebra,
+    semiring: Semiring,
     proposal: &mut [f64],
 ) -> Result<f64, NothingPossible> {
     let parents = (marginals.len() / belief.len()) as f64;
@@ -277,7 +278,7 @@ fn propose(
         let excluded = *u == f64::NEG_INFINITY || old == f64::NEG_INFINITY;
         *u = if excluded { f64::NEG_INFINITY } else { (*u + c * old) / (parents + c) };
     }
-    let shift = algebra.total(proposal);
+    let shift = semiring.total(proposal);
     if shift == f64::NEG_INFINITY {
         return Err(NothingPossible);
     }

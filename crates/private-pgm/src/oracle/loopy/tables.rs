@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::factor::{CliqueLayout, Marginals, Potentials};
 use crate::numeric::strided::Projection;
 
-/// How a table is reduced to fewer attributes.
+/// The operations that reduce a table to fewer attributes, in log space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Algebra {
+pub(super) enum Semiring {
     /// ln of the sum of exponentials: marginals.
     SumProduct,
     /// The largest cell: max-marginals.
@@ -21,7 +21,7 @@ pub(super) enum Algebra {
 /// happens before scaling can raise the lost mass above 1e-208 ([`MAX_LIFT`]), and sums below
 /// 1e-100 are not trusted ([`TRUSTED`]): a lost mass never changes a result.
 #[derive(Debug)]
-pub(super) struct Tables {
+pub(super) struct CliqueTables {
     layout: Arc<CliqueLayout>,
     /// t_C.
     logs: Vec<f64>,
@@ -40,13 +40,13 @@ const TRUSTED: f64 = 1e-100;
 /// ln(1e100).
 const MAX_LIFT: f64 = 230.0;
 
-impl Algebra {
+impl Semiring {
     /// The table reduced to a single number.
     pub(super) fn total(self, table: &[f64]) -> f64 {
         let top = largest(table);
         match self {
-            Algebra::MaxSum => top,
-            Algebra::SumProduct => {
+            Semiring::MaxSum => top,
+            Semiring::SumProduct => {
                 let above = finite_or_zero(top);
                 top + table.iter().map(|x| (x - above).exp()).sum::<f64>().ln()
             }
@@ -54,7 +54,7 @@ impl Algebra {
     }
 }
 
-impl Tables {
+impl CliqueTables {
     pub(super) fn new(layout: &Arc<CliqueLayout>) -> Self {
         let cliques = layout.cliques().len();
         let widest = (0..cliques).map(|clique| layout.range(clique).len()).max().unwrap_or(0);
@@ -90,14 +90,14 @@ impl Tables {
     /// Reduces a clique's table. `known` is minus infinity in cells that are known to be excluded.
     pub(super) fn project(
         &mut self,
-        algebra: Algebra,
+        semiring: Semiring,
         clique: usize,
         onto: &Projection,
         known: &[f64],
         small: &mut [f64],
     ) {
         let logs = &self.logs[self.layout.range(clique)];
-        if algebra == Algebra::MaxSum {
+        if semiring == Semiring::MaxSum {
             onto.max(logs, small);
             return;
         }
@@ -115,8 +115,8 @@ impl Tables {
         small.iter_mut().zip(&*sums).for_each(|(top, sum)| *top += sum.ln());
     }
 
-    /// Adds a small table to a clique's logarithms only: before [`Self::normalise`], or for max-sum,
-    /// which does not use masses.
+    /// Adds a small table to a clique's logarithms only: before [`Self::normalise`], or for
+    /// max-sum, which does not use masses.
     pub(super) fn add_log(&mut self, clique: usize, onto: &Projection, small: &[f64]) {
         onto.broadcast(small, &mut self.logs[self.layout.range(clique)], |t, gain| *t += gain);
     }
@@ -135,13 +135,13 @@ impl Tables {
         onto.broadcast(factors, masses, |mass, factor| *mass *= factor);
     }
 
-    /// The sum over the cliques of [`Algebra::total`] of their tables.
-    pub(super) fn total(&self, algebra: Algebra) -> f64 {
+    /// The sum over the cliques of [`Semiring::total`] of their tables.
+    pub(super) fn total(&self, semiring: Semiring) -> f64 {
         (0..self.lifts.len())
             .map(|clique| self.layout.range(clique))
-            .map(|range| match algebra {
-                Algebra::MaxSum => algebra.total(&self.logs[range]),
-                Algebra::SumProduct => self.masses[range].iter().sum::<f64>().ln(),
+            .map(|range| match semiring {
+                Semiring::MaxSum => semiring.total(&self.logs[range]),
+                Semiring::SumProduct => self.masses[range].iter().sum::<f64>().ln(),
             })
             .sum()
     }

@@ -183,7 +183,9 @@ proptest! {
     }
 
     #[test]
-    fn convex_ln_z_is_an_upper_bound_that_sweeps_never_increase(potentials in any_model(-3.0..3.0)) {
+    fn convex_ln_z_is_an_upper_bound_that_sweeps_never_increase(
+        potentials in any_model(-3.0..3.0)
+    ) {
         let (exact, _) = brute_force(&potentials, 1.0);
         let mut before = f64::INFINITY;
         for max_sweeps in 1..6 {
@@ -200,7 +202,8 @@ proptest! {
         potentials in any_model(-1.0..1.0), cell in any::<prop::sample::Index>()
     ) {
         let cell = cell.index(potentials.layout().len());
-        let options = LoopyOptions { max_sweeps: 5000, tolerance: 1e-12, ..LoopyOptions::default() };
+        let default = LoopyOptions::default();
+        let options = LoopyOptions { max_sweeps: 5000, tolerance: 1e-12, ..default };
         let mut oracle = Loopy::convex(potentials.layout(), options).unwrap();
         let (_, marginals) = run(&mut oracle, &potentials, 1.0);
         let mut log_z_at = |step: f64| {
