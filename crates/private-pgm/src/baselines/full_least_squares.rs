@@ -4,7 +4,7 @@ use super::{Diagnostics, Estimated, Estimator, EstimatorError, Run};
 use crate::factor::Factor;
 use crate::fit::Evidence;
 use crate::numeric::bytes::Bytes;
-use crate::numeric::lsmr::Stopping;
+use crate::numeric::lsmr::LsmrOptions;
 use crate::query::MAX_CELLS;
 
 /// Least squares over the whole domain: the table p of all attributes, of any signs, that minimises
@@ -15,13 +15,13 @@ use crate::query::MAX_CELLS;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FullLeastSquares {
     /// When the iterations end.
-    pub stopping: Stopping,
+    pub stopping: LsmrOptions,
 }
 
 impl Default for FullLeastSquares {
     /// Our choice: the error that is left is far below that of the noise.
     fn default() -> Self {
-        Self { stopping: Stopping { tolerance: 1e-8, iterations: 10_000 } }
+        Self { stopping: LsmrOptions { tolerance: 1e-8, iterations: 10_000 } }
     }
 }
 

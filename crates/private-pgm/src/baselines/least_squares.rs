@@ -6,7 +6,7 @@ use super::{EstimatorError, in_time};
 use crate::domain::{Clique, Domain};
 use crate::fit::{EstimateError, Evidence, Observed};
 use crate::loss::{LinearLossError, Measurement};
-use crate::numeric::lsmr::{End, Stopping, lsmr};
+use crate::numeric::lsmr::{LsmrOptions, Termination, lsmr};
 use crate::numeric::strided::Projection;
 
 /// The measurements of the evidence, every one of them checked.
@@ -120,7 +120,7 @@ impl<'a> System<'a> {
     /// The shortest table among those that explain the answers best.
     pub(super) fn solve(
         self,
-        stopping: Stopping,
+        stopping: LsmrOptions,
         deadline: Option<Instant>,
     ) -> Result<Solved, EstimatorError> {
         let began = Instant::now();
@@ -152,10 +152,10 @@ impl<'a> System<'a> {
         let goes_on = |_| in_time(deadline);
         let solution = lsmr(b, cells, stopping, add_product, add_transposed, goes_on);
         let iterations = solution.iterations;
-        if solution.end == End::Stopped {
+        if solution.termination == Termination::Stopped {
             return Err(EstimatorError::Timeout { iterations });
         }
-        let converged = solution.end == End::Converged;
+        let converged = solution.termination == Termination::Converged;
         let seconds = began.elapsed().as_secs_f64();
         Ok(Solved { table: solution.x, iterations, converged, seconds })
     }

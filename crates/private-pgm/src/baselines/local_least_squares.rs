@@ -5,7 +5,7 @@ use crate::domain::Clique;
 use crate::factor::Factor;
 use crate::fit::Evidence;
 use crate::loss::{Measurement, maximal_cliques};
-use crate::numeric::lsmr::Stopping;
+use crate::numeric::lsmr::LsmrOptions;
 use crate::query::PseudoInverse;
 
 /// Least squares of each maximal measured clique on its own, from the measurements inside it: the
@@ -17,13 +17,13 @@ use crate::query::PseudoInverse;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalLeastSquares {
     /// When the iterations for a clique end, where there are any.
-    pub stopping: Stopping,
+    pub stopping: LsmrOptions,
 }
 
 impl Default for LocalLeastSquares {
     /// Tighter than [`super::FullLeastSquares`], since the tables are small.
     fn default() -> Self {
-        Self { stopping: Stopping { tolerance: 1e-10, iterations: 10_000 } }
+        Self { stopping: LsmrOptions { tolerance: 1e-10, iterations: 10_000 } }
     }
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::domain::{AttributeId, Domain};
 use crate::factor::Factor;
-use crate::numeric::lsmr::{Stopping, lsmr};
+use crate::numeric::lsmr::{LsmrOptions, lsmr};
 use crate::numeric::matrix::Matrix;
 use crate::numeric::sparse::CsrMatrix;
 
@@ -286,7 +286,7 @@ proptest! {
         let iterated = lsmr(
             y,
             query.cols(),
-            Stopping { tolerance: 1e-14, iterations: 1000 },
+            LsmrOptions { tolerance: 1e-14, iterations: 1000 },
             |x, out| add(times(&matrix, x), out),
             |y, out| add(times(&transposed(&matrix), y), out),
             |_| true,
