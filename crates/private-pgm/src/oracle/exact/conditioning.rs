@@ -20,7 +20,7 @@ use super::max_reparametrization::lower_table;
 use super::program::Compiler;
 use super::run::ForwardStats;
 use super::table::Table;
-use crate::elimination_plan::{ContractionTree, Step};
+use crate::elimination_plan::{EliminationPlan, Operation};
 use crate::factor::Potentials;
 use crate::numeric::exp::maximum;
 use crate::numeric::shift::add_rows;
@@ -56,7 +56,7 @@ struct Share {
 
 impl Conditioning {
     /// `None` when the tree does more than hand messages from table to table.
-    pub(super) fn new(compiler: &mut Compiler<'_>, tree: &ContractionTree) -> Option<Self> {
+    pub(super) fn new(compiler: &mut Compiler<'_>, tree: &EliminationPlan) -> Option<Self> {
         let nodes = tree.nodes();
         let mut found = Self {
             messages: Vec::new(),
@@ -69,15 +69,15 @@ impl Conditioning {
         // node that brings it in.
         let mut carriers: Vec<(usize, usize)> = Vec::with_capacity(nodes.len());
         for (position, node) in nodes.iter().enumerate() {
-            let carrier = match (node.step, tree.children(position)) {
-                (Step::Leaf(_), _) => {
+            let carrier = match (node.operation, tree.children(position)) {
+                (Operation::Leaf(_), _) => {
                     found.shares.push(Vec::new());
                     (found.shares.len() - 1, position)
                 }
-                (Step::Product, (Some(left), Some(right))) => {
+                (Operation::Product, (Some(left), Some(right))) => {
                     let carries = |&(child, message): &(usize, usize)| {
                         let has = &nodes[message].clique;
-                        let is_leaf = matches!(nodes[message].step, Step::Leaf(_));
+                        let is_leaf = matches!(nodes[message].operation, Operation::Leaf(_));
                         !is_leaf && has.is_subset(&nodes[carriers[child].1].clique)
                     };
                     let (child, message) =
@@ -95,8 +95,10 @@ impl Conditioning {
                     found.moves.iter_mut().for_each(|moves| moves.resize(end, 0.0));
                     to
                 }
-                (Step::Sum, (_, Some(child))) => carriers[child],
-                (Step::Product | Step::Sum, _) => unreachable!("inner nodes have children"),
+                (Operation::Sum, (_, Some(child))) => carriers[child],
+                (Operation::Product | Operation::Sum, _) => {
+                    unreachable!("inner nodes have children")
+                }
             };
             carriers.push(carrier);
         }

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::domain::{Clique, Domain};
-use crate::elimination_plan::{ContractionTree, Step};
+use crate::elimination_plan::{ContractionCache, EliminationPlan, Operation};
 use crate::factor::CliqueLayout;
-use crate::numeric::contraction::{Axis, Contraction};
+use crate::numeric::contraction::Contraction;
 use crate::numeric::shift::PARALLEL;
 use crate::numeric::strided::Projection;
 
@@ -98,18 +98,18 @@ impl Program {
     pub(super) fn new(
         compiler: &mut Compiler<'_>,
         cliques: &[Clique],
-        tree: &ContractionTree,
+        tree: &EliminationPlan,
     ) -> Self {
         let (domain, nodes) = (compiler.domain, tree.nodes());
         let mut leaves = Vec::new();
         let mut instructions = Vec::with_capacity(nodes.len());
         for (position, node) in nodes.iter().enumerate() {
             let own = &node.clique;
-            let kind = match (node.step, tree.children(position)) {
-                (Step::Product, (Some(left_node), Some(right_node))) => {
+            let kind = match (node.operation, tree.children(position)) {
+                (Operation::Product, (Some(left_node), Some(right_node))) => {
                     let (a, b) = (&nodes[left_node].clique, &nodes[right_node].clique);
-                    let forward = compiler.contraction(a, b, own);
-                    let is_leaf = |node: usize| matches!(nodes[node].step, Step::Leaf(_));
+                    let forward = compiler.contractions.get(a, b, own);
+                    let is_leaf = |node: usize| matches!(nodes[node].operation, Operation::Leaf(_));
                     let full = forward.absorbs().map(|second| match second {
                         false => (left_node, right_node),
                         true => (right_node, left_node),
@@ -123,21 +123,23 @@ impl Program {
                         absorbing: full.map(|(full, _)| full),
                     }
                 }
-                (Step::Sum, (_, Some(child))) => {
+                (Operation::Sum, (_, Some(child))) => {
                     let (from, nothing) = (&nodes[child].clique, Clique::empty());
-                    let forward = compiler.contraction(from, &nothing, own);
-                    let is_leaf = matches!(nodes[child].step, Step::Leaf(_));
+                    let forward = compiler.contractions.get(from, &nothing, own);
+                    let is_leaf = matches!(nodes[child].operation, Operation::Leaf(_));
                     Kind::Sum {
                         absorbed: is_leaf && forward.absorbs() == Some(false),
                         forward,
                         child: compiler.operand(from, &nothing, own),
                     }
                 }
-                (Step::Leaf(table), _) => {
+                (Operation::Leaf(table), _) => {
                     leaves.push(cliques[table].clone());
                     Kind::Leaf(leaves.len() - 1)
                 }
-                (Step::Product | Step::Sum, _) => unreachable!("inner nodes have children"),
+                (Operation::Product | Operation::Sum, _) => {
+                    unreachable!("inner nodes have children")
+                }
             };
             let cells = domain.cells(own).expect("the size was checked before");
             instructions.push(Instruction { cells, kind });
@@ -176,26 +178,13 @@ impl Program {
 /// Makes each contraction and each projection once: the tables of a chain all have the same.
 pub(super) struct Compiler<'a> {
     domain: &'a Domain,
-    contractions: HashMap<Vec<Axis>, Arc<Contraction>>,
+    contractions: ContractionCache<'a>,
     projections: HashMap<Vec<(usize, bool)>, Arc<Projection>>,
 }
 
 impl<'a> Compiler<'a> {
     pub(super) fn new(domain: &'a Domain) -> Self {
-        Self { domain, contractions: HashMap::new(), projections: HashMap::new() }
-    }
-
-    fn contraction(&mut self, a: &Clique, b: &Clique, o: &Clique) -> Arc<Contraction> {
-        let everything = a.union(b).union(o);
-        let axis = |id| Axis {
-            size: self.domain.size(id),
-            in_a: a.contains(id),
-            in_b: b.contains(id),
-            in_o: o.contains(id),
-        };
-        let axes: Vec<Axis> = everything.iter().map(axis).collect();
-        let compiled = self.contractions.entry(axes);
-        Arc::clone(compiled.or_insert_with_key(|axes| Arc::new(Contraction::new(axes))))
+        Self { domain, contractions: ContractionCache::new(domain), projections: HashMap::new() }
     }
 
     /// From a table onto those of its attributes that are kept.
@@ -213,13 +202,13 @@ impl<'a> Compiler<'a> {
         Operand {
             onto_kept: self.projection(child, &kept),
             from_node: self.projection(node, &kept),
-            back: self.contraction(sibling, node, child),
+            back: self.contractions.get(sibling, node, child),
         }
     }
 }
 
 /// Multiply-adds of each node's subtree, there and back.
-fn subtree_work(tree: &ContractionTree, instructions: &[Instruction]) -> Vec<usize> {
+fn subtree_work(tree: &EliminationPlan, instructions: &[Instruction]) -> Vec<usize> {
     let mut work = Vec::with_capacity(instructions.len());
     for (position, instruction) in instructions.iter().enumerate() {
         let own = match &instruction.kind {
@@ -237,7 +226,7 @@ fn subtree_work(tree: &ContractionTree, instructions: &[Instruction]) -> Vec<usi
 
 /// Follows the heavy path down from `node` until both children are worth a thread.
 fn divide(
-    tree: &ContractionTree,
+    tree: &EliminationPlan,
     instructions: &[Instruction],
     work: &[usize],
     node: usize,
