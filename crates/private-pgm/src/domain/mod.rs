@@ -4,8 +4,8 @@
 //!
 //! Every table is stored row-major, its axes in ascending [`AttributeId`]. Ids are assigned by
 //! ascending size; attributes of one size keep their declared order. The longest axis of a table is
-//! therefore the last, contiguous one, which the kernels in [`crate::numeric`] are fastest on. Input
-//! and output use the declared order, [`Domain::declared`]; nothing else in the crate does.
+//! therefore the last, contiguous one, which the kernels in [`crate::numeric`] are fastest on.
+//! Input and output use the declared order, [`Domain::declared`]; nothing else in the crate does.
 
 mod clique;
 

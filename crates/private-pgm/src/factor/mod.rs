@@ -1,4 +1,5 @@
-//! Tables over cliques: a single one ([`Factor`]), and one per clique of a model ([`CliqueVector`]).
+//! Tables over cliques: a single one ([`Factor`]), and one per clique of a model
+//! ([`CliqueVector`]).
 
 mod clique_vector;
 

@@ -66,16 +66,16 @@ impl Criterion {
 
 const CRITERIA: [Criterion; 2] = [Criterion::Message, Criterion::Fill];
 
-/// Restarts multiply each score by a factor that is uniform on [1, 1 + spread]. Our choice: on random
-/// graphs wide spreads found better orders than random tie-breaking, more so on larger graphs, and
-/// cycling through three spreads was close to the best single one.
+/// Restarts multiply each score by a factor that is uniform on [1, 1 + spread]. Our choice: on
+/// random graphs wide spreads found better orders than random tie-breaking, more so on larger
+/// graphs, and cycling through three spreads was close to the best single one.
 const SPREADS: [f64; 3] = [3.0, 10.0, 30.0];
 
 /// The steps of a cheap elimination of the whole graph.
 ///
 /// Simplicial vertices are eliminated first. Every triangulation contains their cliques, so this
-/// keeps an optimal order possible, and it completes chordal graphs. The connected components of the
-/// remaining graph are searched separately.
+/// keeps an optimal order possible, and it completes chordal graphs. The connected components of
+/// the remaining graph are searched separately.
 pub(super) fn eliminate(mut graph: Graph, search: &OrderSearch) -> Vec<EliminationStep> {
     let mut steps = eliminate_simplicial(&mut graph);
     let components = graph.components();

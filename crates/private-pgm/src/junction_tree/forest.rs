@@ -45,9 +45,9 @@ struct Edge {
 impl Forest {
     /// The junction forest of an elimination; `attributes[v]` is the attribute of vertex `v`.
     ///
-    /// Contracting the elimination tree onto the maximal cliques gives a junction tree per connected
-    /// component, that is, a spanning tree of maximum total separator size. Cost: linear in the sizes
-    /// of the cliques, apart from [`Forest::attach_to_smallest`].
+    /// Contracting the elimination tree onto the maximal cliques gives a junction tree per
+    /// connected component, that is, a spanning tree of maximum total separator size. Cost: linear
+    /// in the sizes of the cliques, apart from [`Forest::attach_to_smallest`].
     pub(super) fn new(attributes: &[AttributeId], steps: &[EliminationStep]) -> Self {
         let vertices = attributes.len();
         let attribute = |&v: &u32| attributes[v as usize];
@@ -79,14 +79,14 @@ impl Forest {
         forest
     }
 
-    /// Replaces the edges by those of the junction tree with the fewest cells, summed over both ends
-    /// of every edge: message passing visits a clique's table once per neighbour.
+    /// Replaces the edges by those of the junction tree with the fewest cells, summed over both
+    /// ends of every edge: message passing visits a clique's table once per neighbour.
     ///
     /// All junction trees of these cliques have the same separators, and strictly larger separators
-    /// connect the same groups of cliques in all of them. The edges of one separator S can therefore
-    /// be chosen independently of the others. Among the groups of cliques that contain S and are
-    /// connected by larger separators, every group attaches with its smallest clique to the smallest
-    /// clique of all groups. Reference: Jensen, Jensen, Optimal junction trees, UAI 1994.
+    /// connect the same groups of cliques in all of them. The edges of one separator S can
+    /// therefore be chosen independently of the others. Among the groups of cliques that contain S
+    /// and are connected by larger separators, every group attaches with its smallest clique to the
+    /// smallest clique of all groups. Reference: Jensen, Jensen, Optimal junction trees, UAI 1994.
     fn attach_to_smallest(&mut self) {
         let mut edges_at = vec![Vec::new(); self.cliques.len()];
         for (index, edge) in self.edges.iter().enumerate() {
@@ -117,8 +117,8 @@ impl Forest {
         }
     }
 
-    /// The cliques that strict supersets of `separator` connect to the clique `start`. Marks them as
-    /// visited.
+    /// The cliques that strict supersets of `separator` connect to the clique `start`. Marks them
+    /// as visited.
     fn group<'a>(
         &self,
         start: usize,

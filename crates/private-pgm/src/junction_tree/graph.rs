@@ -4,7 +4,8 @@ use crate::domain::{AttributeId, Clique, Domain};
 
 /// An undirected graph under vertex elimination.
 ///
-/// Vertices are the numbers `0..len`. The size of a vertex is the number of values of its attribute.
+/// Vertices are the numbers `0..len`. The size of a vertex is the number of values of its
+/// attribute.
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
     sizes: Vec<f64>,
@@ -104,8 +105,8 @@ impl Graph {
         self.neighbours(v).iter().map(|&u| self.sizes[u as usize]).product()
     }
 
-    /// The sum over the fill edges of `v`, the pairs of its neighbours that are not adjacent, of the
-    /// cells of a table over the pair.
+    /// The sum over the fill edges of `v`, the pairs of its neighbours that are not adjacent, of
+    /// the cells of a table over the pair.
     pub(super) fn fill_cells(&self, v: u32) -> f64 {
         let around = self.neighbours(v);
         let mut cells = 0.0;
@@ -161,8 +162,8 @@ impl Graph {
         EliminationStep { eliminated, boundary, cells, filled }
     }
 
-    /// The connected components of the remaining graph, each with the labels of its vertices in this
-    /// graph, ascending.
+    /// The connected components of the remaining graph, each with the labels of its vertices in
+    /// this graph, ascending.
     pub(super) fn components(&self) -> Vec<(Graph, Vec<u32>)> {
         let mut number = vec![None; self.len()];
         let mut components = Vec::new();

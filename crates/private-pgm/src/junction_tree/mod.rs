@@ -22,8 +22,8 @@
 //! clique of 5 attributes with 100 values each has 10^10 of them, one of 30 binary attributes 10^9.
 //! Orders are therefore compared by the total cells of all maximal cliques. Finding the best order
 //! is NP-hard. Two greedy criteria come first, then randomised restarts of both within a bound on
-//! the work ([`OrderSearch`]). On the fifteen triples of Adult, unweighted min-fill gives 57 million
-//! cells and this search 3.9 million.
+//! the work ([`OrderSearch`]). On the fifteen triples of Adult, unweighted min-fill gives 57
+//! million cells and this search 3.9 million.
 //!
 //! # Example
 //!
@@ -92,8 +92,8 @@ pub struct JunctionTree {
 impl JunctionTree {
     /// A junction tree for these measured cliques, found by the default [`OrderSearch`].
     ///
-    /// Measured cliques may be nested, repeated or empty. If all of them are empty, the tree has one
-    /// empty clique; without measured cliques it has none.
+    /// Measured cliques may be nested, repeated or empty. If all of them are empty, the tree has
+    /// one empty clique; without measured cliques it has none.
     ///
     /// # Panics
     /// If a clique has an attribute that is not in the domain.

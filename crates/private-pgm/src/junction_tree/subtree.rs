@@ -14,15 +14,15 @@ impl JunctionTree {
         rarest.iter().copied().find(|&index| set.is_subset(&self.cliques[index]))
     }
 
-    /// The Steiner subtree of `set`: the smallest connected set of cliques that together contain the
-    /// attributes of `set`, one such set per component. Attributes that are not in the tree are
+    /// The Steiner subtree of `set`: the smallest connected set of cliques that together contain
+    /// the attributes of `set`, one such set per component. Attributes that are not in the tree are
     /// ignored. Indices ascend, so that each clique precedes its parent.
     ///
     /// The cliques that contain one attribute form a subtree. If one clique is in all of these
-    /// subtrees, the result is the smallest such clique. Otherwise the result is unique, because two
-    /// disjoint subtrees determine the path between them. It is found by following parents from the
-    /// root of each subtree to their lowest common ancestor. From there, cliques are removed while
-    /// the next one contains their attributes of `set`. Cost: linear in the cliques visited.
+    /// subtrees, the result is the smallest such clique. Otherwise the result is unique, because
+    /// two disjoint subtrees determine the path between them. It is found by following parents from
+    /// the root of each subtree to their lowest common ancestor. From there, cliques are removed
+    /// while the next one contains their attributes of `set`. Cost: linear in the cliques visited.
     pub fn steiner(&self, set: &Clique) -> Vec<usize> {
         let mut cliques = Vec::new();
         let mut roots: Vec<(usize, AttributeId)> = set

@@ -16,9 +16,9 @@ impl Calibrated {
     /// other attributes are summed out. The answers are row-major in the order of `query`.
     ///
     /// A factor with fewer rows than columns becomes a table Q_i(z_i, x_i) of the contraction, over
-    /// its attribute x_i and a new attribute z_i. The contraction sums x_i out early and never forms
-    /// the marginal on all listed attributes. Entries may be negative. Factors that do not shrink
-    /// their attribute, such as prefixes, are applied to the result of the contraction.
+    /// its attribute x_i and a new attribute z_i. The contraction sums x_i out early and never
+    /// forms the marginal on all listed attributes. Entries may be negative. Factors that do not
+    /// shrink their attribute, such as prefixes, are applied to the result of the contraction.
     pub fn answer(&self, query: &[(AttributeId, QueryFactor)]) -> Result<Vec<f64>, InferenceError> {
         let rows = self.check_query(query)?;
         let augmented = AugmentedDomain::new(self.domain(), query);

@@ -4,7 +4,8 @@ use crate::domain::{Clique, Domain};
 use crate::factor::{CliqueLayout, Factor, Marginals, Projectable};
 use crate::oracle::{Loopy, MarginalOracle};
 
-/// Approximate marginals from loopy belief propagation, for a model whose junction tree is too large.
+/// Approximate marginals from loopy belief propagation, for a model whose junction tree is too
+/// large.
 ///
 /// Gives the marginal on any subset of a clique with potentials, times uniform attributes that are
 /// in no clique. All marginals sum to the total. Marginals of overlapping cliques agree on their

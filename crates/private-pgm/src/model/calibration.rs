@@ -225,7 +225,8 @@ fn maximal_tables(
     Ok((tables, members))
 }
 
-/// The potentials at `indices`, each added to the first earlier table whose clique contains its own.
+/// The potentials at `indices`, each added to the first earlier table whose clique contains its
+/// own.
 fn merge_nested(potentials: &Potentials, mut indices: Vec<usize>) -> Vec<(Clique, Vec<f64>)> {
     let (domain, cliques) = (potentials.layout().domain(), potentials.layout().cliques());
     // The largest cliques first. The sort is stable: cliques of one size keep their order.

@@ -15,8 +15,8 @@ pub(super) enum Source {
     Child(usize),
 }
 
-/// The logarithm of the product of a clique's sources, summed onto the separator to its parent, with
-/// all intermediate tables.
+/// The logarithm of the product of a clique's sources, summed onto the separator to its parent,
+/// with all intermediate tables.
 ///
 /// The backward pass (reverse-mode differentiation of the same steps) yields for each source the
 /// product of all other sources and the message from the parent. These are the messages to all

@@ -11,8 +11,8 @@ impl Calibrated {
     /// p(targets | evidence), in probabilities that sum to 1.
     ///
     /// Exact for evidence of any positive probability, also below the range of `f64`. Evidence of
-    /// probability zero is [`InferenceError::ImpossibleEvidence`]. Cost: one contraction in log space
-    /// and one in linear space over the smallest subtrees that contain all named attributes.
+    /// probability zero is [`InferenceError::ImpossibleEvidence`]. Cost: one contraction in log
+    /// space and one in linear space over the smallest subtrees that contain all named attributes.
     pub fn conditional(
         &self,
         targets: &Clique,

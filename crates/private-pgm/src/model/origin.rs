@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 /// The provenance of a model, stored in its file for readers.
 ///
-/// No computation depends on it. Names are strings, so that an older release reads a file that names
-/// an algorithm unknown to it.
+/// No computation depends on it. Names are strings, so that an older release reads a file that
+/// names an algorithm unknown to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Origin {

@@ -1,10 +1,11 @@
-//! Plans of a query: compiled contractions in order, every table size checked before any arithmetic.
+//! Plans of a query: compiled contractions in order, every table size checked before any
+//! arithmetic.
 //!
 //! A plan differs from the program of the exact oracle, although both come from an
-//! [`EliminationPlan`]. A plan joins several of them, runs once on tables of changing kinds (numbers,
-//! logarithms, signed logarithms), and frees each table after its use. The oracle's program runs
-//! thousands of times in a workspace that keeps all tables for the backward pass and for
-//! reparametrization. The kernels and their cache are the same.
+//! [`EliminationPlan`]. A plan joins several of them, runs once on tables of changing kinds
+//! (numbers, logarithms, signed logarithms), and frees each table after its use. The oracle's
+//! program runs thousands of times in a workspace that keeps all tables for the backward pass and
+//! for reparametrization. The kernels and their cache are the same.
 
 use std::sync::Arc;
 
@@ -101,8 +102,8 @@ impl<'a> Planner<'a> {
         self.kernels.get(a, b, o)
     }
 
-    /// Adds the product of `factors`, at least one, summed onto exactly the attributes `output`. The
-    /// result is constant along attributes of `output` that no factor has.
+    /// Adds the product of `factors`, at least one, summed onto exactly the attributes `output`.
+    /// The result is constant along attributes of `output` that no factor has.
     pub(super) fn combine(
         &mut self,
         plan: &mut Plan,

@@ -200,8 +200,8 @@ impl<'r, 'a> Subtree<'r, 'a> {
         (nodes(below), nodes(rest))
     }
 
-    /// The cliques, each with the receiver of its message and after its senders. The last one, which
-    /// has no receiver, is the root that makes the messages cheapest.
+    /// The cliques, each with the receiver of its message and after its senders. The last one,
+    /// which has no receiver, is the root that makes the messages cheapest.
     fn message_schedule(&self) -> Vec<(usize, Option<usize>)> {
         let count = self.members.len();
         // The cells that a clique visits when it keeps the wanted attributes of one side. The bound

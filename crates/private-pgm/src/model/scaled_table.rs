@@ -12,8 +12,8 @@ pub(super) struct ScaledTable {
 }
 
 impl ScaledTable {
-    /// The table with these logarithms, and the maximum that was subtracted. `None` if every cell is
-    /// minus infinity.
+    /// The table with these logarithms, and the maximum that was subtracted. `None` if every cell
+    /// is minus infinity.
     pub(super) fn from_log(clique: Clique, mut log: Vec<f64>) -> Option<(Self, f64)> {
         let shift = maximum(&log);
         if shift == f64::NEG_INFINITY {

@@ -12,9 +12,10 @@ type Result<T> = std::result::Result<T, ModelFileError>;
 impl Model {
     /// Reads a model file of `length` bytes, as written by [`Model::write`].
     ///
-    /// Safe for untrusted input: memory is proportional to `length` for any content, and a file that
-    /// was changed after it was written is an error. The header and the potentials are interpreted
-    /// only after the checksum has been verified; the prefix with their lengths is read before.
+    /// Safe for untrusted input: memory is proportional to `length` for any content, and a file
+    /// that was changed after it was written is an error. The header and the potentials are
+    /// interpreted only after the checksum has been verified; the prefix with their lengths is read
+    /// before.
     pub fn read(input: impl Read, length: u64) -> Result<Self> {
         let mut input = HashingReader { input, length, hasher: blake3::Hasher::new() };
         let (header_length, potentials) = input.prefix()?;

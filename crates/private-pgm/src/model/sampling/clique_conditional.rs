@@ -112,7 +112,8 @@ impl CliqueConditional {
     }
 }
 
-/// x = exp(x - shift) for every x. Goes through a small buffer, since the kernel writes out of place.
+/// x = exp(x - shift) for every x. Goes through a small buffer, since the kernel writes out of
+/// place.
 fn exp_in_place(values: &mut [f64], shift: f64) {
     let mut block = [0.0; 256];
     for values in values.chunks_mut(block.len()) {

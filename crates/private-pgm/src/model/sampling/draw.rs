@@ -25,8 +25,9 @@ pub(super) fn independent<R: Rng + ?Sized>(
 /// rounded up or down.
 ///
 /// Systematic sampling: n points at distance 1/n, the first at `phase`/n, select the intervals
-/// between the running sums. For a uniform phase, the expected count of a cell is n times its share.
-/// The count of a cell, or of any run of consecutive cells, differs from that by less than 1.
+/// between the running sums. For a uniform phase, the expected count of a cell is n times its
+/// share. The count of a cell, or of any run of consecutive cells, differs from that by less than
+/// 1.
 pub(super) fn systematic<R: Rng + ?Sized>(
     cumulative: &[f64],
     phase: f64,
@@ -103,7 +104,8 @@ mod tests {
         ) {
             let sums = running_sums(&vec![1.0; cells]);
             for method in [Sampling::Independent, Sampling::Rounded] {
-                let (mut direct, mut weighted) = (vec![usize::MAX; records], vec![usize::MAX; records]);
+                let mut direct = vec![usize::MAX; records];
+                let mut weighted = direct.clone();
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
                 uniform(cells, records, method, &mut rng, |record, cell| direct[record] = cell);
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);

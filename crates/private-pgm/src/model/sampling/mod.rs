@@ -19,9 +19,9 @@ pub enum Sampling {
     /// Independent records from the model. The standard deviation of a count is about the square
     /// root of its expectation.
     Independent,
-    /// Systematic sampling, which keeps counts near their expectations. Of n records that agree on a
-    /// separator, each extending cell gets n times its conditional probability, rounded up or down
-    /// at random. Each single record follows the model; the records are not independent.
+    /// Systematic sampling, which keeps counts near their expectations. Of n records that agree on
+    /// a separator, each extending cell gets n times its conditional probability, rounded up or
+    /// down at random. Each single record follows the model; the records are not independent.
     Rounded,
 }
 
@@ -35,12 +35,12 @@ impl Calibrated {
     /// Synthetic records as columns of values, the attributes in declared order.
     ///
     /// Cliques are sampled from the roots of the junction tree to its leaves. At each clique the
-    /// records are grouped by their values on the separator, and each group draws the clique's other
-    /// attributes from their distribution given these values. Attributes in no clique are drawn
-    /// uniformly. The result depends only on the model and the state of `rng`.
+    /// records are grouped by their values on the separator, and each group draws the clique's
+    /// other attributes from their distribution given these values. Attributes in no clique are
+    /// drawn uniformly. The result depends only on the model and the state of `rng`.
     ///
-    /// Cost per clique: a sort of the records, and a pass over the clique's tables per group. Memory:
-    /// the conditional distribution of one group; at a root, a table over the whole clique.
+    /// Cost per clique: a sort of the records, and a pass over the clique's tables per group.
+    /// Memory: the conditional distribution of one group; at a root, a table over the whole clique.
     pub fn synthesize<R: Rng + ?Sized>(
         &self,
         records: usize,

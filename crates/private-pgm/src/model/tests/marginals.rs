@@ -73,8 +73,8 @@ fn a_clique_without_tables_between_two_others_forwards_messages() {
     }
 }
 
-/// A chain with +1000 and -1000 on opposite sides of every edge: each table alone would put all mass
-/// on values that have little mass in the product.
+/// A chain with +1000 and -1000 on opposite sides of every edge: each table alone would put all
+/// mass on values that have little mass in the product.
 #[test]
 fn potentials_that_cancel_across_tables_lose_nothing() {
     let domain = Domain::new((0..6).map(|i| (format!("x{i}"), 3))).unwrap();
