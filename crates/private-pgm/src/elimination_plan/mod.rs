@@ -5,8 +5,8 @@
 //!
 //! A plan is structure only: attribute sets and the operations between them. It holds no numbers
 //! and no strides. The arithmetic of one operation, a product of two tables summed onto some of
-//! their axes, is the kernel [`Contraction`](crate::numeric::contraction::Contraction), compiled
-//! from axis sizes. [`ContractionCache`] leads from the attribute sets of a plan to kernels.
+//! their axes, is the kernel `numeric::contraction::Contraction`, compiled from axis sizes.
+//! `ContractionCache` compiles the kernels of a plan from its attribute sets.
 //!
 //! # The tree
 //!
@@ -25,4 +25,4 @@ mod plan;
 
 pub(crate) use cache::ContractionCache;
 pub use plan::EliminationPlan;
-pub(crate) use plan::Operation;
+pub(crate) use plan::NodeOperation;

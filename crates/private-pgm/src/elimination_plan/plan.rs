@@ -7,7 +7,7 @@ use crate::junction_tree::JunctionTree;
 
 /// How the table of a node is computed from those of its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operation {
+pub(crate) enum NodeOperation {
     /// No children: the table at this position among the model's cliques.
     Leaf(usize),
     /// One child, the preceding node, summed onto this node's attributes.
@@ -22,7 +22,7 @@ pub(crate) enum Operation {
 pub(crate) struct Node {
     /// The attributes of its table.
     pub(crate) clique: Clique,
-    pub(crate) operation: Operation,
+    pub(crate) operation: NodeOperation,
     /// The number of nodes of its subtree, itself included.
     pub(crate) subtree: usize,
 }
@@ -91,9 +91,11 @@ impl EliminationPlan {
     /// The positions of a node's children: none, one (the second), or two.
     pub(crate) fn children(&self, node: usize) -> (Option<usize>, Option<usize>) {
         match self.nodes[node].operation {
-            Operation::Leaf(_) => (None, None),
-            Operation::Sum => (None, Some(node - 1)),
-            Operation::Product => (Some(node - 1 - self.nodes[node - 1].subtree), Some(node - 1)),
+            NodeOperation::Leaf(_) => (None, None),
+            NodeOperation::Sum => (None, Some(node - 1)),
+            NodeOperation::Product => {
+                (Some(node - 1 - self.nodes[node - 1].subtree), Some(node - 1))
+            }
         }
     }
 
@@ -101,7 +103,7 @@ impl EliminationPlan {
     /// per leaf, and six per inner node (four, and two more for a message that is reparametrized).
     pub fn bytes(&self, domain: &Domain) -> f64 {
         let tables =
-            |node: &Node| if matches!(node.operation, Operation::Leaf(_)) { 1.0 } else { 6.0 };
+            |node: &Node| if matches!(node.operation, NodeOperation::Leaf(_)) { 1.0 } else { 6.0 };
         self.nodes.iter().map(|node| 8.0 * tables(node) * domain.cells_f64(&node.clique)).sum()
     }
 
@@ -119,7 +121,7 @@ impl EliminationPlan {
     }
 }
 
-/// An [`Operation`] with explicit children, before the nodes are in post-order.
+/// A [`NodeOperation`] with explicit children, before the nodes are in post-order.
 #[derive(Clone, Copy)]
 enum DraftOperation {
     Leaf(usize),
@@ -267,10 +269,10 @@ impl<'a> Builder<'a> {
             }
             let right = nodes.last().map_or(0, |node| node.subtree);
             let (operation, subtree) = match *operation {
-                DraftOperation::Leaf(table) => (Operation::Leaf(table), 1),
-                DraftOperation::Sum(_) => (Operation::Sum, 1 + right),
+                DraftOperation::Leaf(table) => (NodeOperation::Leaf(table), 1),
+                DraftOperation::Sum(_) => (NodeOperation::Sum, 1 + right),
                 DraftOperation::Product(..) => {
-                    (Operation::Product, 1 + right + nodes[nodes.len() - 1 - right].subtree)
+                    (NodeOperation::Product, 1 + right + nodes[nodes.len() - 1 - right].subtree)
                 }
             };
             nodes.push(Node { clique: clique.clone(), operation, subtree });

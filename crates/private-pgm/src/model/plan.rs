@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::InferenceError;
 use crate::domain::{Clique, Domain};
-use crate::elimination_plan::{ContractionCache, EliminationPlan, Operation};
+use crate::elimination_plan::{ContractionCache, EliminationPlan, NodeOperation};
 use crate::numeric::contraction::Contraction;
 
 /// A table of a plan: an input, or the result of a step.
@@ -116,7 +116,7 @@ impl<'a> Planner<'a> {
         let mut slots = Vec::with_capacity(tree.nodes().len());
         for (position, node) in tree.nodes().iter().enumerate() {
             let slot = match (node.operation, tree.children(position)) {
-                (Operation::Leaf(table), _) => factors[table],
+                (NodeOperation::Leaf(table), _) => factors[table],
                 (_, (left, Some(right))) => {
                     let right = slots[right];
                     let (left, right) = match left {

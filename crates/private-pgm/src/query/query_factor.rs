@@ -318,7 +318,7 @@ impl QueryFactor {
     }
 
     /// The largest eigenvalue of Q^T Q: in closed form if there is one, otherwise by Lanczos
-    /// iteration ([`largest_eigenvalue`]).
+    /// iteration (`numeric::eigen`).
     ///
     /// For prefixes, P^T P has a tridiagonal inverse with known eigenvalues. For ranges,
     /// (Q^T Q)_ab = (min(a, b) + 1)(n - max(a, b)), which is (n + 1) times the inverse of the

@@ -20,7 +20,7 @@ use super::max_reparametrization::lower_table;
 use super::program::Compiler;
 use super::run::ForwardStats;
 use super::table::Table;
-use crate::elimination_plan::{EliminationPlan, Operation};
+use crate::elimination_plan::{EliminationPlan, NodeOperation};
 use crate::factor::Potentials;
 use crate::numeric::exp::maximum;
 use crate::numeric::shift::add_rows;
@@ -70,14 +70,14 @@ impl Conditioning {
         let mut carriers: Vec<(usize, usize)> = Vec::with_capacity(nodes.len());
         for (position, node) in nodes.iter().enumerate() {
             let carrier = match (node.operation, tree.children(position)) {
-                (Operation::Leaf(_), _) => {
+                (NodeOperation::Leaf(_), _) => {
                     found.shares.push(Vec::new());
                     (found.shares.len() - 1, position)
                 }
-                (Operation::Product, (Some(left), Some(right))) => {
+                (NodeOperation::Product, (Some(left), Some(right))) => {
                     let carries = |&(child, message): &(usize, usize)| {
                         let has = &nodes[message].clique;
-                        let is_leaf = matches!(nodes[message].operation, Operation::Leaf(_));
+                        let is_leaf = matches!(nodes[message].operation, NodeOperation::Leaf(_));
                         !is_leaf && has.is_subset(&nodes[carriers[child].1].clique)
                     };
                     let (child, message) =
@@ -95,8 +95,8 @@ impl Conditioning {
                     found.moves.iter_mut().for_each(|moves| moves.resize(end, 0.0));
                     to
                 }
-                (Operation::Sum, (_, Some(child))) => carriers[child],
-                (Operation::Product | Operation::Sum, _) => {
+                (NodeOperation::Sum, (_, Some(child))) => carriers[child],
+                (NodeOperation::Product | NodeOperation::Sum, _) => {
                     unreachable!("inner nodes have children")
                 }
             };

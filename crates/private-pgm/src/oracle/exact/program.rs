@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::domain::{Clique, Domain};
-use crate::elimination_plan::{ContractionCache, EliminationPlan, Operation};
+use crate::elimination_plan::{ContractionCache, EliminationPlan, NodeOperation};
 use crate::factor::CliqueLayout;
 use crate::numeric::contraction::Contraction;
 use crate::numeric::shift::PARALLEL;
@@ -106,10 +106,11 @@ impl Program {
         for (position, node) in nodes.iter().enumerate() {
             let own = &node.clique;
             let kind = match (node.operation, tree.children(position)) {
-                (Operation::Product, (Some(left_node), Some(right_node))) => {
+                (NodeOperation::Product, (Some(left_node), Some(right_node))) => {
                     let (a, b) = (&nodes[left_node].clique, &nodes[right_node].clique);
                     let forward = compiler.contractions.get(a, b, own);
-                    let is_leaf = |node: usize| matches!(nodes[node].operation, Operation::Leaf(_));
+                    let is_leaf =
+                        |node: usize| matches!(nodes[node].operation, NodeOperation::Leaf(_));
                     let full = forward.absorbs().map(|second| match second {
                         false => (left_node, right_node),
                         true => (right_node, left_node),
@@ -123,21 +124,21 @@ impl Program {
                         absorbing: full.map(|(full, _)| full),
                     }
                 }
-                (Operation::Sum, (_, Some(child))) => {
+                (NodeOperation::Sum, (_, Some(child))) => {
                     let (from, nothing) = (&nodes[child].clique, Clique::empty());
                     let forward = compiler.contractions.get(from, &nothing, own);
-                    let is_leaf = matches!(nodes[child].operation, Operation::Leaf(_));
+                    let is_leaf = matches!(nodes[child].operation, NodeOperation::Leaf(_));
                     Kind::Sum {
                         absorbed: is_leaf && forward.absorbs() == Some(false),
                         forward,
                         child: compiler.operand(from, &nothing, own),
                     }
                 }
-                (Operation::Leaf(table), _) => {
+                (NodeOperation::Leaf(table), _) => {
                     leaves.push(cliques[table].clone());
                     Kind::Leaf(leaves.len() - 1)
                 }
-                (Operation::Product | Operation::Sum, _) => {
+                (NodeOperation::Product | NodeOperation::Sum, _) => {
                     unreachable!("inner nodes have children")
                 }
             };
