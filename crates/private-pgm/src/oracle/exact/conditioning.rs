@@ -21,7 +21,7 @@ use super::executor::ForwardStats;
 use super::max_reparametrization::normalise_table;
 use super::node_table::NodeTable;
 use super::program::Compiler;
-use crate::elimination_plan::{ContractionTree, Step};
+use crate::elimination_plan::{EliminationPlan, NodeOperation};
 use crate::factor::Potentials;
 use crate::numeric::exp::maximum;
 use crate::numeric::shift::add_rows;
@@ -61,7 +61,7 @@ type Carrier = (usize, usize);
 
 impl Conditioning {
     /// `None` when the tree does more than pass messages from table to table.
-    pub(super) fn new(compiler: &mut Compiler<'_>, tree: &ContractionTree) -> Option<Self> {
+    pub(super) fn new(compiler: &mut Compiler<'_>, tree: &EliminationPlan) -> Option<Self> {
         let nodes = tree.nodes();
         let mut conditioning = Self {
             messages: Vec::new(),
@@ -72,15 +72,15 @@ impl Conditioning {
         };
         let mut carriers: Vec<Carrier> = Vec::with_capacity(nodes.len());
         for (position, node) in nodes.iter().enumerate() {
-            let carrier = match (node.step, tree.children(position)) {
-                (Step::Leaf(_), _) => {
+            let carrier = match (node.operation, tree.children(position)) {
+                (NodeOperation::Leaf(_), _) => {
                     conditioning.corrections.push(Vec::new());
                     (conditioning.corrections.len() - 1, position)
                 }
-                (Step::Product, (Some(left), Some(right))) => {
+                (NodeOperation::Product, (Some(left), Some(right))) => {
                     let carries = |&(child, message): &(usize, usize)| {
                         let attributes = &nodes[message].clique;
-                        let is_leaf = matches!(nodes[message].step, Step::Leaf(_));
+                        let is_leaf = matches!(nodes[message].operation, NodeOperation::Leaf(_));
                         !is_leaf && attributes.is_subset(&nodes[carriers[child].1].clique)
                     };
                     let (child, message) =
@@ -89,8 +89,10 @@ impl Conditioning {
                     conditioning.push_message(compiler, tree, message, [to, from]);
                     to
                 }
-                (Step::Sum, (_, Some(child))) => carriers[child],
-                (Step::Product | Step::Sum, _) => unreachable!("inner nodes have children"),
+                (NodeOperation::Sum, (_, Some(child))) => carriers[child],
+                (NodeOperation::Product | NodeOperation::Sum, _) => {
+                    unreachable!("inner nodes have children")
+                }
             };
             carriers.push(carrier);
         }
@@ -101,7 +103,7 @@ impl Conditioning {
     fn push_message(
         &mut self,
         compiler: &mut Compiler<'_>,
-        tree: &ContractionTree,
+        tree: &EliminationPlan,
         message: usize,
         tables: [Carrier; 2],
     ) {

@@ -23,7 +23,7 @@ use workspace::Workspace;
 
 use super::{MarginalOracle, Reparametrized, StepRequest, StepResult, log_unmentioned};
 use crate::domain::{Clique, Domain};
-use crate::elimination_plan::ContractionTree;
+use crate::elimination_plan::EliminationPlan;
 use crate::factor::{CliqueLayout, Marginals, Potentials};
 use crate::junction_tree::JunctionTree;
 
@@ -64,11 +64,11 @@ impl Exact {
     ///
     /// The [`layout`](MarginalOracle::layout) holds the same cliques in the order of the tree.
     pub fn new(domain: &Domain, cliques: &[Clique], tree: &JunctionTree) -> Self {
-        Self::from_plan(domain, cliques, &ContractionTree::new(domain, cliques, tree))
+        Self::from_plan(domain, cliques, &EliminationPlan::new(domain, cliques, tree))
     }
 
     /// Compiles an oracle along a given contraction tree over these cliques.
-    pub fn from_plan(domain: &Domain, cliques: &[Clique], plan: &ContractionTree) -> Self {
+    pub fn from_plan(domain: &Domain, cliques: &[Clique], plan: &EliminationPlan) -> Self {
         let mut compiler = Compiler::new(domain);
         let program = Program::new(&mut compiler, cliques, plan);
         let mut workspace = Workspace::new(&program);

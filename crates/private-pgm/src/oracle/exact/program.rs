@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::domain::{Clique, Domain};
-use crate::elimination_plan::{ContractionTree, Step};
+use crate::elimination_plan::{ContractionCache, EliminationPlan, NodeOperation};
 use crate::factor::CliqueLayout;
-use crate::numeric::contraction::{Axis, Contraction};
+use crate::numeric::contraction::Contraction;
 use crate::numeric::shift::PARALLEL;
 use crate::numeric::strided::Projection;
 
@@ -110,24 +110,26 @@ impl Program {
     pub(super) fn new(
         compiler: &mut Compiler<'_>,
         cliques: &[Clique],
-        tree: &ContractionTree,
+        tree: &EliminationPlan,
     ) -> Self {
         let nodes = tree.nodes();
         let mut leaves = Vec::new();
         let mut instructions = Vec::with_capacity(nodes.len());
         for (position, node) in nodes.iter().enumerate() {
-            let operation = match (node.step, tree.children(position)) {
-                (Step::Product, (Some(left), Some(right))) => {
+            let operation = match (node.operation, tree.children(position)) {
+                (NodeOperation::Product, (Some(left), Some(right))) => {
                     Operation::Product(compiler.product(tree, position, (left, right)))
                 }
-                (Step::Sum, (_, Some(child))) => {
+                (NodeOperation::Sum, (_, Some(child))) => {
                     Operation::Sum(compiler.sum(tree, position, child))
                 }
-                (Step::Leaf(table), _) => {
+                (NodeOperation::Leaf(table), _) => {
                     leaves.push(cliques[table].clone());
                     Operation::Leaf(leaves.len() - 1)
                 }
-                (Step::Product | Step::Sum, _) => unreachable!("inner nodes have children"),
+                (NodeOperation::Product | NodeOperation::Sum, _) => {
+                    unreachable!("inner nodes have children")
+                }
             };
             let cells = compiler.domain.cells(&node.clique).expect("the size was checked before");
             instructions.push(Instruction { cells, operation });
@@ -166,26 +168,13 @@ impl Program {
 /// Builds each distinct contraction and projection once: the tables of a chain share theirs.
 pub(super) struct Compiler<'a> {
     domain: &'a Domain,
-    contractions: HashMap<Vec<Axis>, Arc<Contraction>>,
+    contractions: ContractionCache<'a>,
     projections: HashMap<Vec<(usize, bool)>, Arc<Projection>>,
 }
 
 impl<'a> Compiler<'a> {
     pub(super) fn new(domain: &'a Domain) -> Self {
-        Self { domain, contractions: HashMap::new(), projections: HashMap::new() }
-    }
-
-    fn contraction(&mut self, a: &Clique, b: &Clique, o: &Clique) -> Arc<Contraction> {
-        let everything = a.union(b).union(o);
-        let axis = |id| Axis {
-            size: self.domain.size(id),
-            in_a: a.contains(id),
-            in_b: b.contains(id),
-            in_o: o.contains(id),
-        };
-        let axes: Vec<Axis> = everything.iter().map(axis).collect();
-        let compiled = self.contractions.entry(axes);
-        Arc::clone(compiled.or_insert_with_key(|axes| Arc::new(Contraction::new(axes))))
+        Self { domain, contractions: ContractionCache::new(domain), projections: HashMap::new() }
     }
 
     /// From a table onto those of its attributes that are kept.
@@ -200,15 +189,15 @@ impl<'a> Compiler<'a> {
 
     fn product(
         &mut self,
-        tree: &ContractionTree,
+        tree: &EliminationPlan,
         node: usize,
         (left_node, right_node): (usize, usize),
     ) -> Product {
         let nodes = tree.nodes();
         let (a, b) = (&nodes[left_node].clique, &nodes[right_node].clique);
         let own = &nodes[node].clique;
-        let forward = self.contraction(a, b, own);
-        let is_leaf = |node: usize| matches!(nodes[node].step, Step::Leaf(_));
+        let forward = self.contractions.get(a, b, own);
+        let is_leaf = |node: usize| matches!(nodes[node].operation, NodeOperation::Leaf(_));
         let full = forward.absorbs().map(|second| match second {
             false => (left_node, right_node),
             true => (right_node, left_node),
@@ -223,11 +212,11 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn sum(&mut self, tree: &ContractionTree, node: usize, child: usize) -> Sum {
+    fn sum(&mut self, tree: &EliminationPlan, node: usize, child: usize) -> Sum {
         let nodes = tree.nodes();
         let (from, nothing, own) = (&nodes[child].clique, Clique::empty(), &nodes[node].clique);
-        let forward = self.contraction(from, &nothing, own);
-        let is_leaf = matches!(nodes[child].step, Step::Leaf(_));
+        let forward = self.contractions.get(from, &nothing, own);
+        let is_leaf = matches!(nodes[child].operation, NodeOperation::Leaf(_));
         Sum {
             absorbed: is_leaf && forward.absorbs() == Some(false),
             forward,
@@ -240,13 +229,13 @@ impl<'a> Compiler<'a> {
         Operand {
             onto_kept: self.projection(child, &kept),
             from_node: self.projection(node, &kept),
-            back: self.contraction(sibling, node, child),
+            back: self.contractions.get(sibling, node, child),
         }
     }
 }
 
 /// The multiply-adds of each node's subtree in both passes.
-fn subtree_work(tree: &ContractionTree, instructions: &[Instruction]) -> Vec<usize> {
+fn subtree_work(tree: &EliminationPlan, instructions: &[Instruction]) -> Vec<usize> {
     let mut work = Vec::with_capacity(instructions.len());
     for (position, instruction) in instructions.iter().enumerate() {
         let own = match &instruction.operation {
@@ -265,7 +254,7 @@ fn subtree_work(tree: &ContractionTree, instructions: &[Instruction]) -> Vec<usi
 /// The task of the subtree at `node`: follows the heavier child down until both children are worth
 /// a thread, and splits there.
 fn divide(
-    tree: &ContractionTree,
+    tree: &EliminationPlan,
     instructions: &[Instruction],
     work: &[usize],
     node: usize,
