@@ -1,7 +1,7 @@
 //! Pairs of neighbouring data sets that bring out what a mechanism gives away.
 
 use crate::data::{CodesError, Dataset, Provenance};
-use crate::mechanism::Kind;
+use crate::mechanism::MechanismSpec;
 use crate::workload::Workload;
 use dp::Neighbours;
 use private_pgm::domain::{AttributeId, Clique, Domain, DomainError};
@@ -24,8 +24,12 @@ pub struct Case {
 /// The cases of a mechanism. Mechanisms that are not named here have the general one, which lets a
 /// record leave one cell of a marginal for another, so that nothing has to be added for a new
 /// mechanism unless its selection has a worst case of its own.
-pub fn cases(kind: &Kind, epsilon: f64, neighbours: Neighbours) -> Result<Vec<Case>, CaseError> {
-    let plans: &[Plan] = match kind.name {
+pub fn cases(
+    spec: &MechanismSpec,
+    epsilon: f64,
+    neighbours: Neighbours,
+) -> Result<Vec<Case>, CaseError> {
+    let plans: &[Plan] = match spec.name {
         "mwem" => &[
             Plan { title: "one round, a query", parameters: "rounds = 1", shape: Shape::Rivals },
             Plan {

@@ -35,7 +35,7 @@ use thiserror::Error;
 
 use crate::data::{Dataset, MarginalTooLarge};
 use crate::mechanism::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Noise,
+    GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Noise,
     ParameterError as MechanismParameterError, Task,
 };
 use dp::{
@@ -133,12 +133,12 @@ const MEMORY: u64 = 1 << 28;
 const ITERATIONS: usize = 20;
 
 /// Attacks a mechanism in all of its cases.
-pub fn audit(kind: &Kind, request: &Request) -> Result<Vec<Finding>, AuditError> {
-    cases(kind, request.epsilon.get(), request.neighbours)?
+pub fn audit(spec: &MechanismSpec, request: &Request) -> Result<Vec<Finding>, AuditError> {
+    cases(spec, request.epsilon.get(), request.neighbours)?
         .iter()
         .map(|case| {
-            let mechanism = (kind.build)(&case.parameters)?;
-            attack(&*mechanism, kind.guarantee, case, request)
+            let mechanism = (spec.build)(&case.parameters)?;
+            attack(&*mechanism, spec.guarantee, case, request)
         })
         .collect()
 }

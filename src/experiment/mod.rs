@@ -32,4 +32,4 @@ pub use runner::{MEMORY, Options, RunError, Tally, run};
 pub use synthesis::{SynthesisError, SyntheticRelease, synthesize};
 pub use verify::{ReplayError, Verified, verify};
 
-pub use crate::mechanism::{GuaranteeKind, Kind, MECHANISMS};
+pub use crate::mechanism::{GuaranteeKind, MECHANISMS, MechanismSpec};

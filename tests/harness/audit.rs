@@ -6,8 +6,8 @@ use dp::{
 };
 use pgmbench::audit::{AuditError, Case, Finding, Request, attack, audit, cases};
 use pgmbench::mechanism::{
-    Course, GuaranteeKind, MECHANISMS, Mechanism, MechanismError, Noise, Published, Release, Task,
-    Times, find,
+    GuaranteeKind, MECHANISMS, Mechanism, MechanismError, Noise, Published, Release,
+    ReleaseDiagnostics, Task, Times, find,
 };
 use pgmbench::workload::SubWorkload;
 use private_pgm::baselines::{AsMeasured, Pgm};
@@ -37,26 +37,26 @@ fn case(name: &str, place: usize, epsilon: f64) -> Case {
 
 #[test]
 fn every_mechanism_passes() {
-    for kind in MECHANISMS {
-        for finding in audit(kind, &request(1.0, 1000)).unwrap() {
-            assert!(!finding.refutes(), "{}: {finding:?}", kind.name);
-            assert!(finding.spent.is_some(), "{}: {finding:?}", kind.name);
+    for spec in MECHANISMS {
+        for finding in audit(spec, &request(1.0, 1000)).unwrap() {
+            assert!(!finding.refutes(), "{}: {finding:?}", spec.name);
+            assert!(finding.spent.is_some(), "{}: {finding:?}", spec.name);
         }
     }
 }
 
 #[test]
 fn every_mechanism_that_works_between_added_records_passes() {
-    for kind in MECHANISMS {
+    for spec in MECHANISMS {
         let request = Request { neighbours: Neighbours::AddRemove, ..request(1.0, 500) };
-        match audit(kind, &request) {
+        match audit(spec, &request) {
             Ok(findings) => {
                 assert!(findings.iter().all(|finding| !finding.refutes()), "{findings:?}")
             }
             Err(AuditError::Mechanism(MechanismError::Unsuitable(reason))) => {
-                assert!(reason.contains("number of records"), "{}: {reason}", kind.name)
+                assert!(reason.contains("number of records"), "{}: {reason}", spec.name)
             }
-            Err(error) => panic!("{}: {error}", kind.name),
+            Err(error) => panic!("{}: {error}", spec.name),
         }
     }
 }
@@ -115,9 +115,9 @@ fn for_added_records(total: Guarantee) -> Budget {
 
 /// That a mechanism which is run with another budget than it claims is found out.
 fn caught(name: &str, place: usize, request: &Request, budget: fn(Guarantee) -> Budget) {
-    let (kind, case) = (find(name).unwrap(), case(name, place, request.epsilon.get()));
-    let cheating = Cheating { mechanism: (kind.build)(&case.parameters).unwrap(), budget };
-    let finding = attack(&cheating, kind.guarantee, &case, request).unwrap();
+    let (spec, case) = (find(name).unwrap(), case(name, place, request.epsilon.get()));
+    let cheating = Cheating { mechanism: (spec.build)(&case.parameters).unwrap(), budget };
+    let finding = attack(&cheating, spec.guarantee, &case, request).unwrap();
     assert!(finding.refutes(), "{name}, {}: {finding:?}", case.title);
     assert_eq!(finding.spent, None, "the ledger was never asked");
 }
@@ -140,9 +140,9 @@ fn half_the_noise_is_caught() {
 #[test]
 fn half_the_noise_is_caught_by_the_ledger() {
     for name in ["gaussian", "laplace", "hdmm", "mwem"] {
-        let (kind, Case { parameters, one, workload, .. }) =
+        let (spec, Case { parameters, one, workload, .. }) =
             (find(name).unwrap(), case(name, 0, 1.0));
-        let claimed: Guarantee = match kind.guarantee {
+        let claimed: Guarantee = match spec.guarantee {
             GuaranteeKind::Pure => Epsilon::new(1.0).unwrap().into(),
             _ => Rho::new(0.05).unwrap().into(),
         };
@@ -159,7 +159,7 @@ fn half_the_noise_is_caught_by_the_ledger() {
                 deadline: None,
             };
             let mut source = NoiseSource::seeded(&SeedPath::new("ledger", name));
-            (kind.build)(&parameters).unwrap().release(&task, &mut budget, &mut source).unwrap();
+            (spec.build)(&parameters).unwrap().release(&task, &mut budget, &mut source).unwrap();
             let verdict = budget.ledger().verify(claimed);
             assert_eq!(verdict.is_ok(), keeps, "{name}: {verdict:?}");
         }
@@ -173,10 +173,10 @@ fn a_game_with_far_too_many_rounds_is_caught_by_its_likelihood() {
         Budget::new(budget, Neighbours::Replace)
     };
     // Few records, so that each counts for much.
-    let (kind, case) = (find("dualquery").unwrap(), case("dualquery", 0, 4.0));
-    let mechanism = (kind.build)(&case.parameters).unwrap();
+    let (spec, case) = (find("dualquery").unwrap(), case("dualquery", 0, 4.0));
+    let mechanism = (spec.build)(&case.parameters).unwrap();
     let cheating = Cheating { mechanism, budget: thirty };
-    let finding = attack(&cheating, kind.guarantee, &case, &request(0.1, 2000)).unwrap();
+    let finding = attack(&cheating, spec.guarantee, &case, &request(0.1, 2000)).unwrap();
     assert!(finding.refutes(), "{finding:?}");
 }
 
@@ -209,10 +209,10 @@ impl Mechanism for Choosing {
         Ok(Release {
             total: task.data.len() as f64,
             published: Published::Answers(vec![answer; chosen + 1]),
-            own: Box::new(AsMeasured),
-            offered: Vec::new(),
+            own_estimator: Box::new(AsMeasured),
+            extra_estimators: Vec::new(),
             times: Times::default(),
-            course: Course::default(),
+            diagnostics: ReleaseDiagnostics::default(),
         })
     }
 }
@@ -335,10 +335,10 @@ impl Mechanism for Hopeful {
                 return Ok(Release {
                     total: n,
                     published: Published::Answers(vec![answer]),
-                    own: Box::new(AsMeasured),
-                    offered: Vec::new(),
+                    own_estimator: Box::new(AsMeasured),
+                    extra_estimators: Vec::new(),
                     times: Times::default(),
-                    course: Course::default(),
+                    diagnostics: ReleaseDiagnostics::default(),
                 });
             }
         }
@@ -347,12 +347,12 @@ impl Mechanism for Hopeful {
 
 #[test]
 fn multiplicative_weights_that_stop_by_the_true_answer_are_caught() {
-    let (kind, case) = (find("pmw").unwrap(), case("pmw", 0, 1.0));
-    let honest = || (kind.build)(&case.parameters).unwrap();
+    let (spec, case) = (find("pmw").unwrap(), case("pmw", 0, 1.0));
+    let honest = || (spec.build)(&case.parameters).unwrap();
     let request = request(1.0, 4000);
-    let found = attack(&*honest(), kind.guarantee, &case, &request).unwrap();
+    let found = attack(&*honest(), spec.guarantee, &case, &request).unwrap();
     assert!(!found.refutes(), "{found:?}");
-    let found = attack(&Peeking(honest()), kind.guarantee, &case, &request).unwrap();
+    let found = attack(&Peeking(honest()), spec.guarantee, &case, &request).unwrap();
     assert!(found.refutes() && found.epsilon_lower_bound > 3.0, "{found:?}");
     assert!(found.spent.is_some(), "the ledger has nothing to object to");
 }

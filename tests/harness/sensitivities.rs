@@ -12,7 +12,7 @@ use dp::{
 };
 use pgmbench::data::{Dataset, Provenance};
 use pgmbench::mechanism::{
-    GuaranteeKind, Kind, MECHANISMS, Mechanism, MechanismError, Noise, Published, Task,
+    GuaranteeKind, MECHANISMS, Mechanism, MechanismError, MechanismSpec, Noise, Published, Task,
 };
 use pgmbench::workload::Workload;
 use private_pgm::baselines::Pgm;
@@ -52,15 +52,15 @@ struct Noiseless {
 }
 
 fn noiseless(
-    kind: &Kind,
+    spec: &MechanismSpec,
     mechanism: &dyn Mechanism,
     table: &[u64],
     neighbours: Neighbours,
 ) -> Result<Noiseless, MechanismError> {
     // MWEM's estimator wants a standard deviation that is not 0; at e^-100 nothing is drawn either.
-    let large = if kind.name == "mwem" { 2e3 } else { 1e12 };
+    let large = if spec.name == "mwem" { 2e3 } else { 1e12 };
     let (epsilon, delta) = (Epsilon::new(large).unwrap(), Delta::new(1e-6).unwrap());
-    let total: Guarantee = match kind.guarantee {
+    let total: Guarantee = match spec.guarantee {
         GuaranteeKind::Pure => epsilon.into(),
         GuaranteeKind::Approximate => (epsilon, delta).into(),
         GuaranteeKind::Concentrated => Rho::implying(epsilon, delta).unwrap().into(),
@@ -153,25 +153,25 @@ fn no_record_moves_what_is_published_by_more_than_the_ledger_says() {
         for_each_table(CELLS, records, |table| tables.push(table.to_vec()));
         // EFPA publishes cells that are made of the coefficients which it draws; the sensitivity of
         // these is tested where they are.
-        for kind in MECHANISMS.iter().filter(|kind| kind.name != "efpa") {
-            for parameters in variants(kind) {
-                let mechanism = (kind.build)(&parameters.parse().unwrap()).unwrap();
+        for spec in MECHANISMS.iter().filter(|spec| spec.name != "efpa") {
+            for parameters in variants(spec) {
+                let mechanism = (spec.build)(&parameters.parse().unwrap()).unwrap();
                 let releases: Result<Vec<Noiseless>, MechanismError> = tables
                     .iter()
-                    .map(|table| noiseless(kind, &*mechanism, table, neighbours))
+                    .map(|table| noiseless(spec, &*mechanism, table, neighbours))
                     .collect();
                 match releases {
                     Ok(releases) if releases[0].answers.is_empty() => {
-                        assert_eq!(kind.name, "dualquery", "its choices are tested where they are")
+                        assert_eq!(spec.name, "dualquery", "its choices are tested where they are")
                     }
                     Ok(releases) => {
                         let most = used(&releases, neighbours);
-                        assert!(most > 0.5, "{}: only {most} of the sensitivity", kind.name);
+                        assert!(most > 0.5, "{}: only {most} of the sensitivity", spec.name);
                     }
                     Err(MechanismError::Unsuitable(reason)) => {
-                        assert!(reason.contains("number of records"), "{}: {reason}", kind.name)
+                        assert!(reason.contains("number of records"), "{}: {reason}", spec.name)
                     }
-                    Err(error) => panic!("{}: {error}", kind.name),
+                    Err(error) => panic!("{}: {error}", spec.name),
                 }
             }
         }
@@ -179,8 +179,8 @@ fn no_record_moves_what_is_published_by_more_than_the_ledger_says() {
 }
 
 /// Parameters that lead through other code.
-fn variants(kind: &Kind) -> &'static [&'static str] {
-    match kind.name {
+fn variants(spec: &MechanismSpec) -> &'static [&'static str] {
+    match spec.name {
         "mwem" => &["", "measure = \"marginal\""],
         "hdmm" => &["restarts = 2"],
         // By default it would take tens of thousands of rounds when there is no noise.

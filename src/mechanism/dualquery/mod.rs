@@ -37,16 +37,16 @@ mod ascent;
 mod elimination;
 mod likelihood;
 mod order;
-mod own;
 mod payoff;
 mod queries;
+mod query_block;
 mod record;
 mod rounds;
-mod silent;
 mod softmax;
+mod synthetic_records;
 #[cfg(test)]
 mod tests;
-mod weights;
+mod unsatisfied_queries;
 
 use std::time::Instant;
 
@@ -54,29 +54,30 @@ use rand::RngExt;
 use serde::Deserialize;
 
 use super::{
-    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
+    ReleaseDiagnostics,
 };
-use super::{Published, Reads, Release, Task, Times, parse};
+use super::{Published, Release, Task, Times, WorkloadDependence, parse};
 use crate::data::{Dataset, Provenance};
 use dp::{Budget, Guarantee, Neighbours, NoiseSource, Scores, Sensitivity, Share};
 use likelihood::SampledQueries;
-use own::SyntheticRecords;
 use queries::{Queries, Sample};
 use record::{Ties, best_record};
 use rounds::{Counting, Game};
+use synthetic_records::SyntheticRecords;
 
 /// DualQuery, as users know it.
-pub(super) static DUALQUERY: Kind = Kind {
+pub(super) static DUALQUERY: MechanismSpec = MechanismSpec {
     name: "dualquery",
     title: "DualQuery",
     summary: "synthetic records, each the best answer to queries that the earlier ones get wrong",
     reference: "Gaboardi, Gallego Arias, Hsu, Roth, Wu, ICML 2014",
     guarantee: GuaranteeKind::Approximate,
-    own: "the synthetic records",
-    reads: Reads::Queries,
+    own_estimator: "the synthetic records",
+    workload_dependence: WorkloadDependence::Queries,
     // Some fifty rounds that weigh every query.
-    effort: Effort { seconds_a_query: 1.5e-5, ..Effort::LITTLE },
-    offers: &[],
+    cost_model: CostModel { seconds_per_query: 1.5e-5, ..CostModel::NEGLIGIBLE },
+    extra_estimators: &[],
     parameters: &[
         Parameter {
             name: "eta",
@@ -204,10 +205,10 @@ impl Mechanism for DualQuery {
         Ok(Release {
             total,
             published: Published::Likelihood(Box::new(likelihood)),
-            own: Box::new(SyntheticRecords::new(records, played.searched)),
-            offered: Vec::new(),
+            own_estimator: Box::new(SyntheticRecords::new(records, played.searched)),
+            extra_estimators: Vec::new(),
             times: Times { select: began.elapsed().as_secs_f64() - counted, measure: counted },
-            course: Course::default(),
+            diagnostics: ReleaseDiagnostics::default(),
         })
     }
 }

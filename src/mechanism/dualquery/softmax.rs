@@ -1,7 +1,7 @@
 //! The distributions Q^1, ..., Q^T as functions of the answers.
 
-use super::silent::Silent;
-use super::weights::{Crowd, LANES, Lanes};
+use super::query_block::{LANES, Lanes, QueryBlock};
+use super::unsatisfied_queries::UnsatisfiedQueries;
 
 /// How far weights may move within a stretch, as a power of e: our choice. Weights start between
 /// e^-500 and 1 and so stay between e^-650 and e^150. Smaller ones count as 0: at the end of a
@@ -17,7 +17,7 @@ const REACH: f64 = 150.0;
 /// eta a or by eta (a - 1). So instead of an exponential for each round and query there is a
 /// multiplication: two exponentials a query and stretch of [`REACH`] / eta rounds, each of which
 /// begins with s computed anew and with the largest weight scaled to 1. Queries that no record says
-/// yes to, with small answers, take a shorter way: see [`Silent`].
+/// yes to, with small answers, take a shorter way: see [`UnsatisfiedQueries`].
 pub(super) struct History {
     eta: f64,
     rounds: usize,
@@ -43,11 +43,11 @@ struct Stretch {
 
 /// Buffers.
 pub(super) struct Workspace {
-    loud: Crowd,
-    silent: Silent,
+    loud: QueryBlock,
+    silent: UnsatisfiedQueries,
     /// The silent queries whose answers are large, and their weights.
     large: Vec<u32>,
-    aloud: Crowd,
+    aloud: QueryBlock,
     /// For each round of a stretch, the sum of the weights of each lane.
     sums: Vec<Lanes>,
 }
@@ -90,10 +90,10 @@ impl History {
     pub(super) fn workspace(&self) -> Workspace {
         let longest = self.stretches.iter().map(|stretch| stretch.rounds).max().unwrap_or(0);
         Workspace {
-            loud: Crowd::default(),
-            silent: Silent::new(self.silent.len()),
+            loud: QueryBlock::default(),
+            silent: UnsatisfiedQueries::new(self.silent.len()),
             large: Vec::new(),
-            aloud: Crowd::default(),
+            aloud: QueryBlock::default(),
             sums: vec![[0.0; LANES]; longest],
         }
     }
@@ -152,7 +152,7 @@ impl History {
     fn normalise(&self, stretch: &Stretch, work: &mut Workspace) -> Vec<Normaliser> {
         let Workspace { loud, silent, aloud, sums, .. } = work;
         let largest = loud.begin(stretch.first, &stretch.satisfied, self.eta);
-        // Silent queries with small answers have weights near 1.
+        // UnsatisfiedQueries queries with small answers have weights near 1.
         let shift = largest.max(aloud.begin(stretch.first, &[], self.eta)).max(0.0);
         loud.exponentiate(shift);
         aloud.exponentiate(shift);

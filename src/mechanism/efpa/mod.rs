@@ -13,7 +13,10 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
+use super::{
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Release, Task,
+    WorkloadDependence, parse,
+};
 use crate::numeric::fourier::{real_fourier, real_fourier_inverse};
 use dp::sensitivity::LInfinity;
 use dp::{Budget, L1, Neighbours, NoiseSource, Scores, Sensitivity, Share};
@@ -26,16 +29,16 @@ use private_pgm::query::QueryMatrix;
 const MOST_RECORDS: f64 = (1u64 << 32) as f64;
 
 /// EFPA, as users know it.
-pub static EFPA: Kind = Kind {
+pub(super) static EFPA: MechanismSpec = MechanismSpec {
     name: "efpa",
     title: "EFPA",
     summary: "measures the lowest Fourier coefficients of each marginal of the workload, with Laplace noise",
     reference: "Acs, Castelluccia, Chen, ICDM 2012",
     guarantee: GuaranteeKind::Pure,
-    own: "the inverse transform",
-    reads: Reads::Cliques,
-    effort: Effort::LITTLE,
-    offers: &[],
+    own_estimator: "the inverse transform",
+    workload_dependence: WorkloadDependence::Cliques,
+    cost_model: CostModel::NEGLIGIBLE,
+    extra_estimators: &[],
     parameters: &[],
     build: |table| Ok(Box::new(parse::<Efpa>(table)?)),
 };

@@ -9,7 +9,10 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
+use super::{
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Release, Task,
+    WorkloadDependence, parse,
+};
 use dp::{Budget, L2, Neighbours, NoiseSource, Sensitivity};
 use private_pgm::baselines::AsMeasured;
 use private_pgm::domain::Clique;
@@ -18,16 +21,16 @@ use private_pgm::loss::Measurement;
 use private_pgm::query::QueryMatrix;
 
 /// The Gaussian mechanism, as users know it.
-pub static GAUSSIAN: Kind = Kind {
+pub(super) static GAUSSIAN: MechanismSpec = MechanismSpec {
     name: "gaussian",
     title: "Gaussian",
     summary: "measures the marginals of the workload, with Gaussian noise",
     reference: "Dwork, Kenthapadi, McSherry, Mironov, Naor, EUROCRYPT 2006",
     guarantee: GuaranteeKind::Approximate,
-    own: "the noisy marginals themselves",
-    reads: Reads::Cliques,
-    effort: Effort::LITTLE,
-    offers: &[],
+    own_estimator: "the noisy marginals themselves",
+    workload_dependence: WorkloadDependence::Cliques,
+    cost_model: CostModel::NEGLIGIBLE,
+    extra_estimators: &[],
     parameters: &[],
     build: |table| Ok(Box::new(parse::<Gaussian>(table)?)),
 };

@@ -1,5 +1,5 @@
 use super::*;
-use crate::mechanism::small_table::{SmallTable, answers};
+use crate::mechanism::support::small_table::{SmallTable, answers};
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Delta, Epsilon, Rho};
 

@@ -16,28 +16,28 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use self::search::strategy;
-use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO};
-use super::strategy::{Prepared, Strategy, estimators};
+use super::support::post_processing::{ADMM_L1, ALPHA, AdmmParameters, ML, NNLS, RHO};
+use super::support::strategy::{Prepared, Strategy, estimators};
 use super::{
-    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
-    Published, Reads, Release, Task, Times, parse,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
+    Published, Release, ReleaseDiagnostics, Task, Times, WorkloadDependence, parse,
 };
 use dp::{Budget, NoiseSource};
 use private_pgm::baselines::FullLeastSquares;
 use private_pgm::loss::Measurement;
 
 /// HDMM, as users know it.
-pub static HDMM: Kind = Kind {
+pub(super) static HDMM: MechanismSpec = MechanismSpec {
     name: "hdmm",
     title: "HDMM",
     summary: "measures strategies that are optimised for the workload, with Laplace noise",
     reference: "McKenna, Miklau, Hay, Machanavajjhala, PVLDB 2018",
     guarantee: GuaranteeKind::Pure,
-    own: "least squares over the whole domain",
-    reads: Reads::Queries,
+    own_estimator: "least squares over the whole domain",
+    workload_dependence: WorkloadDependence::Queries,
     // The search for strategies, one for each size of an attribute.
-    effort: Effort { seconds: 0.5, ..Effort::LITTLE },
-    offers: &[ADMM_L1, ML, NNLS],
+    cost_model: CostModel { seconds: 0.5, ..CostModel::NEGLIGIBLE },
+    extra_estimators: &[ADMM_L1, ML, NNLS],
     parameters: &[
         Parameter {
             name: "restarts",
@@ -54,8 +54,8 @@ pub static HDMM: Kind = Kind {
         RHO,
     ],
     build: |table| {
-        let (mixture, others) = Mixture::split(table)?;
-        let hdmm = Hdmm { mixture, ..parse(&others)? };
+        let (admm, others) = AdmmParameters::split(table)?;
+        let hdmm = Hdmm { admm, ..parse(&others)? };
         if hdmm.restarts == 0 {
             let message = "restarts: expected at least 1, found 0".into();
             return Err(ParameterError { message });
@@ -70,12 +70,12 @@ struct Hdmm {
     restarts: usize,
     split: Split,
     #[serde(skip)]
-    mixture: Mixture,
+    admm: AdmmParameters,
 }
 
 impl Default for Hdmm {
     fn default() -> Self {
-        Self { restarts: 25, split: Split::Even, mixture: Mixture::default() }
+        Self { restarts: 25, split: Split::Even, admm: AdmmParameters::default() }
     }
 }
 
@@ -125,8 +125,15 @@ impl Mechanism for Hdmm {
         let times = Times { select, measure: began.elapsed().as_secs_f64() - select };
         let own = Box::new(FullLeastSquares::default());
         let prepared = answers.iter().map(|_| Prepared::default()).collect();
-        let offered = estimators(prepared, self.mixture);
+        let extra_estimators = estimators(prepared, self.admm);
         let published = Published::Answers(answers);
-        Ok(Release { total, published, own, offered, times, course: Course::default() })
+        Ok(Release {
+            total,
+            published,
+            own,
+            extra_estimators,
+            times,
+            diagnostics: ReleaseDiagnostics::default(),
+        })
     }
 }

@@ -3,7 +3,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use super::opt0::{Gram, optimise};
 use crate::mechanism::MechanismError;
-use crate::mechanism::strategy::Strategy;
+use crate::mechanism::support::strategy::Strategy;
 use crate::workload::SubWorkload;
 use dp::SeedPath;
 use private_pgm::query::QueryFactor;
@@ -55,6 +55,6 @@ fn factor_strategy(factor: &QueryFactor, n: usize, restarts: usize) -> (QueryFac
 }
 
 /// By the hash of the queries, and the number of starts.
-type Found = HashMap<([u8; 32], usize), Arc<OnceLock<(QueryFactor, f64)>>>;
+type OptimisedStrategy = HashMap<([u8; 32], usize), Arc<OnceLock<(QueryFactor, f64)>>>;
 
-static FOUND: LazyLock<Mutex<Found>> = LazyLock::new(Mutex::default);
+static FOUND: LazyLock<Mutex<OptimisedStrategy>> = LazyLock::new(Mutex::default);

@@ -11,9 +11,12 @@ mod tests;
 
 use std::time::Instant;
 
-use super::each_marginal::{EachMarginal, Processed, refused};
-use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO, Way};
-use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task};
+use super::support::each_marginal::{EachMarginal, Processed, refused};
+use super::support::post_processing::{ADMM_L1, ALPHA, AdmmParameters, AdmmVariant, ML, NNLS, RHO};
+use super::{
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Release, Task,
+    WorkloadDependence,
+};
 use crate::postprocess::contingency::{self, PublicMarginals};
 use dp::{Budget, L1, NoiseSource, Sensitivity};
 use private_pgm::baselines::{AsMeasured, Estimator, EstimatorError};
@@ -31,26 +34,26 @@ const PUBLIC_STDDEV: f64 = 0.1;
 const MOST_CELLS: usize = 4096;
 
 /// The Laplace mechanism, as users know it.
-pub static LAPLACE: Kind = Kind {
+pub(super) static LAPLACE: MechanismSpec = MechanismSpec {
     name: "laplace",
     title: "Laplace",
     summary: "measures the marginals of the workload, with Laplace noise",
     reference: "Dwork, McSherry, Nissim, Smith, TCC 2006",
     guarantee: GuaranteeKind::Pure,
-    own: "the noisy marginals themselves",
-    reads: Reads::Cliques,
-    effort: Effort::LITTLE,
-    offers: &[ADMM_L1, ML, NNLS],
+    own_estimator: "the noisy marginals themselves",
+    workload_dependence: WorkloadDependence::Cliques,
+    cost_model: CostModel::NEGLIGIBLE,
+    extra_estimators: &[ADMM_L1, ML, NNLS],
     parameters: &[ALPHA, RHO],
     build: |table| {
-        let mixture = Mixture::alone(table)?;
-        Ok(Box::new(Laplace { mixture }))
+        let admm = AdmmParameters::alone(table)?;
+        Ok(Box::new(Laplace { admm }))
     },
 };
 
 #[derive(Clone, Copy, Debug)]
 struct Laplace {
-    mixture: Mixture,
+    admm: AdmmParameters,
 }
 
 impl Mechanism for Laplace {
@@ -74,28 +77,34 @@ impl Mechanism for Laplace {
         })?;
         let known = publish_what_is_public(task, &mut answers)?;
         let total = task.total(neighbours, &answers)?;
-        let offered = self.offered(&known);
-        Ok(Release { offered, ..Release::of_answers(total, answers, Box::new(AsMeasured), began) })
+        let extra_estimators = self.extra_estimators(&known);
+        Ok(Release {
+            extra_estimators,
+            ..Release::of_answers(total, answers, Box::new(AsMeasured), began)
+        })
     }
 }
 
 impl Laplace {
     /// Tables with the public marginals and without negative cells.
-    fn offered(&self, known: &[PublicMarginals]) -> Vec<(&'static str, Box<dyn Estimator>)> {
-        let of_way = |(name, way): (&'static str, Way)| {
+    fn extra_estimators(
+        &self,
+        known: &[PublicMarginals],
+    ) -> Vec<(&'static str, Box<dyn Estimator>)> {
+        let of_variant = |(name, variant): (&'static str, AdmmVariant)| {
             let known = known.to_vec();
             let count = known.len();
             let process = move |place: usize, measured: &Measurement, deadline| {
-                process(way, &known[place], measured, deadline)
+                process(variant, &known[place], measured, deadline)
             };
             (name, Box::new(EachMarginal { count, process }) as Box<dyn Estimator>)
         };
-        Way::all(self.mixture).map(of_way).into()
+        AdmmVariant::all(self.admm).map(of_variant).into()
     }
 }
 
 fn process(
-    way: Way,
+    variant: AdmmVariant,
     known: &PublicMarginals,
     measured: &Measurement,
     deadline: Option<Instant>,
@@ -109,8 +118,8 @@ fn process(
         );
         return Err(EstimatorError::Infeasible { bytes, message });
     }
-    let objective = way.objective(measured.stddev).map_err(refused)?;
-    let settings = way.settings(measured.stddev, deadline);
+    let objective = variant.objective(measured.stddev).map_err(refused)?;
+    let settings = variant.settings(measured.stddev, deadline);
     let found = contingency::estimate(known, &measured.y, objective, &settings);
     let contingency::Estimate { cells, iterations, residuals } = found.map_err(refused)?;
     Processed::after(iterations, &residuals, cells)

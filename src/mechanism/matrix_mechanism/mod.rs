@@ -7,21 +7,21 @@
 //! squares, as the matrix mechanism's are.
 
 mod covariance;
-mod found;
 mod low_rank;
+mod optimised_strategy;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use self::found::{Found, find};
-use super::each_marginal::{EachMarginal, Processed};
-use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO};
-use super::strategy::{Strategy, estimators};
+use self::optimised_strategy::{OptimisedStrategy, find};
+use super::support::each_marginal::{EachMarginal, Processed};
+use super::support::post_processing::{ADMM_L1, ALPHA, AdmmParameters, ML, NNLS, RHO};
+use super::support::strategy::{Strategy, estimators};
 use super::{
-    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, ParameterError, Published,
-    Reads, Release, Task, Times,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, ParameterError, Published,
+    Release, ReleaseDiagnostics, Task, Times, WorkloadDependence,
 };
 use crate::workload::SubWorkload;
 use dp::{Budget, NoiseSource};
@@ -35,34 +35,34 @@ use private_pgm::query::QueryMatrix;
 const HELD: f64 = 12.0;
 
 /// The matrix mechanism, as users know it.
-pub static MATRIX_MECHANISM: Kind = Kind {
+pub(super) static MM: MechanismSpec = MechanismSpec {
     name: "mm",
     title: "Matrix mechanism",
     summary: "measures the strategy that would be best for the workload with Gaussian noise, with \
               Laplace noise",
     reference: "Li, Hay, Rastogi, Miklau, McGregor, PODS 2010; Yuan et al., PVLDB 2012",
     guarantee: GuaranteeKind::Pure,
-    own: "least squares",
-    reads: Reads::Queries,
+    own_estimator: "least squares",
+    workload_dependence: WorkloadDependence::Queries,
     // The search for a strategy.
-    effort: Effort { seconds: 0.5, ..Effort::LITTLE },
-    offers: &[ADMM_L1, ML, NNLS],
+    cost_model: CostModel { seconds: 0.5, ..CostModel::NEGLIGIBLE },
+    extra_estimators: &[ADMM_L1, ML, NNLS],
     parameters: &[ALPHA, RHO],
     build: |table| build(Search::Approximated, table),
 };
 
 /// The low-rank mechanism, as users know it.
-pub static LOW_RANK: Kind = Kind {
+pub(super) static LRM: MechanismSpec = MechanismSpec {
     name: "lrm",
     title: "Low-rank mechanism",
     summary: "decomposes the workload into W = B L, measures L with Laplace noise",
     reference: "Yuan, Zhang, Winslett, Xiao, Yang, Hao, PVLDB 2012",
     guarantee: GuaranteeKind::Pure,
-    own: "B times the noisy answers, which is least squares",
-    reads: Reads::Queries,
+    own_estimator: "B times the noisy answers, which is least squares",
+    workload_dependence: WorkloadDependence::Queries,
     // The search for a strategy.
-    effort: Effort { seconds: 0.5, ..Effort::LITTLE },
-    offers: &[ADMM_L1, ML, NNLS],
+    cost_model: CostModel { seconds: 0.5, ..CostModel::NEGLIGIBLE },
+    extra_estimators: &[ADMM_L1, ML, NNLS],
     parameters: &[ALPHA, RHO],
     build: |table| build(Search::LowRank, table),
 };
@@ -76,12 +76,12 @@ enum Search {
 
 struct MatrixMechanism {
     search: Search,
-    mixture: Mixture,
+    admm: AdmmParameters,
 }
 
 fn build(search: Search, table: &toml::Table) -> Result<Box<dyn Mechanism>, ParameterError> {
-    let mixture = Mixture::alone(table)?;
-    Ok(Box::new(MatrixMechanism { search, mixture }))
+    let admm = AdmmParameters::alone(table)?;
+    Ok(Box::new(MatrixMechanism { search, admm }))
 }
 
 impl Mechanism for MatrixMechanism {
@@ -94,7 +94,7 @@ impl Mechanism for MatrixMechanism {
     ) -> Result<Release, MechanismError> {
         let began = Instant::now();
         let parts = task.workload.parts();
-        let found: Vec<Arc<Found>> =
+        let found: Vec<Arc<OptimisedStrategy>> =
             parts.iter().map(|part| self.found(task, part)).collect::<Result<_, _>>()?;
         let select = began.elapsed().as_secs_f64();
 
@@ -113,15 +113,19 @@ impl Mechanism for MatrixMechanism {
         };
         let times = Times { select, measure: began.elapsed().as_secs_f64() - select };
         let prepared = found.iter().map(|found| Arc::clone(&found.prepared)).collect();
-        let offered = estimators(prepared, self.mixture);
+        let extra_estimators = estimators(prepared, self.admm);
         let own = own(found);
-        let (published, course) = (Published::Answers(answers), Course::default());
-        Ok(Release { total, published, own, offered, times, course })
+        let (published, diagnostics) = (Published::Answers(answers), ReleaseDiagnostics::default());
+        Ok(Release { total, published, own, extra_estimators, times, diagnostics })
     }
 }
 
 impl MatrixMechanism {
-    fn found(&self, task: &Task<'_>, part: &SubWorkload) -> Result<Arc<Found>, MechanismError> {
+    fn found(
+        &self,
+        task: &Task<'_>,
+        part: &SubWorkload,
+    ) -> Result<Arc<OptimisedStrategy>, MechanismError> {
         task.in_time()?;
         let cells = part.query.cols();
         let bytes = HELD * 8.0 * (cells as f64).powi(2);
@@ -138,7 +142,7 @@ impl MatrixMechanism {
 fn strategy(
     task: &Task<'_>,
     part: &SubWorkload,
-    found: &Found,
+    found: &OptimisedStrategy,
 ) -> Result<Strategy, MechanismError> {
     let clique = part.clique.clone();
     // Counts are whole numbers, and stay so.
@@ -153,13 +157,13 @@ fn strategy(
 }
 
 /// A^+ y.
-fn solution(found: &Found, measured: &Measurement) -> Vec<f64> {
+fn solution(found: &OptimisedStrategy, measured: &Measurement) -> Vec<f64> {
     let mut cells = vec![0.0; found.inverse.rows()];
     multiply(&found.inverse, &measured.y, &mut cells);
     cells
 }
 
-fn own(found: Vec<Arc<Found>>) -> Box<dyn Estimator> {
+fn own(found: Vec<Arc<OptimisedStrategy>>) -> Box<dyn Estimator> {
     let count = found.len();
     let process = move |place: usize, measured: &Measurement, _: Option<Instant>| {
         Ok(Processed { cells: solution(&found[place], measured), ..Processed::default() })

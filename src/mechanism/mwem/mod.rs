@@ -31,11 +31,11 @@ use std::time::Instant;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
-use super::counting_query::{self, CountingQuery};
-use super::records::count_records;
+use super::support::counting_query::{self, CountingQuery};
+use super::support::records::count_records;
 use super::{
-    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release,
-    Rounds, Task, Times,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Published, Release,
+    ReleaseDiagnostics, Rounds, Task, Times, WorkloadDependence,
 };
 use dp::{Budget, Neighbours, NoiseSource, Scores, Sensitivity, Share};
 use parameters::{PARAMETERS, Parameters};
@@ -50,17 +50,21 @@ use private_pgm::query::QueryMatrix;
 use scores::Measure;
 
 /// MWEM as users know it.
-pub(super) static KIND: Kind = Kind {
+pub(super) static MWEM: MechanismSpec = MechanismSpec {
     name: "mwem",
     title: "MWEM",
     summary: "Measures, round by round, the query that the estimate so far answers worst.",
     reference: "Hardt, Ligett, McSherry, NIPS 2012",
     guarantee: GuaranteeKind::Pure,
-    own: "factored multiplicative weights",
-    reads: Reads::Queries,
+    own_estimator: "factored multiplicative weights",
+    workload_dependence: WorkloadDependence::Queries,
     // As many rounds as attributes, with some hundred iterations each.
-    effort: Effort { iterations_an_attribute: 100.0, part_measured: 0.5, ..Effort::LITTLE },
-    offers: &[],
+    cost_model: CostModel {
+        iterations_per_attribute: 100.0,
+        measured_fraction: 0.5,
+        ..CostModel::NEGLIGIBLE
+    },
+    extra_estimators: &[],
     parameters: PARAMETERS,
     build: |table| Ok(Box::new(Mwem { parameters: Parameters::parse(table)? })),
 };
@@ -88,7 +92,7 @@ impl Mechanism for Mwem {
     ) -> Result<Release, MechanismError> {
         let Parameters { rounds, measure, .. } = self.parameters;
         if measure == Measure::Query {
-            counting_query::check(KIND.title, task.data.domain(), task.workload.parts())?;
+            counting_query::check(MWEM.title, task.data.domain(), task.workload.parts())?;
         }
         if task.workload.queries() == 0 {
             return Err(MechanismError::Unsuitable("there are no queries to choose from".into()));
@@ -112,12 +116,15 @@ impl Mechanism for Mwem {
         Ok(Release {
             total: task.total(neighbours, &answers)?,
             published: Published::Answers(answers),
-            own: Box::new(MultiplicativeWeights { step_name: "round", ..Default::default() }),
-            offered: Vec::new(),
+            own_estimator: Box::new(MultiplicativeWeights {
+                step_name: "round",
+                ..Default::default()
+            }),
+            extra_estimators: Vec::new(),
             times,
-            course: Course {
+            diagnostics: ReleaseDiagnostics {
                 rounds: Some(Rounds { used: rounds, limit: rounds }),
-                ..Course::default()
+                ..ReleaseDiagnostics::default()
             },
         })
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::data::{Dataset, Provenance};
-use crate::mechanism::small_table::SmallTable;
+use crate::mechanism::support::small_table::SmallTable;
 use crate::mechanism::{Noise, find};
 use crate::workload::{SubWorkload, Workload};
 use dp::sensitivity::brute_force::{Records, worst_case};
@@ -204,7 +204,7 @@ fn with_little_noise_the_error_falls_with_the_rounds_and_both_estimators_agree()
             let (release, _) =
                 released(&parameters, &data, &workload, epsilon, Neighbours::Replace, 5).unwrap();
             let pgm = estimated(&release, &domain, &Pgm::default());
-            let own = estimated(&release, &domain, &*release.own);
+            let own = estimated(&release, &domain, &*release.own_estimator);
             let [pgm, own] = [pgm, own].map(|answers| error(&workload, &data, &*answers));
             assert!((pgm - own).abs() < 1e-3 * pgm.max(0.1), "{measure}: {pgm} and {own}");
             pgm

@@ -11,27 +11,27 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::each_marginal::{EachMarginal, Processed};
+use super::support::each_marginal::{EachMarginal, Processed};
 use super::{
-    Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Reads,
-    Release, Task, parse,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
+    Release, Task, WorkloadDependence, parse,
 };
 use dp::{Budget, Epsilon, L1, LInfinity, Neighbours, NoiseSource, Scores, Sensitivity};
 use private_pgm::loss::Measurement;
 use private_pgm::query::{QueryFactor, QueryMatrix};
 
 /// P-HP, as users know it.
-pub static PHP: Kind = Kind {
+pub(super) static PHP: MechanismSpec = MechanismSpec {
     name: "php",
     title: "P-HP",
     summary: "divides each marginal of the workload into clusters of neighbours, and measures their sums \
               with Laplace noise",
     reference: "Acs, Castelluccia, Chen, ICDM 2012",
     guarantee: GuaranteeKind::Pure,
-    own: "the mean of its cluster for each cell",
-    reads: Reads::Cliques,
-    effort: Effort::LITTLE,
-    offers: &[],
+    own_estimator: "the mean of its cluster for each cell",
+    workload_dependence: WorkloadDependence::Cliques,
+    cost_model: CostModel::NEGLIGIBLE,
+    extra_estimators: &[],
     parameters: &[Parameter {
         name: "depth",
         default: "8",

@@ -55,11 +55,11 @@ mod theory;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::counting_query::CountingQuery;
-use super::records::count_records;
+use super::support::counting_query::CountingQuery;
+use super::support::records::count_records;
 use super::{
-    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Published, Reads,
-    Release, Rounds, Task, Times,
+    CostModel, ExtraEstimator, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Published,
+    Release, ReleaseDiagnostics, Rounds, Task, Times, WorkloadDependence,
 };
 use dp::{Budget, NoiseSource, Scores, Sensitivity, Share};
 use parameters::{Alpha, PARAMETERS, Parameters};
@@ -74,35 +74,35 @@ use theory::{MOST_ROUNDS, Setting, rounds};
 const RECORDS_AND_ROUNDS: [f64; 2] = [1.0, 19.0];
 
 /// The same updates as a graphical model.
-const MODEL: Offer = Offer {
+const MODEL: ExtraEstimator = ExtraEstimator {
     name: "model",
     summary: "The same updates as potentials of a graphical model on the cliques of the queries.",
 };
 
 /// Private multiplicative weights under epsilon alone, as users know it.
-pub(super) static PURE: Kind = Kind {
+pub(super) static PMW: MechanismSpec = MechanismSpec {
     name: "pmw",
     title: "PMW",
     summary: "Corrects a distribution where the query that it answers worst shows it to be wrong, \
               until none does.",
     reference: "Nikolov, lecture on private multiplicative weights; Hardt, Rothblum, FOCS 2010",
     guarantee: GuaranteeKind::Pure,
-    own: "multiplicative weights on the table of all possible records",
-    reads: Reads::Queries,
+    own_estimator: "multiplicative weights on the table of all possible records",
+    workload_dependence: WorkloadDependence::Queries,
     // Some twenty rounds, each of which answers every query.
-    effort: Effort { iterations: 20.0, part_measured: 0.5, ..Effort::LITTLE },
-    offers: &[MODEL],
+    cost_model: CostModel { iterations: 20.0, measured_fraction: 0.5, ..CostModel::NEGLIGIBLE },
+    extra_estimators: &[MODEL],
     parameters: PARAMETERS,
     build: |table| Ok(Box::new(Pmw { parameters: Parameters::parse(table)? })),
 };
 
 /// The same under epsilon and delta, with less noise in each round.
-pub(super) static APPROXIMATE: Kind = Kind {
+pub(super) static PMW_DELTA: MechanismSpec = MechanismSpec {
     name: "pmw-delta",
     title: "PMW (delta)",
     summary: "The same with a delta, which leaves more of the budget to each round.",
     guarantee: GuaranteeKind::Concentrated,
-    ..PURE
+    ..PMW
 };
 
 struct Pmw {
@@ -131,7 +131,7 @@ impl Mechanism for Pmw {
             // Before any record is looked at.
             limit(ln_domain, alpha)?;
         }
-        let queries = Queries::new(PURE.title, task.workload, task.data)?;
+        let queries = Queries::new(PMW.title, task.workload, task.data)?;
         let mut progress = Progress::default();
         let neighbours = budget.neighbours();
         let mut share = budget.rest()?;
@@ -188,10 +188,10 @@ impl Mechanism for Pmw {
         Ok(Release {
             total,
             published: Published::Answers(answers),
-            own: Box::new(Dense(Arc::clone(&updates))),
-            offered: vec![(MODEL.name, Box::new(LogDomain(updates)))],
+            own_estimator: Box::new(Dense(Arc::clone(&updates))),
+            extra_estimators: vec![(MODEL.name, Box::new(LogDomain(updates)))],
             times,
-            course: Course {
+            diagnostics: ReleaseDiagnostics {
                 rounds: Some(Rounds { used, limit }),
                 error_bound: promised.then_some(4.0 * alpha),
             },

@@ -1,4 +1,4 @@
-use crate::mechanism::counting_query::CountingQuery;
+use crate::mechanism::support::counting_query::CountingQuery;
 use private_pgm::domain::Domain;
 use private_pgm::factor::Potentials;
 use private_pgm::numeric::strided::Projection;

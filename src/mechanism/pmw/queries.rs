@@ -1,6 +1,6 @@
 use crate::data::{Dataset, MarginalTooLarge};
 use crate::mechanism::MechanismError;
-use crate::mechanism::counting_query::{self, CountingQuery};
+use crate::mechanism::support::counting_query::{self, CountingQuery};
 use crate::workload::{SubWorkload, Workload};
 use private_pgm::factor::{Factor, Projectable};
 

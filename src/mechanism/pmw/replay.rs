@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::potentials;
 use super::table::Table;
-use crate::mechanism::counting_query::CountingQuery;
+use crate::mechanism::support::counting_query::CountingQuery;
 use private_pgm::baselines::{Diagnostics, Estimated, Estimator, EstimatorError, Run, Tables};
 use private_pgm::factor::{CliqueLayout, Potentials};
 use private_pgm::fit::{EstimateError, Evidence};

@@ -1,5 +1,5 @@
 use crate::mechanism::MechanismError;
-use crate::mechanism::counting_query::CountingQuery;
+use crate::mechanism::support::counting_query::CountingQuery;
 use private_pgm::baselines::EstimatorError;
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::elimination_plan::ContractionTree;

@@ -1,4 +1,4 @@
-use crate::mechanism::counting_query::CountingQuery;
+use crate::mechanism::support::counting_query::CountingQuery;
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::factor::Factor;
 use private_pgm::numeric::strided::Projection;

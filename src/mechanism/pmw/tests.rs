@@ -94,7 +94,7 @@ fn estimated(
 }
 
 fn model(release: &Release) -> &dyn Estimator {
-    &*release.offered[0].1
+    &*release.extra_estimators[0].1
 }
 
 /// The answers of an estimate to all queries, one after another.
@@ -154,7 +154,7 @@ fn the_budget_covers_all_rounds_and_the_ledger_has_those_that_were_needed() {
             for seed in 0..5 {
                 let (release, budget) =
                     released(kind, "alpha = 0.4", &data, &workload, total, relation, seed).unwrap();
-                let Rounds { used, limit } = release.course.rounds.unwrap();
+                let Rounds { used, limit } = release.diagnostics.rounds.unwrap();
                 // floor(4 ln 16 / 0.16)
                 assert_eq!(limit, 69);
                 assert!((1..=limit).contains(&used));
@@ -194,7 +194,7 @@ fn table_and_model_and_the_state_that_chose_agree_and_so_do_noisy_runs() {
                     .0
             };
             let release = run(seed);
-            let own = estimated(&*release.own, &release, &domain, 1 << 20).unwrap();
+            let own = estimated(&*release.own_estimator, &release, &domain, 1 << 20).unwrap();
             let model = estimated(model(&release), &release, &domain, 1 << 20).unwrap();
             let pairs =
                 of_estimate(&workload, &*own).into_iter().zip(of_estimate(&workload, &*model));
@@ -216,11 +216,11 @@ fn with_little_noise_runs_end_early_and_within_the_promise() {
         let (release, _) =
             released("pmw", "alpha = 0.9", &data, &workload, epsilon(1e4), Neighbours::Replace, 0)
                 .unwrap();
-        assert_eq!(release.course.rounds.unwrap().used, 1, "nothing is off by more than 1");
+        assert_eq!(release.diagnostics.rounds.unwrap().used, 1, "nothing is off by more than 1");
         largest_error(
             &workload,
             &data,
-            &*estimated(&*release.own, &release, &domain, 1 << 20).unwrap(),
+            &*estimated(&*release.own_estimator, &release, &domain, 1 << 20).unwrap(),
         )
     };
     let mut last = uniform;
@@ -229,11 +229,11 @@ fn with_little_noise_runs_end_early_and_within_the_promise() {
         let (release, _) =
             released("pmw", &parameters, &data, &workload, epsilon(1e6), Neighbours::Replace, 1)
                 .unwrap();
-        let Rounds { used, limit } = release.course.rounds.unwrap();
-        assert_eq!(release.course.error_bound, Some(4.0 * alpha));
+        let Rounds { used, limit } = release.diagnostics.rounds.unwrap();
+        assert_eq!(release.diagnostics.error_bound, Some(4.0 * alpha));
         // Hoeffding's lemma: two sevenths of the lecture's rounds, and the check that passes.
         assert!(used > 1 && used <= 2 * limit / 7 + 1, "{used} of {limit}");
-        let own = estimated(&*release.own, &release, &domain, 1 << 20).unwrap();
+        let own = estimated(&*release.own_estimator, &release, &domain, 1 << 20).unwrap();
         let error = largest_error(&workload, &data, &*own);
         assert!(error <= 4.0 * alpha && error < last, "alpha {alpha}: {error}, before {last}");
         last = error;
@@ -257,10 +257,10 @@ fn no_run_takes_more_rounds_than_the_bound_and_all_of_them_is_an_ending_too() {
             seed,
         )
         .unwrap();
-        let Rounds { used, limit } = release.course.rounds.unwrap();
+        let Rounds { used, limit } = release.diagnostics.rounds.unwrap();
         assert!(used <= limit && limit == 3);
-        assert_eq!(release.course.error_bound, None, "three records promise nothing");
-        let own = estimated(&*release.own, &release, &domain, 1 << 20).unwrap();
+        assert_eq!(release.diagnostics.error_bound, None, "three records promise nothing");
+        let own = estimated(&*release.own_estimator, &release, &domain, 1 << 20).unwrap();
         assert!((own.marginals(&[Clique::empty()]).unwrap()[0].values()[0] - 3.0).abs() < 1e-9);
         ran_out += usize::from(used == limit);
     }
@@ -279,7 +279,7 @@ fn a_domain_of_a_quintillion_records_is_no_obstacle_to_the_model() {
     let answers = estimated(model(&release), &release, &domain, 1 << 26).unwrap();
     let error = largest_error(&workload, &data, &*answers);
     assert!(error <= 0.8, "{error}");
-    match estimated(&*release.own, &release, &domain, 1 << 40).err() {
+    match estimated(&*release.own_estimator, &release, &domain, 1 << 40).err() {
         Some(EstimatorError::Infeasible { bytes, message }) => {
             assert_eq!(bytes, 8.0 * 2f64.powi(60));
             assert!(

@@ -33,10 +33,10 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::bayesian_network::BayesianNetwork;
+use super::support::bayesian_network::BayesianNetwork;
 use super::{
-    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
-    Published, Reads, Release, Task, Times, parse,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
+    Published, Release, ReleaseDiagnostics, Task, Times, WorkloadDependence, parse,
 };
 use dp::{Budget, Epsilon, Guarantee, L1, Neighbours, NoiseSource, Sensitivity, Share};
 use private_pgm::factor::Projectable;
@@ -45,17 +45,21 @@ use private_pgm::query::QueryMatrix;
 use score::Score;
 
 /// PrivBayes as users know it.
-pub static PRIVBAYES: Kind = Kind {
+pub(super) static PRIVBAYES: MechanismSpec = MechanismSpec {
     name: "privbayes",
     title: "PrivBayes",
     summary: "Chooses a Bayesian network by the exponential mechanism and measures the table of \
               each attribute with its parents.",
     reference: "Zhang, Cormode, Procopiuc, Srivastava, Xiao, ACM TODS 42(4), 2017",
     guarantee: GuaranteeKind::Pure,
-    own: "records drawn from the network",
-    reads: Reads::Queries,
-    effort: Effort { seconds_a_pair: 1e-4, part_measured: 0.01, ..Effort::LITTLE },
-    offers: &[],
+    own_estimator: "records drawn from the network",
+    workload_dependence: WorkloadDependence::Queries,
+    cost_model: CostModel {
+        seconds_per_pair: 1e-4,
+        measured_fraction: 0.01,
+        ..CostModel::NEGLIGIBLE
+    },
+    extra_estimators: &[],
     parameters: &[
         Parameter {
             name: "theta",
@@ -194,10 +198,10 @@ impl Mechanism for PrivBayes {
         Ok(Release {
             total: task.total(Neighbours::Replace, &answers)?,
             published: Published::Answers(answers),
-            own: Box::new(BayesianNetwork { families }),
-            offered: Vec::new(),
+            own_estimator: Box::new(BayesianNetwork { families }),
+            extra_estimators: Vec::new(),
             times: Times { select: select_seconds, measure: started.elapsed().as_secs_f64() },
-            course: Course::default(),
+            diagnostics: ReleaseDiagnostics::default(),
         })
     }
 }

@@ -1,7 +1,7 @@
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::junction_tree::{JunctionTree, OrderSearch};
 
-use super::super::bayesian_network::Family;
+use crate::mechanism::support::bayesian_network::Family;
 
 /// Keeps the graphical model of a network small: says which attributes may become the parents of
 /// one child.

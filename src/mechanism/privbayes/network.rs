@@ -4,13 +4,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::super::MechanismError;
-use super::super::bayesian_network::Family;
 use super::PrivBayes;
 use super::candidates::ParentSets;
 use super::model_size::ModelSize;
 use super::score::{Score, Shape};
 use crate::data::{Dataset, MarginalTooLarge};
+use crate::mechanism::MechanismError;
+use crate::mechanism::support::bayesian_network::Family;
 use dp::{NoiseSource, Scores, SeedPath, Share};
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::factor::Projectable;

@@ -1,7 +1,7 @@
-use super::super::bayesian_network::Family;
-use super::super::{Noise, find};
 use super::*;
 use crate::data::{Dataset, Provenance};
+use crate::mechanism::support::bayesian_network::Family;
+use crate::mechanism::{Noise, find};
 use crate::workload::Workload;
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{LInfinity, Mechanism as Draw, SeedPath};
@@ -118,7 +118,8 @@ fn the_same_seed_gives_the_same_bytes() {
             rng: &mut rand_chacha::ChaCha20Rng::seed_from_u64(5),
             observer: &mut |_: &Update<'_>| {},
         };
-        let estimated = release.own.estimate(&release.evidence(data.domain()), &mut run).unwrap();
+        let estimated =
+            release.own_estimator.estimate(&release.evidence(data.domain()), &mut run).unwrap();
         let drawn = estimated.answers.marginals(&[data.domain().everything()]).unwrap();
         (answers(&release).to_vec(), drawn)
     };

@@ -11,8 +11,11 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::each_marginal::{EachMarginal, Processed};
-use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
+use super::support::each_marginal::{EachMarginal, Processed};
+use super::{
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Release, Task,
+    WorkloadDependence, parse,
+};
 use crate::postprocess::haar;
 use dp::{Budget, L1, Neighbours, NoiseSource, Sensitivity};
 use private_pgm::loss::Measurement;
@@ -20,16 +23,16 @@ use private_pgm::numeric::sparse::CsrMatrix;
 use private_pgm::query::QueryMatrix;
 
 /// Privlet, as users know it.
-pub static PRIVLET: Kind = Kind {
+pub(super) static PRIVLET: MechanismSpec = MechanismSpec {
     name: "privlet",
     title: "Privlet",
     summary: "measures the wavelet coefficients of each marginal of the workload, with Laplace noise",
     reference: "Xiao, Wang, Gehrke, TKDE 2011",
     guarantee: GuaranteeKind::Pure,
-    own: "the inverse transform",
-    reads: Reads::Cliques,
-    effort: Effort::LITTLE,
-    offers: &[],
+    own_estimator: "the inverse transform",
+    workload_dependence: WorkloadDependence::Cliques,
+    cost_model: CostModel::NEGLIGIBLE,
+    extra_estimators: &[],
     parameters: &[],
     build: |table| Ok(Box::new(parse::<Privlet>(table)?)),
 };

@@ -1,5 +1,5 @@
 use super::*;
-use crate::mechanism::small_table::{SmallTable, answers};
+use crate::mechanism::support::small_table::{SmallTable, answers};
 use dp::Epsilon;
 use dp::sensitivity::brute_force::{Records, worst_case};
 use private_pgm::factor::Projectable;

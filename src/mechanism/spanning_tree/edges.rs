@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::super::MechanismError;
 use crate::data::{Dataset, MarginalTooLarge};
+use crate::mechanism::MechanismError;
 use dp::{LInfinity, Neighbours, NoiseSource, Scores, Sensitivity, SensitivityError, Share};
 use private_pgm::domain::{AttributeId, Clique};
 use private_pgm::factor::Projectable;

@@ -31,10 +31,10 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::bayesian_network::{BayesianNetwork, Family};
+use super::support::bayesian_network::{BayesianNetwork, Family};
 use super::{
-    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
-    Published, Reads, Release, Task, Times, parse,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
+    Published, Release, ReleaseDiagnostics, Task, Times, WorkloadDependence, parse,
 };
 use crate::data::Dataset;
 use dp::{
@@ -47,17 +47,21 @@ use private_pgm::loss::Measurement;
 use private_pgm::query::QueryMatrix;
 
 /// The mechanism as users know it.
-pub static SPANNING_TREE: Kind = Kind {
+pub(super) static SPANNING_TREE: MechanismSpec = MechanismSpec {
     name: "spanning-tree",
     title: "Spanning tree",
     summary: "Measures all one-way marginals, and the two-way marginals of a maximum spanning tree \
               that the exponential mechanism chooses.",
     reference: "McKenna, Miklau, Sheldon, Journal of Privacy and Confidentiality 11(3), 2021",
     guarantee: GuaranteeKind::Concentrated,
-    own: "records drawn along the tree",
-    reads: Reads::Queries,
-    effort: Effort { seconds_a_pair: 1e-4, part_measured: 0.01, ..Effort::LITTLE },
-    offers: &[],
+    own_estimator: "records drawn along the tree",
+    workload_dependence: WorkloadDependence::Queries,
+    cost_model: CostModel {
+        seconds_per_pair: 1e-4,
+        measured_fraction: 0.01,
+        ..CostModel::NEGLIGIBLE
+    },
+    extra_estimators: &[],
     parameters: &[Parameter {
         name: "weights",
         default: "[1.0, 1.0, 1.0]",
@@ -148,10 +152,10 @@ impl Mechanism for SpanningTree {
         Ok(Release {
             total: task.total(neighbours, &answers)?,
             published: Published::Answers(answers),
-            own: Box::new(BayesianNetwork { families: directed(domain, &edges) }),
-            offered: Vec::new(),
+            own_estimator: Box::new(BayesianNetwork { families: directed(domain, &edges) }),
+            extra_estimators: Vec::new(),
             times: Times { select, measure },
-            course: Course::default(),
+            diagnostics: ReleaseDiagnostics::default(),
         })
     }
 }

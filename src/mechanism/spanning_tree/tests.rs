@@ -1,9 +1,9 @@
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
-use super::super::Noise;
 use super::*;
 use crate::data::Provenance;
+use crate::mechanism::Noise;
 use crate::workload::Workload;
 use dp::{Guarantee, Mechanism as Draw, SeedPath};
 use private_pgm::baselines::{Estimated, Estimator, Pgm, Run};
@@ -116,7 +116,8 @@ fn both_estimators_reproduce_a_strong_pair() {
     let pair = Clique::new(["a", "b"].map(|name| data.domain().id(name).unwrap()));
     let truth = data.project(&pair).unwrap();
     let pgm = Pgm { settings: Settings { iterations: Some(200), ..Settings::default() } };
-    for (estimator, tolerance) in [(&*release.own, 200.0), (&pgm as &dyn Estimator, 20.0)] {
+    for (estimator, tolerance) in [(&*release.own_estimator, 200.0), (&pgm as &dyn Estimator, 20.0)]
+    {
         let estimated = estimate(estimator, &release, data.domain());
         let table = estimated.answers.marginals(std::slice::from_ref(&pair)).unwrap().remove(0);
         for (found, expected) in table.values().iter().zip(truth.values()) {
@@ -130,7 +131,7 @@ fn the_same_seed_gives_the_same_bytes() {
     let data = pairs(600);
     let run = || {
         let release = release(&data, &mut rho(1.0, Neighbours::Replace)).unwrap();
-        let drawn = estimate(&*release.own, &release, data.domain());
+        let drawn = estimate(&*release.own_estimator, &release, data.domain());
         let everything = [data.domain().everything()];
         (answers(&release).to_vec(), drawn.answers.marginals(&everything).unwrap())
     };
@@ -155,7 +156,7 @@ fn one_attribute_needs_no_tree() {
     let release = release(&data, &mut budget).unwrap();
     assert_eq!(answers(&release).len(), 1);
     assert_eq!(budget.ledger().verify(budget.total()).unwrap(), Some(budget.total()));
-    let drawn = estimate(&*release.own, &release, &domain);
+    let drawn = estimate(&*release.own_estimator, &release, &domain);
     assert_eq!(drawn.answers.marginals(&[domain.everything()]).unwrap()[0].total(), 100.0);
 }
 

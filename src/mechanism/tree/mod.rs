@@ -12,11 +12,11 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use self::branching::Branching;
-use super::each_marginal::{EachMarginal, Processed, refused};
-use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO, Way};
+use super::support::each_marginal::{EachMarginal, Processed, refused};
+use super::support::post_processing::{ADMM_L1, ALPHA, AdmmParameters, AdmmVariant, ML, NNLS, RHO};
 use super::{
-    Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Offer, Parameter, Reads, Release, Task,
-    parse,
+    CostModel, ExtraEstimator, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter,
+    Release, Task, WorkloadDependence, parse,
 };
 use crate::postprocess::histogram;
 use crate::postprocess::htree::HTree;
@@ -27,23 +27,23 @@ use private_pgm::domain::{Clique, Domain};
 use private_pgm::loss::Measurement;
 use private_pgm::query::QueryMatrix;
 
-const HTREE: Offer = Offer {
+const HTREE: ExtraEstimator = ExtraEstimator {
     name: "htree",
     summary: "The nearest tree whose nodes are the sums of their children, by L2 distance (PVLDB 2010).",
 };
 
 /// Trees of sums, as users know them.
-pub static TREE: Kind = Kind {
+pub(super) static TREE: MechanismSpec = MechanismSpec {
     name: "tree",
     title: "Tree of sums",
     summary: "measures the cells of each marginal of the workload and a tree of their sums, with Laplace \
               noise",
     reference: "Hay, Rastogi, Miklau, Suciu, PVLDB 2010",
     guarantee: GuaranteeKind::Pure,
-    own: "the noisy leaves themselves",
-    reads: Reads::Cliques,
-    effort: Effort::LITTLE,
-    offers: &[HTREE, ADMM_L1, ML, NNLS],
+    own_estimator: "the noisy leaves themselves",
+    workload_dependence: WorkloadDependence::Cliques,
+    cost_model: CostModel::NEGLIGIBLE,
+    extra_estimators: &[HTREE, ADMM_L1, ML, NNLS],
     parameters: &[
         Parameter {
             name: "branching",
@@ -55,8 +55,8 @@ pub static TREE: Kind = Kind {
         RHO,
     ],
     build: |table| {
-        let (mixture, others) = Mixture::split(table)?;
-        Ok(Box::new(SumTree { mixture, ..parse(&others)? }))
+        let (admm, others) = AdmmParameters::split(table)?;
+        Ok(Box::new(SumTree { admm, ..parse(&others)? }))
     },
 };
 
@@ -65,12 +65,12 @@ pub static TREE: Kind = Kind {
 struct SumTree {
     branching: Branching,
     #[serde(skip)]
-    mixture: Mixture,
+    admm: AdmmParameters,
 }
 
 impl Default for SumTree {
     fn default() -> Self {
-        Self { branching: Branching::Fixed(2), mixture: Mixture::default() }
+        Self { branching: Branching::Fixed(2), admm: AdmmParameters::default() }
     }
 }
 
@@ -116,13 +116,13 @@ impl Mechanism for SumTree {
             Ok(Measurement { clique, query, y, stddev })
         })?;
         let total = task.total(neighbours, &answers)?;
-        let offered = self.offered(&trees);
-        Ok(Release { offered, ..Release::of_answers(total, answers, own(&trees), began) })
+        let extra_estimators = self.extra_estimators(&trees);
+        Ok(Release { extra_estimators, ..Release::of_answers(total, answers, own(&trees), began) })
     }
 }
 
 impl SumTree {
-    fn offered(&self, trees: &[HTree]) -> Vec<(&'static str, Box<dyn Estimator>)> {
+    fn extra_estimators(&self, trees: &[HTree]) -> Vec<(&'static str, Box<dyn Estimator>)> {
         let count = trees.len();
         let htree = {
             let trees = trees.to_vec();
@@ -132,25 +132,25 @@ impl SumTree {
             };
             Box::new(EachMarginal { count, process }) as Box<dyn Estimator>
         };
-        let ways = Way::all(self.mixture).map(|(name, way)| {
+        let variants = AdmmVariant::all(self.admm).map(|(name, variant)| {
             let trees = trees.to_vec();
             let process = move |place: usize, measured: &Measurement, deadline| {
-                process(way, &trees[place], measured, deadline)
+                process(variant, &trees[place], measured, deadline)
             };
             (name, Box::new(EachMarginal { count, process }) as Box<dyn Estimator>)
         });
-        [(HTREE.name, htree)].into_iter().chain(ways).collect()
+        [(HTREE.name, htree)].into_iter().chain(variants).collect()
     }
 }
 
 fn process(
-    way: Way,
+    variant: AdmmVariant,
     tree: &HTree,
     measured: &Measurement,
     deadline: Option<Instant>,
 ) -> Result<Processed, EstimatorError> {
-    let objective = way.objective(measured.stddev).map_err(refused)?;
-    let settings = way.settings(measured.stddev, deadline);
+    let objective = variant.objective(measured.stddev).map_err(refused)?;
+    let settings = variant.settings(measured.stddev, deadline);
     let found = histogram::estimate(tree, &measured.y, objective, &settings);
     let histogram::Estimate { bins, iterations, residuals } = found.map_err(refused)?;
     Processed::after(iterations, &residuals, bins)

@@ -1,5 +1,5 @@
 use super::*;
-use crate::mechanism::small_table::{SmallTable, answers};
+use crate::mechanism::support::small_table::{SmallTable, answers};
 use crate::postprocess::admm::Settings;
 use dp::Epsilon;
 use dp::sensitivity::brute_force::{Records, worst_case};
@@ -64,8 +64,8 @@ fn bad_parameters_are_refused_by_name() {
 #[test]
 fn rho_may_be_a_number_a_whole_number_or_auto() {
     let settings = |text: &str| {
-        let (mixture, _) = Mixture::split(&text.parse().unwrap()).unwrap();
-        Way::AdmmL1(mixture).settings(100.0, None)
+        let (admm, _) = AdmmParameters::split(&text.parse().unwrap()).unwrap();
+        AdmmVariant::AdmmL1(admm).settings(100.0, None)
     };
     let suited = Settings::suited(0.9, 100.0);
     assert_eq!(settings("rho = 2.5"), Settings { rho: 2.5, ..suited });
@@ -81,10 +81,10 @@ fn estimates_that_run_out_of_time_are_timeouts() {
     let (release, _) = table.release(&TREE, Epsilon::new(0.1).unwrap(), Neighbours::AddRemove, 1);
     let measured = &answers(&release)[0];
     let htree = HTree::new(Tree::new(2, 6).unwrap());
-    for (name, way) in Way::all(Mixture::default()) {
-        let ended = process(way, &htree, measured, Some(Instant::now()));
+    for (name, variant) in AdmmVariant::all(AdmmParameters::default()) {
+        let ended = process(variant, &htree, measured, Some(Instant::now()));
         assert!(matches!(ended, Err(EstimatorError::Timeout { iterations: 1 })), "{name}");
-        assert!(process(way, &htree, measured, None).is_ok(), "{name}");
+        assert!(process(variant, &htree, measured, None).is_ok(), "{name}");
     }
 }
 

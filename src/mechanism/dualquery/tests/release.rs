@@ -17,7 +17,7 @@ fn own_answers(release: &Release) -> (Vec<Vec<f64>>, String) {
         rng: &mut rng,
         observer: &mut |_: &Update| {},
     };
-    let estimated = release.own.estimate(&release.evidence(&domain), &mut run).unwrap();
+    let estimated = release.own_estimator.estimate(&release.evidence(&domain), &mut run).unwrap();
     let marginals = estimated.answers.marginals(&workload.cliques()).unwrap();
     let values = marginals.into_iter().map(|factor| factor.into_values()).collect();
     (values, estimated.diagnostics.message)

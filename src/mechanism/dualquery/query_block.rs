@@ -16,7 +16,7 @@ const LOWEST: f64 = -500.0;
 /// Some queries, their answers, and their weights in the first round of a stretch. There is room for
 /// the last block to be full; what is there has the weight 0.
 #[derive(Default)]
-pub(super) struct Crowd {
+pub(super) struct QueryBlock {
     queries: usize,
     answers: Vec<f64>,
     /// s, then e^s.
@@ -29,7 +29,7 @@ pub(super) struct Crowd {
     decay: f64,
 }
 
-impl Crowd {
+impl QueryBlock {
     /// Takes in the answers of these queries.
     pub(super) fn take(&mut self, queries: &[u32], answers: &[f64], eta: f64) {
         let len = queries.len().next_multiple_of(LANES);

@@ -4,14 +4,14 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use super::Search;
 use super::covariance::{Approximated, approximated};
 use super::low_rank::low_rank;
-use crate::mechanism::strategy::Prepared;
+use crate::mechanism::support::strategy::Prepared;
 use crate::numeric::symmetric::pseudo_inverse;
 use private_pgm::numeric::matrix::Matrix;
 use private_pgm::numeric::product::product;
 use private_pgm::query::{QueryFactor, QueryMatrix};
 
 /// A strategy that a search has found.
-pub(super) struct Found {
+pub(super) struct OptimisedStrategy {
     /// A.
     pub(super) queries: Matrix,
     /// A^+.
@@ -23,7 +23,7 @@ pub(super) struct Found {
     pub(super) prepared: Prepared,
 }
 
-impl Found {
+impl OptimisedStrategy {
     /// `None` when the queries are all 0, or not finite.
     pub(super) fn new(query: &QueryMatrix, search: Search) -> Option<Self> {
         let gram = &query.gram();
@@ -57,18 +57,18 @@ impl Found {
 
 /// The strategy for these queries, searched for once in a process: it depends on nothing else, so that
 /// it does not matter who asks first.
-pub(super) fn find(query: &QueryMatrix, search: Search) -> Option<Arc<Found>> {
+pub(super) fn find(query: &QueryMatrix, search: Search) -> Option<Arc<OptimisedStrategy>> {
     let content = content(query);
     let known = {
         let mut all = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry((content, search)).or_default())
     };
     // Whoever comes second waits. The searches fork no threads, so that nobody waits for themselves.
-    let found = known.get_or_init(|| Found::new(query, search).map(Arc::new));
+    let found = known.get_or_init(|| OptimisedStrategy::new(query, search).map(Arc::new));
     found.clone()
 }
 
-type Known = HashMap<([u8; 32], Search), Arc<OnceLock<Option<Arc<Found>>>>>;
+type Known = HashMap<([u8; 32], Search), Arc<OnceLock<Option<Arc<OptimisedStrategy>>>>>;
 
 static FOUND: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
 

@@ -10,7 +10,7 @@
 
 use multiversion::multiversion;
 
-use super::weights::{LANES, Lanes};
+use super::query_block::{LANES, Lanes};
 
 /// The largest u for which the series is used: our choice.
 const LARGEST: f64 = 1.0;
@@ -20,14 +20,14 @@ const TERMS: usize = 10;
 const NARROW: usize = 4;
 
 /// The answers of the silent queries at one point.
-pub(super) struct Silent {
+pub(super) struct UnsatisfiedQueries {
     /// u, or 0 where it is too large; room for the last block to be full.
     arguments: Vec<f64>,
     /// P_k.
     powers: [f64; TERMS],
 }
 
-impl Silent {
+impl UnsatisfiedQueries {
     pub(super) fn new(queries: usize) -> Self {
         Self { arguments: vec![0.0; queries.next_multiple_of(LANES)], powers: [0.0; TERMS] }
     }
