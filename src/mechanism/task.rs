@@ -4,11 +4,15 @@ use super::MechanismError;
 use crate::data::Dataset;
 use crate::workload::Workload;
 use dp::sensitivity::Norm;
-use dp::{Budget, NumberLine, Sensitivity, Share, Spacing};
+use dp::{Budget, Neighbours, NumberLine, Sensitivity, Share, Spacing};
 use private_pgm::baselines::Estimator;
 use private_pgm::domain::Clique;
 use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
+
+/// A bound on the number of records of any table where that number is private: 2^32. Our choice.
+/// It enters allowances for rounding only.
+const MOST_RECORDS: f64 = (1u64 << 32) as f64;
 
 /// The input of a mechanism.
 pub struct Task<'a> {
@@ -43,6 +47,14 @@ impl Task<'_> {
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => Err(MechanismError::Timeout),
             _ => Ok(()),
+        }
+    }
+
+    /// The number of records if neighbours agree in it, otherwise a bound for all tables.
+    pub(super) fn records_bound(&self, neighbours: Neighbours) -> f64 {
+        match neighbours {
+            Neighbours::Replace => self.data.len() as f64,
+            Neighbours::AddRemove => MOST_RECORDS,
         }
     }
 

@@ -1,9 +1,10 @@
-//! The Laplace mechanism on marginals: the cells of each clique of the workload, with noise (Dwork,
-//! McSherry, Nissim, Smith, "Calibrating noise to sensitivity in private data analysis", TCC 2006).
+//! The Laplace mechanism on marginals: the cells of each clique of the workload with Laplace noise
+//! (Dwork, McSherry, Nissim, Smith, "Calibrating noise to sensitivity in private data analysis",
+//! TCC 2006).
 //!
-//! Where marginals of lower order are public anyway, the cells can be made consistent with them (Lee,
-//! Wang, Kifer, KDD 2015, section 5.1). They are published beside the noisy cells, for estimators that
-//! use all measurements.
+//! If marginals of lower order are public, the cells can be made consistent with them (Lee, Wang,
+//! Kifer, KDD 2015, section 5.1). The public marginals are published after the noisy cells, for
+//! estimators that use all measurements.
 
 mod public;
 #[cfg(test)]
@@ -24,16 +25,15 @@ use private_pgm::loss::Measurement;
 use private_pgm::numeric::bytes::Bytes;
 use private_pgm::query::QueryMatrix;
 
-/// The standard deviation that public counts are given among noisy ones, in terms of the noise on a cell.
-/// Our choice: the noise on a sum of cells is larger, so that these sums are as good as fixed. At a tenth
-/// of it, the optimiser of graphical models was far from its end after 2000 iterations, and at epsilon 1
-/// the error was ten times as large.
+/// The standard deviation of public counts as measurements, relative to the noise on a cell. Our
+/// choice: the noise on a sum of cells is larger, so these sums are practically fixed. With a tenth
+/// of this value, the optimiser of the graphical model had not converged after 2000 iterations, and
+/// at epsilon 1 the error was ten times as large.
 const PUBLIC_STDDEV: f64 = 0.1;
-/// The most cells of a table that is made consistent with public marginals: a dense factor over its
-/// cells has to be stored. Our choice, 128 MiB.
+/// The most cells of a table with public marginals, which need a dense factor over the cells. Our
+/// choice: 128 MiB.
 const MOST_CELLS: usize = 4096;
 
-/// The Laplace mechanism, as users know it.
 pub(super) static LAPLACE: MechanismSpec = MechanismSpec {
     name: "laplace",
     title: "Laplace",
@@ -57,7 +57,7 @@ struct Laplace {
 }
 
 impl Mechanism for Laplace {
-    /// Each marginal has an equal share of the budget. A record is in one cell of it, so that the
+    /// Each marginal has an equal share of the budget. A record is in one cell of a marginal, so
     /// columns have L1 norm 1.
     fn release(
         &self,
@@ -75,7 +75,7 @@ impl Mechanism for Laplace {
             let noisy = share.laplace(label, cells, sensitivity, line, source)?;
             Ok(Measurement { clique, query, y: noisy.values, stddev: noisy.noise_stddev })
         })?;
-        let known = publish_what_is_public(task, &mut answers)?;
+        let known = append_public_marginals(task, &mut answers)?;
         let total = task.total(neighbours, &answers)?;
         let extra_estimators = self.extra_estimators(&known);
         Ok(Release {
@@ -86,7 +86,7 @@ impl Mechanism for Laplace {
 }
 
 impl Laplace {
-    /// Tables with the public marginals and without negative cells.
+    /// Nonnegative tables that agree with the public marginals.
     fn extra_estimators(
         &self,
         known: &[PublicMarginals],
@@ -94,8 +94,8 @@ impl Laplace {
         let of_variant = |(name, variant): (&'static str, AdmmVariant)| {
             let known = known.to_vec();
             let count = known.len();
-            let process = move |place: usize, measured: &Measurement, deadline| {
-                process(variant, &known[place], measured, deadline)
+            let process = move |index: usize, measured: &Measurement, deadline| {
+                process(variant, &known[index], measured, deadline)
             };
             (name, Box::new(EachMarginal { count, process }) as Box<dyn Estimator>)
         };
@@ -113,7 +113,8 @@ fn process(
     if !known.is_empty() && cells > MOST_CELLS {
         let bytes = 8.0 * (cells as f64).powi(2);
         let message = format!(
-            "a table of {cells} cells with public marginals needs {}; the largest has {MOST_CELLS} cells",
+            "a table of {cells} cells with public marginals needs {}; the limit is {MOST_CELLS} \
+             cells",
             Bytes(bytes)
         );
         return Err(EstimatorError::Infeasible { bytes, message });
@@ -125,8 +126,9 @@ fn process(
     Processed::after(iterations, &residuals, cells)
 }
 
-/// Adds the public marginals of each measured one to the answers, and returns what they say about it.
-fn publish_what_is_public(
+/// Appends the public marginals of the measured cliques to the answers. Returns the public
+/// marginals of each measured clique.
+fn append_public_marginals(
     task: &Task<'_>,
     answers: &mut Vec<Measurement>,
 ) -> Result<Vec<PublicMarginals>, MechanismError> {

@@ -78,6 +78,6 @@ fn public_marginals_are_kept_and_cost_nothing() {
 }
 
 #[test]
-fn there_is_nothing_to_set_about_the_noise() {
+fn unknown_parameters_are_refused() {
     assert!((LAPLACE.build)(&"sigma = 1.0".parse().unwrap()).is_err());
 }

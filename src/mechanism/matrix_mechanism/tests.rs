@@ -48,7 +48,7 @@ fn objective(v: &Matrix, m: &Matrix) -> f64 {
 
 fn small_workloads() -> impl Strategy<Value = (usize, usize, Vec<f64>, Vec<f64>)> {
     (1usize..6, 1usize..6).prop_flat_map(|(rows, cols)| {
-        // Quarters: what is nearly singular without being so is beyond the searches.
+        // Multiples of a quarter: the searches do not support nearly singular matrices.
         let quarters = (-8i8..=8).prop_map(|quarters| f64::from(quarters) / 4.0);
         let entry = prop_oneof![Just(0.0), Just(1.0), quarters];
         let other = prop::collection::vec(-1.0..1.0f64, cols * cols);
@@ -58,10 +58,10 @@ fn small_workloads() -> impl Strategy<Value = (usize, usize, Vec<f64>, Vec<f64>)
 
 proptest! {
     #[test]
-    fn no_other_covariance_is_better_than_the_approximated_by_more_than_claimed(
+    fn no_other_covariance_is_better_than_the_certificate_allows(
         (_, cols, w, other) in small_workloads(),
     ) {
-        // Full rank, so that the definition can be written out.
+        // Full rank, for which the definition needs no pseudo-inverse.
         let mut v = gram(&Matrix::new(w.len() / cols, cols, w));
         (0..cols).for_each(|i| v[(i, i)] += 0.5);
         let found = approximated(&v).unwrap();
@@ -69,7 +69,7 @@ proptest! {
         prop_assert!((0..cols).all(|i| m[(i, i)] < 1.0 + 1e-12));
         prop_assert!(found.ratio < 1.0011);
         let value = objective(&v, &m);
-        // The identity, the best one a little moved, and any other.
+        // Rivals: the identity, perturbations of the optimum, and a random matrix.
         let mut rival = gram(&Matrix::new(cols, cols, other));
         let identity = QueryFactor::Identity.to_dense(cols);
         prop_assert!(value <= found.ratio * objective(&v, &identity) * (1.0 + 1e-12));
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn strategies_answer_their_workload_with_the_error_that_is_claimed(
+    fn strategies_answer_their_workload_with_the_claimed_error(
         (rows, cols, w, _) in small_workloads(),
     ) {
         let query = query(rows, w.clone());
@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn the_slope_of_the_low_rank_error_is_its_gradient(
+    fn the_gradient_of_the_low_rank_error_matches_finite_differences(
         (_, cols, w, l) in small_workloads(),
     ) {
         let v = gram(&Matrix::new(w.len() / cols, cols, w));
@@ -154,7 +154,7 @@ fn low_rank_strategies_have_columns_of_norm_one_and_are_never_worse_than_the_ide
 }
 
 #[test]
-fn counts_are_asked_for_themselves() {
+fn the_identity_is_its_own_strategy() {
     for search in SEARCHES {
         let found = OptimisedStrategy::new(&factor(QueryFactor::Identity, 4), search).unwrap();
         assert_eq!(found.queries, QueryFactor::Identity.to_dense(4));
@@ -163,7 +163,7 @@ fn counts_are_asked_for_themselves() {
 }
 
 #[test]
-fn a_record_moves_the_answers_as_far_as_claimed() {
+fn the_sensitivity_of_the_answers_is_at_most_as_claimed() {
     for (neighbours, records) in
         [(Neighbours::Replace, Records::Exactly(3)), (Neighbours::AddRemove, Records::UpTo(3))]
     {
@@ -181,8 +181,8 @@ fn a_record_moves_the_answers_as_far_as_claimed() {
                 let claimed =
                     of(&table, part).sensitivity(&table.task(), neighbours).unwrap().get();
                 assert!(worst.distance <= claimed, "{} {claimed}", worst.distance);
-                // Columns of a norm below the largest, and replaced records whose columns have
-                // entries in common, are what keeps it from being reached.
+                // Not tight: some columns have a smaller norm, and the columns of two records may
+                // overlap.
                 assert!(worst.distance > 0.45 * claimed, "{} {claimed}", worst.distance);
             }
         }
@@ -190,7 +190,7 @@ fn a_record_moves_the_answers_as_far_as_claimed() {
 }
 
 #[test]
-fn without_noise_to_speak_of_every_estimator_finds_the_counts() {
+fn with_negligible_noise_every_estimator_finds_the_counts() {
     let table = SmallTable::new(&[3, 0, 2, 5, 1, 4]);
     for spec in [&MM, &LRM] {
         let (release, budget) =

@@ -12,10 +12,6 @@ use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
 use private_pgm::query::{QueryFactor, QueryMatrix};
 
-/// A bound on the number of records of any table, for neighbours that differ in it: 2^32. Our
-/// choice. It enters the allowance for rounding only.
-const MOST_RECORDS: f64 = (1u64 << 32) as f64;
-
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Strategy {
     pub(crate) clique: Clique,
@@ -57,10 +53,7 @@ impl Strategy {
         if self.query.is_identity() {
             return Ok(Sensitivity::<L1>::linear(1.0, neighbours)?);
         }
-        let records = match neighbours {
-            Neighbours::Replace => task.data.len() as f64,
-            Neighbours::AddRemove => MOST_RECORDS,
-        };
+        let records = task.records_bound(neighbours);
         let (mut answer_operations, mut column_operations) = (0.0, 0.0);
         for (factor, &n) in self.query.factors().iter().zip(self.query.shape()) {
             if *factor != QueryFactor::Identity {
