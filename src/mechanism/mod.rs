@@ -17,7 +17,7 @@ mod pmw;
 mod privbayes;
 mod privlet;
 mod release;
-pub(crate) mod spanning_tree;
+pub mod spanning_tree;
 mod support;
 mod task;
 mod tree;

@@ -69,7 +69,7 @@ impl Release {
         Self {
             total,
             published: Published::Answers(answers),
-            own,
+            own_estimator,
             extra_estimators: Vec::new(),
             times,
             diagnostics: ReleaseDiagnostics::default(),

@@ -76,12 +76,12 @@ fn score_sensitivity(
     noise: f64,
     neighbours: Neighbours,
 ) -> Result<Sensitivity<LInfinity>, MechanismError> {
-    let moved = match neighbours {
+    let sensitivity = match neighbours {
         Neighbours::AddRemove => 1.0,
         Neighbours::Replace => std::f64::consts::SQRT_2.next_up(),
     };
     let allowance = f64::EPSILON * (n as f64 * records + 2.0 * (records + noise));
-    Ok(Sensitivity::<LInfinity>::new(moved, neighbours)?.enlarged(allowance)?)
+    Ok(Sensitivity::<LInfinity>::new(sensitivity, neighbours)?.enlarged(allowance)?)
 }
 
 impl Mechanism for Efpa {
@@ -156,13 +156,14 @@ fn compress(
         most_noise = most_noise.max(noise);
     }
     let label = format!("number of Fourier coefficients of {names}");
-    let moved = score_sensitivity(records, n, most_noise, neighbours)?;
-    let chosen = for_number.select(label, &scores, moved, Scores::General, source)?;
+    let of_scores = score_sensitivity(records, n, most_noise, neighbours)?;
+    let chosen = for_number.select(label, &scores, of_scores, Scores::General, source)?;
     let kept = candidates[chosen];
-    let moved = sensitivity(kept, n, records, neighbours)?;
-    let line = task.noise.real(moved, kept);
+    let of_coefficients = sensitivity(kept, n, records, neighbours)?;
+    let line = task.noise.real(of_coefficients, kept);
     let label = format!("Fourier coefficients of {names}");
-    let noisy = for_coefficients.laplace(label, &coefficients[..kept], moved, line, source)?;
+    let noisy =
+        for_coefficients.laplace(label, &coefficients[..kept], of_coefficients, line, source)?;
     coefficients.fill(0.0);
     coefficients[..kept].copy_from_slice(&noisy.values);
     let mut reconstructed = real_fourier_inverse(&coefficients);

@@ -121,9 +121,8 @@ fn process(
     }
     let objective = variant.objective(measured.stddev).map_err(refused)?;
     let settings = variant.settings(measured.stddev, deadline);
-    let found = contingency::estimate(known, &measured.y, objective, &settings);
-    let contingency::Estimate { cells, iterations, residuals } = found.map_err(refused)?;
-    Processed::after(iterations, &residuals, cells)
+    let estimate = contingency::estimate(known, &measured.y, objective, &settings);
+    Processed::new(estimate.map_err(refused)?)
 }
 
 /// Appends the public marginals of the measured cliques to the answers. Returns the public

@@ -1,6 +1,6 @@
 use std::time::Instant;
 
-use crate::postprocess::admm::{Ended, Residuals};
+use crate::postprocess::admm::{Estimate, StopReason};
 use private_pgm::baselines::{Diagnostics, Estimated, Estimator, EstimatorError, Run, Tables};
 use private_pgm::factor::Factor;
 use private_pgm::fit::{Evidence, Observed};
@@ -24,14 +24,11 @@ pub(crate) struct Processed {
 
 impl Processed {
     /// The result of ADMM, or a timeout if the deadline ended it.
-    pub(crate) fn after(
-        iterations: usize,
-        residuals: &Residuals,
-        cells: Vec<f64>,
-    ) -> Result<Self, EstimatorError> {
-        match residuals.ended {
-            Ended::Deadline => Err(EstimatorError::Timeout { iterations }),
-            Ended::Converged | Ended::Iterations => {
+    pub(crate) fn new(estimate: Estimate) -> Result<Self, EstimatorError> {
+        let Estimate { counts: cells, iterations, residuals } = estimate;
+        match residuals.stop_reason {
+            StopReason::Deadline => Err(EstimatorError::Timeout { iterations }),
+            StopReason::Converged | StopReason::Iterations => {
                 Ok(Self { cells, iterations, message: residuals.to_string() })
             }
         }

@@ -6,6 +6,7 @@ pub(crate) mod counting_query;
 pub(crate) mod each_marginal;
 pub(crate) mod post_processing;
 pub(crate) mod records;
+pub(crate) mod score_grid;
 #[cfg(test)]
 pub(crate) mod small_table;
 pub(crate) mod strategy;

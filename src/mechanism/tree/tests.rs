@@ -8,7 +8,7 @@ use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
 
 #[test]
-fn a_record_moves_as_many_nodes_as_claimed() {
+fn the_sensitivity_of_the_nodes_is_as_claimed() {
     for (neighbours, records) in
         [(Neighbours::Replace, Records::Exactly(3)), (Neighbours::AddRemove, Records::UpTo(3))]
     {
@@ -35,7 +35,7 @@ fn every_node_is_measured_with_the_noise_of_its_tree() {
     assert_eq!(budget.ledger().verify(budget.total()).unwrap(), Some(epsilon.into()));
     let scales: Vec<f64> =
         budget.ledger().lines().iter().map(|line| line.entry.draw.scale).collect();
-    // Trees over 6, 3 and 2 cells have 4, 3 and 2 levels; each has a third of the budget.
+    // Trees over 6, 3 and 2 cells have 4, 3 and 2 levels. Each has a third of the budget.
     assert_eq!(scales, [8.0, 6.0, 4.0]);
     let measured = &answers(&release)[0];
     assert_eq!((measured.y.len(), measured.query.rows()), (12, 12));
@@ -88,7 +88,7 @@ fn estimates_that_run_out_of_time_are_timeouts() {
     }
 }
 
-/// Var(q^T x) = q^T (A^T A)^-1 q, with A written out and the inverse by elimination.
+/// Var(q^T x) = q^T (A^T A)^-1 q, with A as a dense matrix.
 fn variance_by_definition(tree: &Tree, (start, end): (usize, usize)) -> f64 {
     let leaves = tree.leaves();
     let mut gram = Matrix::zeros(leaves, leaves);
@@ -117,7 +117,7 @@ fn the_variance_of_a_range_is_that_of_least_squares() {
 }
 
 #[test]
-fn the_chosen_branching_factor_is_the_best_of_all_over_all_ranges() {
+fn the_automatic_branching_factor_is_nearly_the_best_over_all_ranges() {
     for leaves in [1, 2, 5, 40] {
         for neighbours in [Neighbours::AddRemove, Neighbours::Replace] {
             let error = |branching: usize| {
@@ -129,7 +129,7 @@ fn the_chosen_branching_factor_is_the_best_of_all_over_all_ranges() {
             };
             let chosen = Branching::Auto.tree(leaves, neighbours).unwrap().branching();
             let best = (2..=leaves.max(2)).map(error).fold(f64::INFINITY, f64::min);
-            // A sample of the ranges decides.
+            // The choice is made on a sample of the ranges.
             assert!(error(chosen) <= 1.05 * best, "{leaves}: {chosen}");
         }
     }

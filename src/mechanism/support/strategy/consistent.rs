@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::mechanism::support::each_marginal::{EachMarginal, Processed, refused};
 use crate::mechanism::support::post_processing::{AdmmParameters, AdmmVariant};
-use crate::postprocess::strategy::{Estimate, Strategy, StrategyError};
+use crate::postprocess::strategy::{Strategy, StrategyError};
 use private_pgm::baselines::{Estimator, EstimatorError};
 use private_pgm::loss::Measurement;
 use private_pgm::numeric::bytes::Bytes;
@@ -52,7 +52,5 @@ fn process(
     let strategy = strategy.as_ref().map_err(refused)?;
     let objective = variant.objective(measured.stddev).map_err(refused)?;
     let settings = variant.settings(measured.stddev, deadline);
-    let found = strategy.estimate(&measured.y, objective, &settings).map_err(refused)?;
-    let Estimate { counts, iterations, residuals } = found;
-    Processed::after(iterations, &residuals, counts)
+    Processed::new(strategy.estimate(&measured.y, objective, &settings).map_err(refused)?)
 }
