@@ -103,7 +103,6 @@ impl Settings {
 /// The last iterate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
-    /// x.
     pub x: Vec<f64>,
     pub iterations: usize,
     pub residuals: Residuals,

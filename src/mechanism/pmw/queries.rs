@@ -73,7 +73,7 @@ impl<'a> Queries<'a> {
     /// same for both tables: they depend on published values only. A score changes by as much as
     /// the count in it. That is c_q, or n - c_q for a negation; both are numbers of records with
     /// certain values. An added or removed record changes such a number by at most 1. So does a
-    /// repart_indexd record: the old one may leave it, the new one may enter it, and the change is -1, 0
+    /// replaced record: the old one may leave it, the new one may enter it, and the change is -1, 0
     /// or 1.
     ///
     /// Rounding does not increase this. Counts are integers, public values are rounded to multiples
