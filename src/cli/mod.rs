@@ -6,6 +6,7 @@
 mod about;
 mod audit;
 mod budget;
+mod build;
 mod collect;
 mod completions;
 mod conclude;

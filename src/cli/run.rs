@@ -12,6 +12,7 @@ use pgmbench::results::store::Store;
 use private_pgm::numeric::bytes::Bytes;
 use serde_json::json;
 
+use super::build::build;
 use super::conclude::Conclusion;
 use super::experiment_args::ExperimentArgs;
 use super::failure::{Blame, Failure};
@@ -87,7 +88,7 @@ impl RunArgs {
             memory_limit: MEMORY,
         };
         let mut manifest = plan.manifest(self.earlier_runs(&folder)?);
-        let mut this = Run::start(experiment::build(), threads, command_line());
+        let mut this = Run::start(build(), threads, command_line());
         this.memory_limit = Some(options.memory_limit);
         manifest.runs.push(this.clone());
         manifest.write_part(&folder, self.shard).blame_input()?;

@@ -108,6 +108,7 @@ impl Observer for TrialProgress {
 
     fn ended(&self, record: &TrialRecord) {
         let outcome = match record.workload_error {
+            Some(error) if record.is_unconverged() => format!("error {error:.4}, not converged"),
             Some(error) if record.status == Status::Done => format!("error {error:.4}"),
             _ => format!("{}: {}", record.status, record.message),
         };

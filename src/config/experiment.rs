@@ -6,6 +6,7 @@ use toml::{Spanned, Table, Value};
 
 use super::byte_size::ByteSize;
 use super::estimation::Estimation;
+use super::layers::AlgorithmName;
 
 /// An experiment, with all defaults filled in.
 ///
@@ -71,16 +72,12 @@ impl Experiment {
         if let Some(trials) = changes.trials {
             self.trials = trials;
         }
-        if let Some(iterations) = changes.iterations {
-            let of_arms = |arms: &mut Vec<Arm>| {
-                arms.iter_mut().for_each(|arm| arm.estimation.iterations = iterations);
-            };
-            self.estimation.iterations = iterations;
-            for mechanism in &mut self.mechanisms {
-                mechanism.estimation.iterations = iterations;
-                of_arms(&mut mechanism.arms);
+        for estimation in self.estimations() {
+            if let Some(name) = changes.algorithm {
+                estimation.algorithm = estimation.algorithm.named(name);
             }
-            self.scaling.iter_mut().for_each(|scaling| of_arms(&mut scaling.arms));
+            estimation.iterations = changes.iterations.unwrap_or(estimation.iterations);
+            estimation.gap = changes.gap.or(estimation.gap);
         }
         if let Some(datasets) = &changes.datasets {
             self.datasets.clone_from(datasets);
@@ -89,6 +86,17 @@ impl Experiment {
             scaling.attributes.clone_from(attributes);
         }
         self
+    }
+
+    /// The settings of all layers: of the experiment, of its mechanisms and of their arms.
+    fn estimations(&mut self) -> impl Iterator<Item = &mut Estimation> {
+        let of_mechanisms = self.mechanisms.iter_mut().flat_map(|mechanism| {
+            let of_arms = mechanism.arms.iter_mut().map(|arm| &mut arm.estimation);
+            of_arms.chain([&mut mechanism.estimation])
+        });
+        let of_scaling = self.scaling.iter_mut().flat_map(|scaling| &mut scaling.arms);
+        let of_scaling = of_scaling.map(|arm| &mut arm.estimation);
+        [&mut self.estimation].into_iter().chain(of_mechanisms).chain(of_scaling)
     }
 }
 
@@ -351,9 +359,15 @@ pub struct Changes {
     /// Other than [`Experiment::trials`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trials: Option<usize>,
+    /// For every estimate. An estimate that has this algorithm already keeps its settings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub algorithm: Option<AlgorithmName>,
     /// For every estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<usize>,
+    /// For every estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
     /// Other than [`Experiment::datasets`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datasets: Option<Vec<Dataset>>,

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::check::values::{MAX_COUNT, count, positive};
+use super::check::values::{self, MAX_COUNT, count, positive};
 use super::error::ConfigError;
 use super::estimation::{Algorithm, Constant, Decreasing, Estimation, Loss, Oracle, Step};
 use super::source::Source;
@@ -23,12 +23,17 @@ pub(super) struct EstimationLayer {
     trace: Option<Spanned<u64>>,
 }
 
+/// An [`Algorithm`] without its settings, as files name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum AlgorithmName {
+pub enum AlgorithmName {
+    /// [`Algorithm::Auto`].
     Auto,
+    /// [`Algorithm::Mirror`].
     Mirror,
+    /// [`Algorithm::Accelerated`].
     Accelerated,
+    /// [`Algorithm::Lbfgs`].
     Lbfgs,
 }
 
@@ -40,6 +45,12 @@ impl Algorithm {
             Algorithm::Accelerated(_) => AlgorithmName::Accelerated,
             Algorithm::Lbfgs => AlgorithmName::Lbfgs,
         }
+    }
+
+    /// The algorithm of this name: this one with its settings where it has the name, and otherwise
+    /// that one with its defaults.
+    pub(super) fn named(self, name: AlgorithmName) -> Self {
+        if name == self.name() { self } else { name.with_defaults() }
     }
 }
 
@@ -69,14 +80,7 @@ impl EstimationLayer {
                 None => below.iterations,
             },
             gap: match &self.gap {
-                Some(gap) if *gap.as_ref() >= 0.0 && gap.as_ref().is_finite() => {
-                    Some(*gap.as_ref())
-                }
-                Some(gap) => {
-                    let message = format!("gap = {} is out of range", gap.as_ref());
-                    let help = "gap is a number that is not negative, in units of the loss";
-                    return Err(source.error(gap.span(), message, Some(help)));
-                }
+                Some(gap) => Some(values::gap(source, gap)?),
                 None => below.gap,
             },
             loss: self.loss.unwrap_or(below.loss),
@@ -89,10 +93,7 @@ impl EstimationLayer {
     }
 
     fn algorithm(&self, source: &Source, below: Algorithm) -> Result<Algorithm, ConfigError> {
-        let mut algorithm = match self.algorithm {
-            Some(name) if name != below.name() => name.with_defaults(),
-            _ => below,
-        };
+        let mut algorithm = self.algorithm.map_or(below, |name| below.named(name));
         if let Some(written) = &self.constant {
             if let Constant::Fixed(number) = *written.as_ref() {
                 positive(source, "constant", &Spanned::new(written.span(), number))?;

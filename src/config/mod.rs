@@ -53,4 +53,5 @@ pub use experiment::{
     Kind, Limits, Mechanism, Neighbours, Noise, Parameters, Queries, RandomMarginals, RandomRanges,
     Scaling, Workload,
 };
+pub use layers::AlgorithmName;
 pub use source::Source;

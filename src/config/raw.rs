@@ -11,7 +11,7 @@ use super::experiment::{
     Chain, Dataset, FigureKind, FigureMetric, Kind, Neighbours, Noise, Parameters, Workload,
 };
 use super::form::{self, Form, Numbers};
-use super::layers::EstimationLayer;
+use super::layers::{AlgorithmName, EstimationLayer};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an experiment")]
@@ -78,7 +78,9 @@ pub(super) struct RawFigure {
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct RawChanges {
     pub(super) trials: Option<Spanned<u64>>,
+    pub(super) algorithm: Option<Spanned<AlgorithmName>>,
     pub(super) iterations: Option<Spanned<u64>>,
+    pub(super) gap: Option<Spanned<f64>>,
     pub(super) datasets: Option<Spanned<Vec<Dataset>>>,
     pub(super) attributes: Option<Spanned<Vec<Spanned<u64>>>>,
 }

@@ -27,7 +27,6 @@ pub use plan::{
     ArmSource, Case, Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism,
     PlannedRow, Trial,
 };
-pub use provenance::build;
 pub use runner::{MEMORY, Options, RunError, Tally, run};
 pub use synthesis::{SynthesisError, SyntheticRelease, synthesize};
 pub use verify::{ReplayError, Verified, verify};

@@ -3,25 +3,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Case, Plan, PlannedData};
-use crate::results::manifest::{
-    ArmFacts, Build, Commit, DatasetFacts, Manifest, NOTICE, Run, configuration_hash,
-};
+use crate::results::manifest::{ArmFacts, DatasetFacts, Manifest, NOTICE, Run, configuration_hash};
 use crate::workload::SubWorkload;
 use private_pgm::domain::Domain;
 use private_pgm::factor::Projectable;
-
-/// What this program was built from.
-pub fn build() -> Build {
-    let known = |text: &str| (!text.is_empty()).then(|| text.to_string());
-    let commit = known(env!("PGMBENCH_COMMIT"))
-        .map(|id| Commit { id, is_clean: env!("PGMBENCH_CLEAN") == "true" });
-    Build {
-        version: env!("CARGO_PKG_VERSION").into(),
-        commit,
-        cargo_lock_blake3: known(&blake3::hash(include_bytes!("../../Cargo.lock")).to_hex()),
-        rustc: known(env!("PGMBENCH_RUSTC")),
-    }
-}
 
 impl Plan {
     /// Where its results come from.

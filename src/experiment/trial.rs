@@ -194,6 +194,7 @@ fn blank(plan: &Plan, trial: &Trial, row: &PlannedRow) -> TrialRecord {
         measurement_error: None,
         l1_loss: None,
         l2_loss: None,
+        loss: None,
         gap: None,
         rounds: None,
         round_limit: None,
@@ -352,6 +353,7 @@ fn evaluate(
     let diagnostics = &estimated.diagnostics;
     record.l1_loss = diagnostics.l1_l2.map(|both| both.0);
     record.l2_loss = diagnostics.l1_l2.map(|both| both.1);
+    record.loss = diagnostics.loss;
     record.gap = diagnostics.gap;
     record.iterations = diagnostics.iterations;
     record.seconds_per_iteration = diagnostics.seconds_per_iteration;

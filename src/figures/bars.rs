@@ -1,7 +1,7 @@
 use super::Facts;
 use super::chart::{Axis, Bar, Category, Chart, Content, Panel};
 use super::labels::{self, STAR, SeriesKey, distinct};
-use super::tally::{Tally, left_out_note, trials_phrase};
+use super::tally::{Tally, left_out_note, marks_note, trials_phrase};
 use crate::results::{TraceRecord, TrialRecord};
 
 /// Error by mechanism, data and estimator: the paper's Figure 1.
@@ -35,7 +35,8 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
                 let name = labels::mechanism_with(mechanism, arm);
                 let place = format!("{name} on {}", labels::dataset(dataset));
                 left_out.extend(tally.left_out().map(|what| (place, what)));
-                bars.push(Bar { series, outcome: tally.outcome(facts) });
+                let (outcome, unconverged) = (tally.outcome(facts), tally.unconverged());
+                bars.push(Bar { series, outcome, unconverged });
             }
             let star = if rows().any(|t| t.standin) { STAR } else { "" };
             categories.push(Category { label: labels::dataset(dataset) + star, bars });
@@ -56,6 +57,8 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         (_, arm) => format!("+{}", labels::arm(arm)),
     });
     let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
+    let notes =
+        [labels::standin_note(&distinct(standins)), marks_note(&panels), left_out_note(&left_out)];
     Some(Chart {
         title: facts.title.clone(),
         subtitle: labels::joined(&[&facts.subtitle, &spread]),
@@ -63,10 +66,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         columns: if panels.len() == 1 { 1 } else { 2 },
         panels,
         shares_y: true,
-        notes: [labels::standin_note(&distinct(standins)), left_out_note(&left_out)]
-            .into_iter()
-            .flatten()
-            .collect(),
+        notes: notes.into_iter().flatten().collect(),
         footnote: facts.footnote.clone(),
     })
 }

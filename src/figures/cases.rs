@@ -1,7 +1,7 @@
 use super::Facts;
 use super::chart::{Axis, Bar, Category, Chart, Content, Panel};
 use super::labels::{self, STAR, SeriesKey, distinct};
-use super::tally::{Tally, left_out_note, trials_phrase};
+use super::tally::{Tally, left_out_note, marks_note, trials_phrase};
 use crate::results::{TraceRecord, TrialRecord};
 
 /// Error by case, such as kinds of queries: Figure 5.3.2 of KDD 2015. A panel for each data (and for
@@ -33,7 +33,8 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
                 let name = labels::mechanism_with(key.context, key.arm);
                 let place = format!("{name}, {case} on {}{budget}", labels::dataset(dataset));
                 left_out.extend(tally.left_out().map(|what| (place, what)));
-                bars.push(Bar { series, outcome: tally.outcome(facts) });
+                let (outcome, unconverged) = (tally.outcome(facts), tally.unconverged());
+                bars.push(Bar { series, outcome, unconverged });
             }
             categories.push(Category { label: case.to_string(), bars });
         }
@@ -44,6 +45,8 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
     }
     let standins = trials.iter().filter(|t| t.standin).map(|t| labels::dataset(&t.dataset));
     let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
+    let notes =
+        [labels::standin_note(&distinct(standins)), marks_note(&panels), left_out_note(&left_out)];
     Some(Chart {
         title: facts.title.clone(),
         subtitle: labels::joined(&[&facts.subtitle, &spread]),
@@ -54,10 +57,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         },
         panels,
         shares_y: false,
-        notes: [labels::standin_note(&distinct(standins)), left_out_note(&left_out)]
-            .into_iter()
-            .flatten()
-            .collect(),
+        notes: notes.into_iter().flatten().collect(),
         footnote: facts.footnote.clone(),
     })
 }

@@ -113,6 +113,8 @@ pub struct Bar {
     pub series: usize,
     /// What became of it.
     pub outcome: Outcome,
+    /// How many of its estimates have not converged; a dagger marks the bar if there are any.
+    pub unconverged: usize,
 }
 
 /// What a bar has to show.
@@ -163,4 +165,22 @@ pub struct Point {
     pub x: f64,
     /// The value there; none interrupts the line and leaves a cross.
     pub y: Option<Spread>,
+    /// How many of its estimates have not converged; a dagger marks the point if there are any.
+    pub unconverged: usize,
+}
+
+impl Panel {
+    /// Whether something in it is marked as not converged.
+    pub(super) fn has_unconverged(&self) -> bool {
+        match &self.content {
+            Content::Bars { categories, .. } => {
+                let mut bars = categories.iter().flat_map(|category| &category.bars);
+                bars.any(|bar| bar.unconverged > 0 && bar.outcome.spread().is_some())
+            }
+            Content::Lines { lines, .. } => {
+                let mut points = lines.iter().flat_map(|line| &line.points);
+                points.any(|point| point.unconverged > 0 && point.y.is_some())
+            }
+        }
+    }
 }

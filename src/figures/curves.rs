@@ -1,7 +1,7 @@
 use super::Facts;
 use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges};
 use super::labels::{self, STAR, SeriesKey, distinct};
-use super::tally::{Tally, left_out_note, no_line_note, trials_phrase};
+use super::tally::{Tally, left_out_note, marks_note, no_line_note, trials_phrase};
 use crate::results::TrialRecord;
 
 /// Curves in a grid of panels: a column for each data, unless something else is in one column, and a
@@ -68,7 +68,8 @@ impl<R> Grid<'_, R> {
                     let Some(series) = keys.iter().position(|key| *key == arm) else { continue };
                     let points = values.iter().map(|&x| {
                         let at = of_arm().filter(|t| (self.x)(t) == Some(x));
-                        Point { x, y: Tally::of(at, facts.metric).spread() }
+                        let tally = Tally::of(at, facts.metric);
+                        Point { x, y: tally.spread(), unconverged: tally.unconverged() }
                     });
                     lines.push(Line { series, points: points.collect(), end: None });
                 }
@@ -91,6 +92,7 @@ impl<R> Grid<'_, R> {
         let standins = trials.iter().filter(|t| t.standin).map(|t| labels::dataset(&t.dataset));
         let notes = [
             labels::standin_note(&distinct(standins)),
+            marks_note(&panels),
             no_line_note(&no_line),
             left_out_note(&left_out),
         ];

@@ -3,7 +3,7 @@ use serde_json::Value;
 use super::chart::Chart;
 use super::figure;
 use super::numbers::plainly;
-use crate::results::manifest::Manifest;
+use crate::results::manifest::{Manifest, NOTICE};
 use crate::results::{Metric, TraceRecord, TrialRecord};
 
 /// Of estimates for which the file names none, as `config::Estimation` has it.
@@ -83,14 +83,17 @@ fn footnote(manifest: &Manifest) -> String {
     format!("pgmbench {}{commit}, {day}", run.build.version)
 }
 
-/// The chart that the configuration of these results asks for; none where it asks for none.
+/// The chart that the configuration of these results asks for; none where it asks for none. It says
+/// that it is not for release.
 pub fn chart_of(
     manifest: &Manifest,
     rows: &[TrialRecord],
     traces: &[TraceRecord],
 ) -> Option<Chart> {
     let kind = manifest.configuration.pointer("/figure/kind")?.as_str()?;
-    (figure(kind)?.chart)(rows, traces, &Facts::of(manifest))
+    let mut chart = (figure(kind)?.chart)(rows, traces, &Facts::of(manifest))?;
+    chart.notes.push(format!("This figure is {NOTICE}."));
+    Some(chart)
 }
 
 #[cfg(test)]

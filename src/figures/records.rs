@@ -52,7 +52,7 @@ fn add_bounds(chart: &mut Chart, in_panels: &[Vec<&TrialRecord>]) {
             records.dedup();
             let at = |&records: &usize| {
                 let bounds = own().filter(|t| t.records == records).filter_map(|t| t.error_bound);
-                Point { x: records as f64, y: spread_of(bounds) }
+                Point { x: records as f64, y: spread_of(bounds), unconverged: 0 }
             };
             let points: Vec<Point> = records.iter().map(at).collect();
             if !points.is_empty() {

@@ -28,7 +28,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
             let points = limits(own()).into_iter().map(|limit| {
                 let at = own().filter(|t| t.round_limit == Some(limit));
                 let y = spread_of(at.filter_map(|trial| Metric::Rounds.of(trial)));
-                Point { x: limit as f64, y }
+                Point { x: limit as f64, y, unconverged: 0 }
             });
             lines.push(Line { series: place + 1, points: points.collect(), end: None });
         }
@@ -71,7 +71,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
 fn bound(trials: &[&TrialRecord]) -> Line {
     let points = limits(trials.iter().copied()).into_iter().map(|limit| {
         let limit = limit as f64;
-        Point { x: limit, y: spread_of([limit]) }
+        Point { x: limit, y: spread_of([limit]), unconverged: 0 }
     });
     Line { series: 0, points: points.collect(), end: None }
 }

@@ -37,7 +37,10 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         }));
         let points: Vec<Point> = sizes
             .iter()
-            .filter_map(|&size| Some(Point { x: size as f64, y: Some(tally(size).spread()?) }))
+            .filter_map(|&size| {
+                let y = Some(tally(size).spread()?);
+                Some(Point { x: size as f64, y, unconverged: 0 })
+            })
             .collect();
         let last = points.last().map_or(0.0, |point| point.x);
         let end = sizes.iter().filter(|&&size| size as f64 > last).find_map(|&size| {

@@ -1,6 +1,6 @@
 use super::Facts;
-use super::chart::Outcome;
-use crate::results::{Metric, Spread, Status, TrialRecord};
+use super::chart::{Outcome, Panel};
+use crate::results::{Metric, Spread, Status, TrialRecord, unconverged_note};
 use private_pgm::numeric::bytes::Bytes;
 
 /// How the trials that one bar or one point stands for ended.
@@ -9,6 +9,7 @@ pub(super) struct Tally {
     values: Vec<f64>,
     needed_bytes: Vec<f64>,
     done: usize,
+    unconverged: usize,
     infeasible: usize,
     timeout: usize,
     failed: usize,
@@ -25,6 +26,8 @@ impl Tally {
             match trial.status {
                 Status::Done => {
                     tally.done += 1;
+                    let is_marked = metric.is_about_the_estimate() && trial.is_unconverged();
+                    tally.unconverged += usize::from(is_marked);
                     tally.values.extend(metric.of(trial));
                 }
                 Status::Infeasible => {
@@ -46,6 +49,11 @@ impl Tally {
     /// Median and range over the trials that are done.
     pub(super) fn spread(&self) -> Option<Spread> {
         spread_of(self.values.iter().copied())
+    }
+
+    /// How many of the trials that are done have not converged, as far as the metric depends on it.
+    pub(super) fn unconverged(&self) -> usize {
+        self.unconverged
     }
 
     /// Why no trial is done, when that is so and there is a reason.
@@ -104,6 +112,11 @@ pub(super) fn spread_of(values: impl IntoIterator<Item = f64>) -> Option<Spread>
 pub(super) fn left_out_note(parts: &[(String, String)]) -> Option<String> {
     let listed: Vec<String> = parts.iter().map(|(of, what)| format!("{of}: {what}")).collect();
     (!listed.is_empty()).then(|| format!("Not in the medians: {}.", listed.join("; ")))
+}
+
+/// What the marks of estimates that have not converged mean, or nothing where there are none.
+pub(super) fn marks_note(panels: &[Panel]) -> Option<String> {
+    panels.iter().any(Panel::has_unconverged).then(|| unconverged_note() + ".")
 }
 
 /// One note for the lines that are not there, each with its reason, or nothing.

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::Facts;
 use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges};
 use super::labels::{self, SeriesKey, distinct};
-use super::tally::{Tally, left_out_note, no_line_note, spread_of, trials_phrase};
+use super::tally::{Tally, left_out_note, marks_note, no_line_note, spread_of, trials_phrase};
 use crate::results::{Metric, Status, TraceRecord, TrialRecord};
 
 /// A number that changes from iteration to iteration.
@@ -20,7 +20,8 @@ const QUANTITIES: [(&str, Quantity); 3] = [
 ///
 /// A line for each estimator: medians over trials that are done, with a band from the smallest to the
 /// largest. Logarithmic, because most happens in the first of thousands of iterations; the start at
-/// iteration 0 is not on such an axis.
+/// iteration 0 is not on such an axis. The mark of estimates that have not converged is where a
+/// line ends: what it passes on its way is no estimate.
 pub(super) fn chart(
     trials: &[TrialRecord],
     traces: &[TraceRecord],
@@ -41,10 +42,14 @@ pub(super) fn chart(
     };
 
     let (mut no_line, mut left_out) = (Vec::new(), Vec::new());
+    let mut unconverged = vec![0; keys.len()];
     for key in distinct((0..trials.len()).map(key_of)) {
         let of_key = (0..trials.len()).filter(|&i| key_of(i) == key).map(|i| &trials[i]);
         let tally = Tally::of(of_key, Metric::WorkloadError);
         no_line.extend(tally.mark(facts).map(|mark| format!("{} ({mark})", name(&key))));
+        if let Some(series) = keys.iter().position(|drawn| *drawn == key) {
+            unconverged[series] = tally.unconverged();
+        }
         // An estimator without iterations has no line that something could be left out of.
         let missing = tally.left_out().filter(|_| keys.contains(&key));
         left_out.extend(missing.map(|what| (name(&key), what)));
@@ -57,10 +62,16 @@ pub(super) fn chart(
             for trace in of_key.filter(|trace| trace.iteration > 0) {
                 by_iteration.entry(trace.iteration).or_default().push(quantity(trace));
             }
-            let points = by_iteration
-                .into_iter()
-                .map(|(iteration, values)| Point { x: iteration as f64, y: spread_of(values) });
-            Line { series, points: points.collect(), end: None }
+            let point = |(iteration, values): (usize, Vec<f64>)| Point {
+                x: iteration as f64,
+                y: spread_of(values),
+                unconverged: 0,
+            };
+            let mut points: Vec<Point> = by_iteration.into_iter().map(point).collect();
+            if let Some(last) = points.last_mut() {
+                last.unconverged = unconverged[series];
+            }
+            Line { series, points, end: None }
         };
         Panel {
             title: title.to_string(),
@@ -77,7 +88,7 @@ pub(super) fn chart(
         false => QUANTITIES.iter().map(panel).collect(),
     };
     let spread = trials_phrase(drawn.iter().map(|(_, trace)| trace.trial), "bands");
-    let notes = [no_line_note(&no_line), left_out_note(&left_out)];
+    let notes = [marks_note(&panels), no_line_note(&no_line), left_out_note(&left_out)];
     Some(Chart {
         title: facts.title.clone(),
         subtitle: labels::joined(&[&facts.subtitle, &spread]),

@@ -1,5 +1,6 @@
-//! What experiments found, as one page that can be shown around: a single HTML file that loads
-//! nothing, for screens large and small, light and dark, and for paper.
+//! What experiments found, as one page: a single HTML file that loads nothing, for screens large and
+//! small, light and dark, and for paper. It says that it is not for release, at its top and in the
+//! section of every experiment.
 //!
 //! [`Experiment::read`] takes a folder of results; [`page`] writes the page. The markup is HTML that
 //! is XML as well, so that its form can be checked.
@@ -24,6 +25,7 @@ pub use experiment::Experiment;
 
 use askama::Template;
 
+use crate::results::manifest::NOTICE;
 use section::Section;
 
 #[derive(Template)]
@@ -32,6 +34,7 @@ struct Page {
     style: &'static str,
     script: &'static str,
     version: &'static str,
+    notice: &'static str,
     sections: Vec<Section>,
 }
 
@@ -47,6 +50,7 @@ pub fn page(experiments: &[Experiment]) -> Result<String, ReportError> {
         style: include_str!("templates/style.css"),
         script: include_str!("templates/script.js"),
         version: env!("CARGO_PKG_VERSION"),
+        notice: NOTICE,
         sections,
     };
     Ok(page.render()?)

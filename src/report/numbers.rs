@@ -2,10 +2,11 @@ use super::experiment::Experiment;
 use super::table::{Cell, Table, chosen, measured, text};
 use crate::figures::labels;
 use crate::results::summary::{Group, REFERENCE_ARM};
-use crate::results::{Metric, PairedRatio, Spread};
+use crate::results::{Metric, PairedRatio, Spread, unconverged_note};
 use private_pgm::numeric::bytes::Bytes;
 
-/// Medians with their ranges, and how each arm compares with PGM.
+/// Medians with their ranges, and how each arm compares with PGM. Errors of estimates that have not
+/// converged are marked.
 pub(super) fn table(id: String, experiment: &Experiment) -> Table {
     let columns = [
         "dataset",
@@ -51,7 +52,7 @@ fn cells(group: &Group, is_scaling: bool) -> [Cell; 17] {
         text(labels::mechanism(&group.mechanism)),
         text(labels::arm(&group.arm)),
         chosen(group.epsilon),
-        of_error(|error| error.median),
+        marked(of_error(|error| error.median), group),
         of_error(|error| error.min),
         of_error(|error| error.max),
         measured(group.ratio.map(|ratio| ratio.median)),
@@ -64,6 +65,20 @@ fn cells(group: &Group, is_scaling: bool) -> [Cell; 17] {
         median(Metric::MeasurementError),
         chosen(group.delta),
     ]
+}
+
+/// The cell with the mark of the group, if it has one.
+fn marked(cell: Cell, group: &Group) -> Cell {
+    match group.mark().filter(|_| cell.value.is_some()) {
+        Some(mark) => Cell { text: format!("{} {mark}", cell.text), ..cell },
+        None => cell,
+    }
+}
+
+/// What the mark means, in words; nothing where there is none.
+pub(super) fn about_marks(experiment: &Experiment) -> Option<String> {
+    let has_marks = experiment.summary.groups.iter().any(|group| group.mark().is_some());
+    has_marks.then(unconverged_note)
 }
 
 /// That of the bootstrap; in summaries of earlier versions only the other one is there.

@@ -22,6 +22,8 @@ pub(super) struct Section {
     pub(super) figure: Option<Figure>,
     pub(super) claims: Table,
     pub(super) numbers: Table,
+    /// What the marks in the numbers mean, where there are any.
+    pub(super) about_marks: Option<String>,
     pub(super) about_intervals: Option<String>,
     pub(super) troubles: Table,
     pub(super) ledger: Table,
@@ -55,6 +57,7 @@ impl Section {
             verdicts: claims::tally(&experiment.findings),
             claims: claims::table(part("claims"), &experiment.findings),
             numbers: numbers::table(part("numbers"), experiment),
+            about_marks: numbers::about_marks(experiment),
             about_intervals: numbers::about_intervals(experiment),
             troubles: troubles::table(part("troubles"), experiment),
             ledger: ledger::table(part("ledger"), experiment)?,

@@ -1,5 +1,7 @@
 //! What is on the page.
 
+mod marks;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -44,6 +46,7 @@ fn row(dataset: &str, arm: &str, trial: usize, error: Option<f64>) -> TrialRecor
         measurement_error: None,
         l1_loss: None,
         l2_loss: None,
+        loss: None,
         gap: None,
         rounds: None,
         round_limit: None,

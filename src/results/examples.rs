@@ -28,6 +28,7 @@ pub(super) fn row(dataset: &str, mechanism: &str, arm: &str, trial: usize) -> Tr
         measurement_error: None,
         l1_loss: None,
         l2_loss: Some(1e-300),
+        loss: None,
         gap: None,
         rounds: None,
         round_limit: None,

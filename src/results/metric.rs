@@ -73,6 +73,18 @@ impl Metric {
         }
     }
 
+    /// Whether the number depends on how far the estimate is from the optimum, which the time of an
+    /// iteration and the rounds of the mechanism do not.
+    pub fn is_about_the_estimate(self) -> bool {
+        !matches!(
+            self,
+            Metric::Rounds
+                | Metric::RoundsOfLimit
+                | Metric::EstimateSeconds
+                | Metric::SecondsPerIteration
+        )
+    }
+
     /// The number of an arm that ended with an estimate.
     pub fn of(self, row: &TrialRecord) -> Option<f64> {
         let value = match self {

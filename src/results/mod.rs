@@ -2,6 +2,7 @@
 
 mod bootstrap;
 pub mod claims;
+mod convergence;
 mod csv_records;
 #[cfg(test)]
 mod examples;
@@ -17,6 +18,7 @@ pub mod summary;
 mod text_table;
 mod timestamp;
 
+pub use convergence::{UNCONVERGED_MARK, is_converged, unconverged_note};
 pub use machine::Machine;
 pub use metric::Metric;
 pub use progress::Progress;

@@ -58,6 +58,9 @@ pub struct TrialRecord {
     pub l1_loss: Option<f64>,
     /// Half the sum of r^2.
     pub l2_loss: Option<f64>,
+    /// The loss that was minimised: one of these two, or a negative log-likelihood. Empty for
+    /// estimates that are not the end of an optimisation with a certificate.
+    pub loss: Option<f64>,
     /// How far above the smallest possible the loss is at most.
     pub gap: Option<f64>,
     /// The rounds that the mechanism has used, where it works in rounds.

@@ -10,6 +10,7 @@ mod limits;
 mod outputs;
 mod own_data;
 mod query;
+mod readme;
 mod refused_problems;
 mod releases;
 mod report;

@@ -75,6 +75,37 @@ fn a_figure_says_that_estimates_were_stopped_only_where_they_were() {
 }
 
 #[test]
+fn an_estimate_that_was_stopped_early_is_marked_everywhere_and_a_quick_run_converges() {
+    let session = Session::new();
+    let estimation = "algorithm = \"accelerated\"\nconstant = \"spectral\"\niterations = 3\n";
+    let quick = "[quick]\ntrials = 1\nalgorithm = \"auto\"\niterations = 300\n";
+    session.file("tiny.toml", CONFIG.replace("iterations = 20\n", estimation) + quick);
+    for (results, option, is_marked) in [("full", None, true), ("quick", Some("--quick"), false)] {
+        let words = ["run", "tiny.toml", "--results", results];
+        let said = session.run(words.into_iter().chain(option)).works();
+        assert_eq!(said.stdout.contains("\u{2020} not converged"), is_marked, "{}", said.stdout);
+        assert_eq!(said.stderr.contains("not converged"), is_marked, "{}", said.stderr);
+        let read = |file: &str| {
+            fs::read_to_string(session.path(&format!("{results}/tiny/{file}"))).unwrap()
+        };
+        for figure in ["figure.svg", "figure-column.svg"] {
+            assert_eq!(read(figure).contains(">\u{2020}</text>"), is_marked, "{figure}");
+            assert!(read(figure).contains("This figure is not for release"), "{figure}");
+        }
+        let summary = read("summary.csv");
+        let mut table = csv::Reader::from_reader(summary.as_bytes());
+        let at = table.headers().unwrap().iter().position(|name| name == "unconverged").unwrap();
+        let counts: Vec<String> = table.records().map(|r| r.unwrap()[at].to_string()).collect();
+        // The noisy marginals as they are have nothing to converge.
+        assert_eq!(counts, ["", if is_marked { "2" } else { "0" }]);
+        session.run(["report", &format!("{results}/tiny")]).works();
+        let html = fs::read_to_string(session.path("report.html")).unwrap();
+        assert_eq!(html.contains("\u{2020} not converged"), is_marked);
+        assert!(html.contains("This page is not for release"));
+    }
+}
+
+#[test]
 fn without_results_there_is_no_page_and_the_old_one_stays() {
     let session = Session::new();
     session.file("report.html", "old");

@@ -223,9 +223,13 @@ pub(super) fn figure(
 pub(super) fn quick(source: &Source, raw: RawChanges, kind: Kind) -> Checked<Changes> {
     let no_data = raw.datasets.as_ref().filter(|_| kind == Kind::Scaling).map(Spanned::span);
     let no_chains = raw.attributes.as_ref().filter(|_| kind != Kind::Scaling).map(Spanned::span);
-    if let Some(place) = no_data.or(no_chains) {
+    let estimates =
+        [raw.algorithm.as_ref().map(Spanned::span), raw.gap.as_ref().map(Spanned::span)];
+    let no_estimates = estimates.into_iter().flatten().find(|_| kind == Kind::Datasets);
+    if let Some(place) = no_data.or(no_chains).or(no_estimates) {
         let message = format!("kind = \"{}\" has no such setting to change", kind.name());
-        let help = "datasets are for kind mechanisms or datasets, attributes for kind scaling";
+        let help = "datasets are for kind mechanisms or datasets, attributes for kind scaling, \
+                    algorithm and gap for kind mechanisms or scaling";
         return Err(source.error(place, message, Some(help)));
     }
     let number = |setting, value: Option<Spanned<u64>>| {
@@ -233,7 +237,9 @@ pub(super) fn quick(source: &Source, raw: RawChanges, kind: Kind) -> Checked<Cha
     };
     Ok(Changes {
         trials: number("trials", raw.trials)?,
+        algorithm: raw.algorithm.map(Spanned::into_inner),
         iterations: number("iterations", raw.iterations)?,
+        gap: raw.gap.map(|gap| values::gap(source, &gap)).transpose()?,
         datasets: raw.datasets.map(|list| values::datasets(source, list)).transpose()?,
         attributes: match &raw.attributes {
             Some(list) => Some(counts(source, "attributes", list, 3..=MAX_ATTRIBUTES)?),

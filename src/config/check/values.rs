@@ -64,6 +64,17 @@ pub(in crate::config) fn positive(
     Err(source.error(value.span(), message, Some(&help)))
 }
 
+/// A certified gap at which estimates may end.
+pub(in crate::config) fn gap(source: &Source, value: &Spanned<f64>) -> Checked<f64> {
+    let number = *value.as_ref();
+    if number >= 0.0 && number.is_finite() {
+        return Ok(number);
+    }
+    let message = format!("gap = {number} is out of range");
+    let help = "gap is a number that is not negative, in units of the loss";
+    Err(source.error(value.span(), message, Some(help)))
+}
+
 /// The privacy budgets.
 pub(super) fn epsilon(source: &Source, written: Spanned<Numbers>) -> Checked<Vec<Spanned<f64>>> {
     let span = written.span();

@@ -111,11 +111,30 @@ fn quick_runs_change_what_they_name() {
     let quick = experiment.clone().changed(&experiment.quick);
     assert_eq!((quick.trials, quick.datasets.len()), (1, 1));
     assert_eq!(quick.estimation.iterations, 100);
-    assert!(quick.mechanisms[0].arms.iter().all(|arm| arm.estimation.iterations == 100));
+    for mechanism in &quick.mechanisms {
+        let of_arms = mechanism.arms.iter().map(|arm| &arm.estimation);
+        for estimation in of_arms.chain([&mechanism.estimation]) {
+            assert_eq!((estimation.iterations, estimation.gap), (100, Some(0.5)));
+            assert_eq!(estimation.algorithm, Algorithm::Auto);
+        }
+    }
+    assert_eq!(quick.mechanisms[0].arms[2].estimation.loss, Loss::L1);
     assert_eq!(quick.epsilon, experiment.epsilon);
     let scaling = parse(SCALING).unwrap();
-    let quick = scaling.clone().changed(&scaling.quick);
-    assert_eq!(quick.scaling.unwrap().attributes, [3]);
+    let quick = scaling.clone().changed(&scaling.quick).scaling.unwrap();
+    assert_eq!(quick.attributes, [3]);
+    assert!(quick.arms.iter().all(|arm| arm.estimation.algorithm == Algorithm::Lbfgs));
+}
+
+#[test]
+fn a_quick_run_keeps_the_settings_of_an_algorithm_that_stays() {
+    let text = EVERYTHING
+        .replace("[quick]\ntrials = 1\nalgorithm = \"auto\"", "[quick]\nalgorithm = \"mirror\"");
+    let experiment = parse(&text).unwrap();
+    let quick = experiment.clone().changed(&experiment.quick);
+    let decreasing = Algorithm::Mirror(Step::Decreasing(Decreasing { decreasing: 0.5 }));
+    assert_eq!(quick.mechanisms[2].arms[1].estimation.algorithm, decreasing);
+    assert_eq!(quick.estimation.algorithm, Algorithm::Mirror(Step::Auto));
 }
 
 #[test]

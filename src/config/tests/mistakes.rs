@@ -201,6 +201,7 @@ fn values_out_of_range_empty_lists_and_repetitions_are_refused() {
             "'A B'",
         ),
         ("[[", "[quick]\ntrials = 0\n[[", "trials = 0 is out of range", "0"),
+        ("[[", "[quick]\ngap = -1\n[[", "gap = -1 is out of range", "-1"),
     ];
     for (piece, replacement, message, marked) in cases {
         let [found, _, place, _] = complaint(&with(piece, replacement));
@@ -303,6 +304,18 @@ fn settings_that_exclude_each_other_are_refused() {
     for (piece, replacement, message, marked) in cases {
         let [found, _, place, _] = complaint(&with(piece, replacement));
         assert_eq!((found.as_str(), place.as_str()), (message, marked));
+    }
+}
+
+#[test]
+fn a_table_of_data_has_no_estimates_for_a_quick_run_to_change() {
+    for (setting, marked) in [("algorithm = 'auto'", "'auto'"), ("gap = 1", "1")] {
+        let text =
+            format!("name = 'd'\nkind = 'datasets'\ndatasets = ['adult']\n[quick]\n{setting}\n");
+        let [message, _, place, help] = complaint(&text);
+        assert_eq!(message, "kind = \"datasets\" has no such setting to change");
+        assert_eq!(place, marked);
+        assert!(help.contains("algorithm and gap for kind mechanisms or scaling"), "{help}");
     }
 }
 

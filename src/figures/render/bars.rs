@@ -51,10 +51,21 @@ pub(super) fn draw(
             let place = places.partition_point(|&series| series < bar.series);
             let slot = Frame { left: left + width * place as f64, width, ..frame };
             one(scene, bar, series.colour, y, slot);
+            if bar.unconverged > 0 {
+                mark(scene, bar, y, slot);
+            }
             let whose = [panel.title.as_str(), &category.label, &series.name];
-            scene.reading(slot, reading::outcome(&whose, &panel.y.label, &bar.outcome));
+            scene.reading(slot, reading::bar(&whose, &panel.y.label, bar));
         }
     }
+}
+
+/// Marks a bar as not converged, over its whisker or the symbol of a value that is off the axis.
+fn mark(scene: &mut Scene, bar: &Bar, y: &Stretch, slot: Frame) {
+    let Some(spread) = bar.outcome.spread() else { return };
+    let height = y.fraction(spread.max).map_or(symbols::ZERO_HEIGHT, |top| top * slot.height);
+    let tip = at(slot.left + slot.width / 2.0, slot.bottom() - height);
+    symbols::unconverged(scene, tip, slot);
 }
 
 /// Draws one bar into its slot, which is as high as the plot.

@@ -15,6 +15,8 @@ const END_LEADING: f64 = 13.0;
 const END_ROOM: (f64, f64) = (250.0, 0.6);
 /// Lines with more points have no markers at them.
 const MOST_MARKERS: usize = 25;
+/// From a point to the mark of an estimate that has not converged.
+const MARK_DISTANCE: f64 = 3.0;
 /// The side of the area around a point that tells its value.
 const READING: f64 = 14.0;
 
@@ -98,7 +100,13 @@ pub(super) fn draw(
             };
             let place = format!("{} {}", horizontal.label, number(point.x, 6));
             let whose = [panel.title.as_str(), name, place.trim()];
-            scene.reading(area, reading::value(&whose, &panel.y.label, &spread));
+            scene.reading(area, reading::value(&whose, &panel.y.label, &spread, point.unconverged));
+        }
+    }
+    for point in lines.iter().flat_map(|line| &line.points).filter(|point| point.unconverged > 0) {
+        if let (Some(across), Some(spread)) = (plot.across(point), point.y) {
+            let over = at(across, plot.height(spread.median) - MARK_DISTANCE);
+            symbols::unconverged(scene, over, frame);
         }
     }
     for line in lines {

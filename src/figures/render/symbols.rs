@@ -1,10 +1,16 @@
 use super::super::chart::Series;
 use super::super::palette::Colour;
-use super::scene::{At, Pen, Scene, WHITE, at, pen};
+use super::font;
+use super::scene::{Anchor, At, Frame, INK, Pen, Scene, Text, WHITE, at, pen, text};
+use crate::results::UNCONVERGED_MARK;
 
 /// Solid, dashed, dotted, dash and dot.
 const DASHES: [&[f64]; 4] = [&[], &[6.0, 3.0], &[2.0, 2.5], &[7.0, 2.5, 2.0, 2.5]];
 const RADIUS: f64 = 3.4;
+/// How far the symbol of a value off the axis reaches into the plot.
+pub(super) const ZERO_HEIGHT: f64 = 7.5;
+/// The size of the letter that marks estimates which have not converged.
+const DAGGER: f64 = 11.0;
 
 /// What a series' lines are drawn with.
 pub(super) fn line_pen(series: &Series) -> Pen {
@@ -30,7 +36,8 @@ pub(super) fn point(scene: &mut Scene, place: At, series: &Series) {
 /// `place` is where the axis ends.
 pub(super) fn zero(scene: &mut Scene, place: At, colour: Colour) {
     let At { x, y } = place;
-    let (left, right, tip) = (at(x - 3.6, y - 7.5), at(x + 3.6, y - 7.5), at(x, y - 1.5));
+    let top = y - ZERO_HEIGHT;
+    let (left, right, tip) = (at(x - 3.6, top), at(x + 3.6, top), at(x, y - 1.5));
     scene.area(vec![left, right, tip], WHITE, 1.0);
     scene.polyline(vec![left, right, tip, left], pen(colour, 1.3));
 }
@@ -41,6 +48,13 @@ pub(super) fn cross(scene: &mut Scene, place: At, colour: Colour) {
     let r = 3.0;
     scene.line(at(x - r, y - r), at(x + r, y + r), pen(colour, 1.5));
     scene.line(at(x - r, y + r), at(x + r, y - r), pen(colour, 1.5));
+}
+
+/// A dagger over `place`, or as high as the plot allows: an estimate that has not converged.
+pub(super) fn unconverged(scene: &mut Scene, place: At, plot: Frame) {
+    let baseline = (place.y - 3.0).max(plot.top + DAGGER * font::CAPITAL);
+    let mark = text(at(place.x, baseline), UNCONVERGED_MARK, DAGGER);
+    scene.text(Text { anchor: Anchor::Middle, colour: INK, halo: true, ..mark });
 }
 
 /// A vertical whisker with caps of this width.

@@ -37,6 +37,7 @@ pub(crate) fn trial(
         measurement_error: None,
         l1_loss: None,
         l2_loss: None,
+        loss: None,
         gap: None,
         rounds: None,
         round_limit: None,

@@ -1,8 +1,10 @@
 //! What is left out of a picture is said under it.
 
 use super::building::{chart, names};
-use super::made_up::{ended, figure_3, figure_3_trials, five, trial, with_sizes};
-use crate::figures::Content;
+use super::made_up::{
+    ended, figure_2a, figure_2b, figure_3, figure_3_trials, five, trial, with_sizes,
+};
+use crate::figures::{Chart, Content, Panel, Size, svg};
 use crate::results::{Status, TraceRecord, TrialRecord};
 
 #[test]
@@ -25,6 +27,83 @@ fn traces_of_trials_that_are_not_done_are_left_out() {
             "Not in the medians: PGM, minimising L1 loss: 1 of 3 trials ran out of time.",
         ]
     );
+}
+
+/// The same trial as an estimate that ended this far from the smallest possible loss.
+fn certified(row: TrialRecord, share: f64) -> TrialRecord {
+    TrialRecord { loss: Some(1000.0), gap: Some(1000.0 * share), ..row }
+}
+
+/// For each bar or point, how many of its estimates have not converged.
+fn unconverged(chart: &Chart) -> Vec<usize> {
+    let of_panel = |panel: &Panel| -> Vec<usize> {
+        match &panel.content {
+            Content::Bars { categories, .. } => {
+                categories.iter().flat_map(|c| &c.bars).map(|bar| bar.unconverged).collect()
+            }
+            Content::Lines { lines, .. } => {
+                lines.iter().flat_map(|l| &l.points).map(|point| point.unconverged).collect()
+            }
+        }
+    };
+    chart.panels.iter().flat_map(of_panel).collect()
+}
+
+const NOTE: &str = "\u{2020} not converged: the loss is not certified to be within 1 % of the \
+                    smallest possible one, so that more iterations may change the estimate.";
+
+#[test]
+fn bars_of_estimates_that_have_not_converged_are_marked_and_the_mark_is_explained() {
+    let mut rows = five("adult", "hdmm", "lls", 0.3);
+    let near = five("adult", "hdmm", "mw", 0.2).into_iter().map(|row| certified(row, 0.001));
+    rows.extend(near);
+    let far = five("adult", "hdmm", "pgm", 0.1).into_iter().enumerate();
+    rows.extend(far.map(|(i, row)| certified(row, if i < 2 { 0.5 } else { 0.001 })));
+    for kind in ["bars", "cases"] {
+        let chart = chart(kind, &rows, &[]);
+        assert_eq!(unconverged(&chart), [0, 0, 2], "{kind}");
+        assert_eq!(chart.notes, [NOTE], "{kind}");
+        for width in [640.0, 317.0] {
+            let svg = svg(&chart, Size::of_width(&chart, width));
+            assert_eq!(svg.matches(">\u{2020}</text>").count(), 1, "{kind}");
+            assert!(svg.contains("(5 trials, 2 of them not converged)"), "{kind}");
+        }
+    }
+    rows.retain(|row| row.arm != "pgm");
+    let chart = chart("bars", &rows, &[]);
+    assert!(chart.notes.is_empty() && !svg(&chart, Size::natural(&chart)).contains('\u{2020}'));
+}
+
+#[test]
+fn points_and_ends_of_traces_are_marked_where_estimates_have_not_converged() {
+    let far_at = |epsilon: f64| if epsilon == 10.0 { 0.5 } else { 0.001 };
+    let rows: Vec<TrialRecord> = figure_2a()
+        .into_iter()
+        .map(|row| if row.arm == "pgm" { certified(row.clone(), far_at(row.epsilon)) } else { row })
+        .collect();
+    let lines = chart("epsilon", &rows, &[]);
+    assert_eq!(unconverged(&lines), [0, 0, 0, 0, 0, 0, 0, 0, 0, 5]);
+    assert!(lines.notes.contains(&NOTE.to_string()), "{:?}", lines.notes);
+    assert_eq!(svg(&lines, Size::natural(&lines)).matches(">\u{2020}</text>").count(), 1);
+
+    let trials: Vec<TrialRecord> =
+        figure_3_trials().into_iter().map(|row| certified(row, 0.5)).collect();
+    let traces = chart("traces", &trials, &figure_3());
+    for panel in &traces.panels {
+        let Content::Lines { lines, .. } = &panel.content else { panic!("no lines") };
+        for line in lines {
+            let (last, before) = line.points.split_last().unwrap();
+            assert!(last.unconverged > 0 && before.iter().all(|point| point.unconverged == 0));
+        }
+    }
+    assert!(traces.notes.contains(&NOTE.to_string()), "{:?}", traces.notes);
+}
+
+#[test]
+fn the_time_of_an_iteration_is_not_marked() {
+    let rows: Vec<TrialRecord> = figure_2b().into_iter().map(|row| certified(row, 0.5)).collect();
+    let chart = chart("scaling", &rows, &[]);
+    assert!(unconverged(&chart).iter().all(|&count| count == 0) && chart.notes.is_empty());
 }
 
 #[test]

@@ -31,7 +31,8 @@ fn spread(median: f64) -> Spread {
 /// A chart with one panel of lines through these values.
 fn lines(values: &[&[f64]], scale: Scale) -> Chart {
     let axis = |label: &str| Axis { label: label.into(), scale, ticks: Vec::new() };
-    let point = |(i, &y): (usize, &f64)| Point { x: i as f64 + 1.0, y: Some(spread(y)) };
+    let point =
+        |(i, &y): (usize, &f64)| Point { x: i as f64 + 1.0, y: Some(spread(y)), unconverged: 0 };
     let line = |(series, values): (usize, &&[f64])| Line {
         series,
         points: values.iter().enumerate().map(point).collect(),
@@ -53,7 +54,11 @@ fn lines(values: &[&[f64]], scale: Scale) -> Chart {
 
 /// A chart with panels of bars with these outcomes, one series each.
 fn bars(outcomes: &[Outcome], panels: usize, scale: Scale) -> Chart {
-    let bar = |(series, outcome): (usize, &Outcome)| Bar { series, outcome: outcome.clone() };
+    let bar = |(series, outcome): (usize, &Outcome)| Bar {
+        series,
+        outcome: outcome.clone(),
+        unconverged: 0,
+    };
     let category = |name: &str| Category {
         label: name.into(),
         bars: outcomes.iter().enumerate().map(bar).collect(),
@@ -234,6 +239,30 @@ fn titles_that_are_longer_than_their_panel_go_on_in_another_line() {
         lines.sort_by(|a, b| a.0.total_cmp(&b.0));
         let beside = |pair: &[(f64, f64)]| pair[0].0 == pair[1].0 || pair[0].1 < pair[1].0;
         assert!(lines.windows(2).all(beside), "titles side by side overlap: {lines:?}");
+    }
+}
+
+#[test]
+fn marks_stay_inside_of_the_plot() {
+    let mut values = bars(
+        &[Outcome::Value(spread(0.0)), Outcome::Value(spread(1e6)), Outcome::Missing],
+        1,
+        Scale::Log,
+    );
+    for panel in &mut values.panels {
+        let Content::Bars { categories, .. } = &mut panel.content else { panic!("no bars") };
+        for bar in categories.iter_mut().flat_map(|category| &mut category.bars) {
+            bar.unconverged = 3;
+        }
+    }
+    let mut curves = lines(&[&[1.0, 1e6, 0.0]], Scale::Log);
+    let Content::Lines { lines, .. } = &mut curves.panels[0].content else { panic!("no lines") };
+    lines[0].points.iter_mut().for_each(|point| point.unconverged = 1);
+    // Where there is no value there is nothing to mark.
+    for (chart, marks) in [(values, 2 * 2), (curves, 3)] {
+        check(&chart);
+        let drawn = svg(&chart, Size::natural(&chart));
+        assert_eq!(drawn.matches(">\u{2020}</text>").count(), marks);
     }
 }
 

@@ -9,6 +9,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::convergence::{UNCONVERGED_MARK, unconverged};
 use super::metric::Metric;
 use super::record::{Status, TrialRecord};
 use super::statistics::{PairedRatio, Spread};
@@ -97,6 +98,9 @@ pub struct Group {
     pub delta: f64,
     /// How the trials ended.
     pub endings: Endings,
+    /// How many of those that ended with an estimate have not converged. None where estimates come
+    /// without a certificate, and in summaries of earlier versions.
+    pub unconverged: Option<usize>,
     /// The numbers of those that ended with an estimate, in the order of the columns.
     spreads: [Option<Spread>; METRICS.len()],
     /// The most bytes that any trial held or would have needed.
@@ -130,12 +134,14 @@ impl Group {
             epsilon: first.epsilon,
             delta: first.delta,
             endings: Endings::default(),
+            unconverged: None,
             spreads: [None; METRICS.len()],
             peak_bytes: None,
             ratio: None,
         };
         let own: Vec<_> = rows.iter().filter(|row| group.contains(row)).collect();
         group.endings = Endings::of(own.iter().copied());
+        group.unconverged = unconverged(own.iter().copied());
         group.spreads =
             METRICS.map(|metric| Spread::of(own.iter().filter_map(|row| metric.of(row))));
         group.peak_bytes = own.iter().filter_map(|row| row.peak_bytes).reduce(f64::max);
@@ -146,6 +152,11 @@ impl Group {
             group.ratio = PairedRatio::of(Metric::WorkloadError.paired_ratios(&own, &reference));
         }
         group
+    }
+
+    /// The mark next to its numbers where some of its estimates have not converged.
+    pub fn mark(&self) -> Option<&'static str> {
+        self.unconverged.is_some_and(|count| count > 0).then_some(UNCONVERGED_MARK)
     }
 
     /// The numbers of a metric, for those of workload error, measurement error and seconds.
@@ -202,6 +213,7 @@ fn header() -> Vec<String> {
         .map(|part| format!("ratio_to_{REFERENCE_ARM}_{part}"));
     let mut names: Vec<String> = group.map(String::from).into();
     names.extend(endings);
+    names.push("unconverged".into());
     names.extend(METRICS.into_iter().flat_map(of_metric));
     names.push("peak_bytes".into());
     names.extend(ratio);
@@ -221,6 +233,7 @@ fn record(group: &Group) -> Vec<String> {
         group.delta.to_string(),
     ];
     values.extend(group.endings.counts().map(|(_, count)| count.to_string()));
+    values.push(group.unconverged.map_or_else(String::new, |count| count.to_string()));
     for spread in &group.spreads {
         let parts = spread.map(|spread| [spread.median, spread.min, spread.max]);
         values.extend((0..3).map(|part| text(parts.map(|parts| parts[part]))));

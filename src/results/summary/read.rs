@@ -21,6 +21,8 @@ struct Row {
     infeasible: usize,
     timeout: usize,
     failed: usize,
+    #[serde(default)]
+    unconverged: Option<usize>,
     workload_error_median: Option<f64>,
     workload_error_min: Option<f64>,
     workload_error_max: Option<f64>,
@@ -138,6 +140,7 @@ impl Row {
                 timeout: self.timeout,
                 failed: self.failed,
             },
+            unconverged: self.unconverged,
             spreads,
             peak_bytes: self.peak_bytes,
             ratio,

@@ -1,3 +1,4 @@
+use super::super::convergence::unconverged_note;
 use super::super::metric::Metric;
 use super::super::statistics::{Interval, Spread};
 use super::super::text_table::{TextTable, number};
@@ -5,7 +6,8 @@ use super::{Group, REFERENCE_ARM, Summary};
 use private_pgm::numeric::bytes::Bytes;
 
 impl Summary {
-    /// The table of this number for a terminal, a block for each mechanism. Stand-ins have a star.
+    /// The table of this number for a terminal, a block for each mechanism. Stand-ins have a star,
+    /// and numbers of estimates that have not converged a dagger.
     pub fn table(&self, metric: Metric) -> String {
         let mut mechanisms: Vec<&str> = Vec::new();
         for group in &self.groups {
@@ -23,6 +25,9 @@ impl Summary {
                  {:.1} %\n",
                 100.0 * coverage
             );
+        }
+        if self.groups.iter().any(|group| mark(group, metric).is_some()) {
+            text += &format!("\n{}\n", unconverged_note());
         }
         if self.groups.iter().any(|group| group.standin) {
             text += "\n* made-up records stand in for data that is not here\n";
@@ -63,7 +68,11 @@ impl Summary {
                 group.case.clone(),
                 if has_epsilons { group.epsilon.to_string() } else { String::new() },
                 group.arm.clone(),
-                error.map_or_else(|| no_error(group), |error| number(error.median)),
+                match (error, mark(group, metric)) {
+                    (None, _) => no_error(group),
+                    (Some(error), None) => number(error.median),
+                    (Some(error), Some(mark)) => format!("{} {mark}", number(error.median)),
+                },
                 text(error, |error| format!("{} to {}", number(error.min), number(error.max))),
                 if metric == Metric::WorkloadError {
                     self.comparisons(group)
@@ -96,6 +105,11 @@ impl Summary {
         });
         texts.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The mark next to this number.
+fn mark(group: &Group, metric: Metric) -> Option<&'static str> {
+    group.mark().filter(|_| metric.is_about_the_estimate())
 }
 
 /// What an arm without an estimate has to say in place of its error.

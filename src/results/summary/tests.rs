@@ -81,18 +81,49 @@ fn datasets_sizes_budgets_and_mechanisms_are_kept_apart() {
     assert_eq!(summary.groups.iter().filter(|group| group.ratio.is_some()).count(), 1);
 }
 
+/// A row whose loss is certified to be within this share of the smallest possible one.
+fn certified(arm: &str, trial: usize, share: f64) -> TrialRecord {
+    let (loss, gap) = (Some(1000.0), Some(1000.0 * share));
+    TrialRecord { loss, gap, ..row("adult", arm, trial, 0.25) }
+}
+
+#[test]
+fn estimates_that_have_not_converged_are_counted_and_marked() {
+    let rows: Vec<TrialRecord> = [
+        certified("pgm", 0, 0.001),
+        certified("pgm", 1, 0.5),
+        certified("mw", 0, 0.001),
+        row("adult", "lls", 0, 0.25),
+    ]
+    .into();
+    let summary = Summary::of(&rows);
+    let counts: Vec<_> = summary.groups.iter().map(|group| group.unconverged).collect();
+    assert_eq!(counts, [Some(1), Some(0), None]);
+    let table = summary.table(Metric::WorkloadError);
+    assert_eq!(table.matches("0.2500 \u{2020}").count(), 1, "{table}");
+    assert!(table.contains("\u{2020} not converged: the loss is not certified"), "{table}");
+    // How long an iteration takes does not depend on how far it leads.
+    assert!(!summary.table(Metric::EstimateSeconds).contains('\u{2020}'));
+    let all_near = summary.groups.into_iter().filter(|group| group.unconverged != Some(1));
+    let table = Summary { groups: all_near.collect() }.table(Metric::WorkloadError);
+    assert!(!table.contains('\u{2020}'), "{table}");
+}
+
 #[test]
 fn the_csv_has_a_line_for_each_arm() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("summary.csv");
-    Summary::of(&rows()).write_csv(&path).unwrap();
+    let mut rows = rows();
+    rows.push(certified("mw", 0, 0.5));
+    Summary::of(&rows).write_csv(&path).unwrap();
     let mut reader = csv::Reader::from_path(&path).unwrap();
     let names = reader.headers().unwrap().clone();
     let records: Vec<_> = reader.records().map(Result::unwrap).collect();
     let get = |arm: usize, name: &str| {
         records[arm][names.iter().position(|found| found == name).unwrap()].to_string()
     };
-    assert_eq!(records.len(), 3);
+    assert_eq!(records.len(), 4);
+    assert_eq!((get(1, "unconverged"), get(3, "unconverged")), (String::new(), "1".into()));
     assert_eq!(get(0, "infeasible"), "5");
     assert_eq!(get(0, "peak_bytes"), "384000000000");
     assert_eq!(get(0, "workload_error_median"), "");
@@ -110,7 +141,9 @@ fn the_csv_has_a_line_for_each_arm() {
 fn a_summary_is_read_as_it_was_written_but_for_the_intervals_of_medians() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("summary.csv");
-    let mut written = Summary::of(&rows());
+    let mut rows = rows();
+    rows.push(certified("mw", 0, 0.5));
+    let mut written = Summary::of(&rows);
     written.write_csv(&path).unwrap();
     for spread in written.groups.iter_mut().flat_map(|group| group.spreads.iter_mut().flatten()) {
         spread.interval = None;

@@ -73,6 +73,8 @@ pub struct Estimated {
 pub struct Diagnostics {
     /// The sum of |r| over the measured answers and half the sum of r^2.
     pub l1_l2: Option<(f64, f64)>,
+    /// The loss that was minimised, where a certificate of it could be given.
+    pub loss: Option<f64>,
     /// How far above the smallest possible the loss is at most.
     pub gap: Option<f64>,
     /// Iterations.

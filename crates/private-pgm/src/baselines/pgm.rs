@@ -27,6 +27,7 @@ impl Estimator for Pgm {
         let answers = Box::new(fit.model.calibrate()?);
         let diagnostics = Diagnostics {
             l1_l2: fit.l1_l2,
+            loss: Some(fit.loss),
             gap: fit.gap,
             iterations: Some(fit.iterations),
             seconds_per_iteration: Some(fit.seconds_per_iteration),

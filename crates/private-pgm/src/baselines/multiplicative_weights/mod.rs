@@ -132,6 +132,7 @@ impl Estimator for MultiplicativeWeights {
             model: None,
             diagnostics: Diagnostics {
                 l1_l2: Some(loss.l1_and_l2(&outcome.iterate.marginals)),
+                loss: Some(outcome.loss),
                 gap: outcome.gap,
                 iterations: Some(outcome.iterations),
                 seconds_per_iteration: Some(seconds / outcome.iterations.max(1) as f64),
