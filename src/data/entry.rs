@@ -11,69 +11,64 @@ use super::{DataError, Dataset, generate};
 
 pub(super) const SCHEMA: &str = "schema.toml";
 pub(super) const IMPORTED: &str = "imported";
-/// Beside the schema, in the same form as an import.
+/// Next to the schema, in the same format as an import.
 const STAND_IN: &str = "stand-in";
 
-/// A dataset of the registry: its schema, and where its data is.
+/// A dataset of the registry.
 #[derive(Debug)]
 pub struct Entry {
     schema: Schema,
     schema_text: String,
     home: Home,
     imported: PathBuf,
-    /// The file of a user's own schema, which has no name under which data could be imported.
+    /// The schema of a user, which has no name under which data could be imported.
     own_schema: Option<PathBuf>,
 }
 
-/// Where the files of a dataset are.
 #[derive(Debug)]
 enum Home {
     Folder(PathBuf),
     Binary(&'static Shipped),
 }
 
-/// Whether the records of a dataset can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// From files beside the schema, or from the binary.
+    /// In files next to the schema, or in the binary.
     Here,
-    /// From an import.
     Imported,
-    /// Made-up ones, until its files are imported.
+    /// A stand-in is used until the files are imported.
     StandIn,
-    /// Not before its files are imported.
+    /// Records are not available until the files are imported.
     NotImported,
 }
 
 /// What an import did.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// Where the records are stored.
     pub folder: PathBuf,
-    /// What is stored there.
     pub manifest: Manifest,
-    /// Whether the records are those that the schema expects; `false` means another edition of
-    /// the data, `None` that the schema does not say.
+    /// Whether the records have the fingerprint of the schema. `false` means another edition of the
+    /// data; `None` means that the schema has no fingerprint.
     pub as_expected: Option<bool>,
 }
 
 impl Entry {
-    /// The dataset whose schema is this file.
+    /// `path` is a schema.
     pub(super) fn from_file(path: &Path) -> Result<Self, DataError> {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let imported = folder.join(IMPORTED);
         Self::new(Source::open(path)?, Home::Folder(folder), imported)
     }
 
-    /// The dataset whose schema is this file, and which only its path leads to unless it has the
-    /// name of one that ships.
+    /// `path` is a schema. Unless the dataset has the name of one that ships, it is known by its path
+    /// only.
     pub(super) fn from_path(path: &Path) -> Result<Self, DataError> {
         let entry = Self::from_file(path)?;
         let ships = SHIPPED.iter().any(|shipped| shipped.name == entry.schema.name);
         Ok(Self { own_schema: (!ships).then(|| path.to_path_buf()), ..entry })
     }
 
-    /// A dataset inside the binary; `imported` is where its imports go.
+    /// Imports are stored in `imported`.
     pub(super) fn from_binary(
         shipped: &'static Shipped,
         imported: PathBuf,
@@ -95,12 +90,10 @@ impl Entry {
         }
     }
 
-    /// The schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// Whether the records can be had.
     pub fn availability(&self) -> Availability {
         if self.schema.table.files.iter().all(|file| self.home.has(&file.name)) {
             Availability::Here
@@ -115,7 +108,7 @@ impl Entry {
         }
     }
 
-    /// The records: from the files of the schema, else from an import, else those of a stand-in.
+    /// The records of the files of the schema, else of an import, else of a stand-in.
     pub fn load(&self) -> Result<Dataset, DataError> {
         let files = &self.schema.table.files;
         match self.availability() {
@@ -138,7 +131,7 @@ impl Entry {
         }
     }
 
-    /// What to say where there are no records, not even made-up ones.
+    /// The error if there are no records and no stand-in.
     fn not_here(&self) -> DataError {
         let files = || self.schema.table.files.iter().map(|file| file.name.clone());
         let missing = files().find(|file| !self.home.has(file));
@@ -155,8 +148,8 @@ impl Entry {
         }
     }
 
-    /// The records of `files`, which stand for the files of the schema in their order; they may
-    /// have other names and be compressed.
+    /// The records of `files`, which correspond to the files of the schema in order. They may have
+    /// other names and be compressed.
     pub fn load_files(&self, files: &[PathBuf]) -> Result<Dataset, DataError> {
         let (expected, found) = (self.schema.table.files.len(), files.len());
         if expected != found {
@@ -188,7 +181,6 @@ impl Entry {
         Ok(folder)
     }
 
-    /// Loads the records and describes them.
     pub fn describe(&self) -> Result<Description, DataError> {
         Ok(Description::new(&self.schema, &self.load()?))
     }
