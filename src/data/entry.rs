@@ -60,8 +60,8 @@ impl Entry {
         Self::new(Source::open(path)?, Home::Folder(folder), imported)
     }
 
-    /// `path` is a schema. Unless the dataset has the name of one that ships, it is known by its path
-    /// only.
+    /// `path` is a schema. Unless the dataset has the name of one that ships, it is known by its
+    /// path only.
     pub(super) fn from_path(path: &Path) -> Result<Self, DataError> {
         let entry = Self::from_file(path)?;
         let ships = SHIPPED.iter().any(|shipped| shipped.name == entry.schema.name);

@@ -89,7 +89,8 @@ pub enum DataError {
         found: usize,
     },
     #[error(
-        "{file}, line {line}: '{text}' is not a number of records; expected a whole number, at least 0"
+        "{file}, line {line}: '{text}' is not a number of records; expected a whole number, \
+         at least 0"
     )]
     NotACount { file: String, line: u64, text: String },
     #[error("{file}: {found} counts, where the attributes of the schema have {expected} cells")]
@@ -102,8 +103,8 @@ pub enum DataError {
     #[error("{file}: {problem}; import '{name}' again")]
     Stored { name: String, file: String, problem: String },
     #[error(
-        "{file}, line {line}: {problem}; a schema can be drafted from a file whose first line names \
-         the columns"
+        "{file}, line {line}: {problem}; a schema can be drafted from a file whose first line \
+         names the columns"
     )]
     Header { file: String, line: u64, problem: String },
 }

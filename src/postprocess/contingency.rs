@@ -28,8 +28,8 @@ pub enum PublicError {
     )]
     Count { attributes: Vec<String>, count: f64 },
     #[error(
-        "the public marginals on {first:?} and on {second:?} contradict each other: a count of their \
-         common marginal is {found} by the first and {other} by the second"
+        "the public marginals on {first:?} and on {second:?} contradict each other: a count of \
+         their common marginal is {found} by the first and {other} by the second"
     )]
     Contradiction {
         first: Vec<String>,

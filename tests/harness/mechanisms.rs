@@ -1,4 +1,4 @@
-//! What every mechanism promises, whichever it is.
+//! Properties of every mechanism.
 
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ fn titanic() -> (Dataset, Workload) {
     let entry = Registry::new("no such folder").entry("titanic").unwrap();
     let asked = entry.schema().workload.clone().unwrap();
     let data = entry.load().unwrap();
-    // A few triples: every mechanism must work, not all of the paper's workload.
+    // A few triples, so that the test is fast.
     let workload = Workload::marginals(data.domain(), &asked.triples[..4], &asked.prefix).unwrap();
     (data, workload)
 }
@@ -67,14 +67,14 @@ fn try_release(
 }
 
 #[test]
-fn no_mechanism_goes_on_when_its_time_is_over() {
+fn every_mechanism_stops_at_its_deadline() {
     for spec in MECHANISMS {
         let (ended, _) = try_release(spec, 0, Noise::Exact, Some(Instant::now()));
         assert!(matches!(ended, Err(MechanismError::Timeout)), "{}", spec.name);
     }
 }
 
-/// All numbers that were published, and all draws.
+/// All published numbers and all draws.
 fn bytes((release, ledger): &(Release, Ledger)) -> String {
     let mut lines = Vec::new();
     ledger.write_json_lines(&mut lines).unwrap();
@@ -86,7 +86,7 @@ fn bytes((release, ledger): &(Release, Ledger)) -> String {
 }
 
 #[test]
-fn the_ledger_of_every_mechanism_keeps_the_budget_and_names_its_randomness() {
+fn the_ledger_of_every_mechanism_verifies_and_names_its_randomness() {
     for spec in MECHANISMS {
         let (_, ledger) = release(spec, 0, Noise::Exact);
         let mut lines = Vec::new();
@@ -98,7 +98,7 @@ fn the_ledger_of_every_mechanism_keeps_the_budget_and_names_its_randomness() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_release_and_another_one_another() {
+fn the_same_seed_gives_the_same_release_and_another_seed_another_one() {
     for spec in MECHANISMS {
         let first = release(spec, 0, Noise::Exact);
         assert_eq!(bytes(&first), bytes(&release(spec, 0, Noise::Exact)), "{}", spec.name);
@@ -110,7 +110,7 @@ fn the_same_seed_gives_the_same_release_and_another_one_another() {
 }
 
 #[test]
-fn every_listed_parameter_has_the_default_that_is_listed_and_others_are_refused() {
+fn listed_defaults_are_accepted_and_unknown_parameters_are_refused() {
     for spec in MECHANISMS {
         for parameter in spec.parameters {
             let text = format!("{} = {}", parameter.name, parameter.default);
@@ -133,7 +133,7 @@ fn pure_mechanisms_spend_all_of_epsilon_and_no_delta() {
         let (_, ledger) = release(spec, 0, Noise::Exact);
         let spent = ledger.verify(guarantee(spec, 1.0)).unwrap();
         let Some(Guarantee::Pure { epsilon }) = spent else { panic!("{}: {spent:?}", spec.name) };
-        // It may stop before all rounds that the budget is laid out for, and draws no others.
+        // PMW may stop before its last round.
         if spec.name == "pmw" {
             continue;
         }

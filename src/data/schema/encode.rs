@@ -17,8 +17,8 @@ pub(in crate::data) struct Encoded {
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum CellProblem {
     #[error(
-        "the value is missing, but the schema requires one; write missing = \"code\" to give missing \
-         values a code, or missing = \"drop\" to drop the record"
+        "the value is missing, but the schema requires one; write missing = \"code\" to give \
+         missing values a code, or missing = \"drop\" to drop the record"
     )]
     Missing,
     #[error("'{0}' is not a number")]
@@ -33,7 +33,8 @@ pub enum CellProblem {
         listed: String,
     },
     #[error(
-        "not UTF-8 text; if the file is in Latin-1, write encoding = \"utf-8-or-latin-1\" under [table]"
+        "not UTF-8 text; if the file is in Latin-1, write encoding = \"utf-8-or-latin-1\" under \
+         [table]"
     )]
     NotUtf8,
 }
@@ -231,7 +232,8 @@ mod tests {
             } else {
                 low + share * length
             };
-            let scan = (0..bins).rev().find(|&b| left_edge(low, end, bins, b) <= value).unwrap_or(0);
+            let is_before = |&bin: &u32| left_edge(low, end, bins, bin) <= value;
+            let scan = (0..bins).rev().find(is_before).unwrap_or(0);
             prop_assert_eq!(bin(low, end, bins, value), scan);
         }
 

@@ -74,8 +74,8 @@ pub enum TableForm {
     /// A line is a record.
     #[default]
     Records,
-    /// A line is the number of records in a cell of the table over all attributes, the last of which
-    /// varies fastest: a contingency table, or a histogram.
+    /// A line is the number of records in a cell of the table over all attributes, the last of
+    /// which varies fastest: a contingency table, or a histogram.
     Counts,
 }
 
@@ -102,8 +102,8 @@ pub struct Expected {
     pub fingerprint: Option<String>,
 }
 
-/// A workload of three-way marginals with prefix sums over some attributes (ICML 2019, section 6: 15
-/// triples per dataset).
+/// A workload of three-way marginals with prefix sums over some attributes (ICML 2019, section 6:
+/// 15 triples per dataset).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TripleWorkload {
     /// In the order of the schema.

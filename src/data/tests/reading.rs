@@ -87,7 +87,8 @@ fn latin_1_is_read_where_the_schema_allows_it() {
     let refused = read(&schema(""), content).unwrap_err();
     assert!(matches!(
         refused,
-        DataError::Cell { line: 2, ref column, problem: CellProblem::NotUtf8, .. } if column == "city"
+        DataError::Cell { line: 2, ref column, problem: CellProblem::NotUtf8, .. }
+            if column == "city"
     ));
 }
 

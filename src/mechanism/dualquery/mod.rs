@@ -71,7 +71,8 @@ use synthetic_records::SyntheticRecords;
 pub(super) static DUALQUERY: MechanismSpec = MechanismSpec {
     name: "dualquery",
     title: "DualQuery",
-    summary: "synthetic records, each chosen to answer queries that the earlier ones answer wrongly",
+    summary: "synthetic records, each chosen to answer queries that the earlier ones answer \
+              wrongly",
     reference: "Gaboardi, Gallego Arias, Hsu, Roth, Wu, ICML 2014",
     guarantee: GuaranteeKind::Approximate,
     own_estimator: "the synthetic records",
@@ -89,13 +90,14 @@ pub(super) static DUALQUERY: MechanismSpec = MechanismSpec {
         Parameter {
             name: "counting",
             default: "\"largest\"",
-            meaning: "privacy cost of a draw: that of the largest one (\"largest\", as in the paper), or its \
-                      own (\"each\")",
+            meaning: "privacy cost of a draw: that of the largest one (\"largest\", as in the \
+                      paper), or its own (\"each\")",
         },
         Parameter {
             name: "ties",
             default: "\"random\"",
-            meaning: "choice among several best records: uniform (\"random\"), or the \"first\" by values",
+            meaning: "choice among several best records: uniform (\"random\"), or the \"first\" \
+                      by values",
         },
     ],
     build: |table| Ok(Box::new(DualQuery::checked(parse(table)?)?)),

@@ -58,7 +58,8 @@ proptest! {
         let mut gradient = vec![0.0; p * n];
         let value = objective.evaluate(&b, &mut gradient);
         let expected = error_by_definition(&factor, n, &Matrix::new(p, n, b.clone()));
-        prop_assert!((value - expected).abs() <= 1e-10 * expected.max(1.0), "{} {}", value, expected);
+        let tolerance = 1e-10 * expected.max(1.0);
+        prop_assert!((value - expected).abs() <= tolerance, "{} {}", value, expected);
         let scale = gradient.iter().fold(1.0f64, |scale, g| scale.max(g.abs()));
         for i in 0..p * n {
             let mut at = |move_by: f64| {

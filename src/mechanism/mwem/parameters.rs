@@ -18,8 +18,8 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "max_cells",
         default: "1000000",
-        meaning: "With whole marginals: the most cells of their junction tree. Marginals that would \
-                  make it larger are not selected.",
+        meaning: "With whole marginals: the most cells of their junction tree. Marginals that \
+                  would make it larger are not selected.",
     },
 ];
 

@@ -46,7 +46,7 @@ impl Measure {
     /// | neighbours | q(x), q with entries 0 and 1 | the cells of x, in L1 |
     /// | --- | --- | --- |
     /// | add or remove | 1: the record is counted or not | 1: one cell |
-    /// | replace | 1: the old and the new record are counted or not | 2: one cell less, another more |
+    /// | replace | 1: old and new record are counted or not | 2: one cell less, another more |
     ///
     /// Rounding does not increase these values. Counts are integers. x^ and n b are public and are
     /// rounded to multiples of 2^-20. Sums and differences of such numbers are exact up to 2^32.

@@ -81,7 +81,7 @@ const MODEL: ExtraEstimator = ExtraEstimator {
 pub(super) static PMW: MechanismSpec = MechanismSpec {
     name: "pmw",
     title: "PMW",
-    summary: "Updates a distribution by the query with the largest error, until the error is small.",
+    summary: "Updates a distribution by the query with the largest error until the error is small.",
     reference: "Nikolov, lecture on private multiplicative weights; Hardt, Rothblum, FOCS 2010",
     guarantee: GuaranteeKind::Pure,
     own_estimator: "multiplicative weights on the table of all possible records",
@@ -185,8 +185,8 @@ fn limit(ln_domain: f64, alpha: f64) -> Result<usize, MechanismError> {
     match rounds(ln_domain, alpha) {
         limit if limit <= MOST_ROUNDS => Ok(limit),
         limit => Err(MechanismError::Unsuitable(format!(
-            "alpha = {alpha} means up to {:.1e} rounds on these attributes; expected at least {:.4}, \
-             for which {MOST_ROUNDS} rounds are enough",
+            "alpha = {alpha} means up to {:.1e} rounds on these attributes; expected at least \
+             {:.4}, for which {MOST_ROUNDS} rounds are enough",
             limit as f64,
             (4.0 * ln_domain / MOST_ROUNDS as f64).sqrt(),
         ))),

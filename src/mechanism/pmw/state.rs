@@ -139,7 +139,10 @@ mod tests {
         /// On a chain the junction tree is the smaller form.
         #[test]
         fn table_and_model_remain_the_same_distribution(
-            updates in prop::collection::vec((0usize..6, prop::collection::vec(0usize..6, 1..4)), 0..30),
+            updates in prop::collection::vec(
+                (0usize..6, prop::collection::vec(0usize..6, 1..4)),
+                0..30,
+            ),
             eta in 0.01f64..0.9,
         ) {
             let domain = Domain::new((0..7).map(|i| (format!("x{i}"), 2 + i % 2))).unwrap();

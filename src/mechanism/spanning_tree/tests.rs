@@ -80,7 +80,8 @@ fn the_draws_spend_a_third_of_rho_each() {
             &[Draw::DiscreteGaussian; 4],
         ];
         assert_eq!(kinds, expected.concat());
-        // sigma = sqrt(D^2 / (2 rho_i)), with D^2 = 2 or 1 and rho_i a fifth or a fourth of a third.
+        // sigma = sqrt(D^2 / (2 rho_i)), with D^2 = 2 or 1 and rho_i a fifth or a fourth of a
+        // third.
         let squared = if neighbours == Neighbours::Replace { 2.0 } else { 1.0 };
         for (answer, parts) in answers(&release).iter().zip([5.0; 5].into_iter().chain([4.0; 4])) {
             let sigma = (squared * 3.0 * parts / (2.0 * total.get())).sqrt();

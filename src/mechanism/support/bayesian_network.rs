@@ -153,8 +153,8 @@ mod tests {
     use private_pgm::fit::Update;
     use private_pgm::query::QueryMatrix;
 
-    /// The joint table of records sampled from tables over a(2), b(3), c(2): a, b given a, c given a
-    /// and b. Cells in declared order.
+    /// The joint table of records sampled from tables over a(2), b(3), c(2): a, b given a, c given
+    /// a and b. Cells in declared order.
     fn drawn(records: f64, tables: [&[f64]; 3], seed: u64) -> Result<Vec<f64>, EstimatorError> {
         let domain = Domain::new([("a", 2), ("b", 3), ("c", 2)]).unwrap();
         let [a, b, c] = ["a", "b", "c"].map(|name| domain.id(name).unwrap());

@@ -37,9 +37,9 @@ pub(crate) struct CountingQuery {
 impl CountingQuery {
     /// One row of a sub-workload that [`check`] has accepted.
     ///
-    /// A row of a Kronecker product is the product of one row of each factor, which is here a set of
-    /// counted values. An attribute of which all values are counted is left out. The query is then
-    /// the same query on a smaller marginal, and its model is smaller.
+    /// A row of a Kronecker product is the product of one row of each factor, which is here a set
+    /// of counted values. An attribute of which all values are counted is left out. The query is
+    /// then the same query on a smaller marginal, and its model is smaller.
     pub(crate) fn of_row(domain: &Domain, part: &SubWorkload, row: usize) -> Self {
         let factors = part.query.factors();
         if factors.len() != part.clique.len() {

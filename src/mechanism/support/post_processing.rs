@@ -31,7 +31,8 @@ pub(crate) const RHO: Parameter = Parameter {
     name: "rho",
     default: "\"auto\"",
     meaning: "admm-l1: the penalty parameter of ADMM, positive, or \"auto\" for one that fits the \
-              noise; it changes the time, and the result only if alpha is 1 and the optimum is not unique",
+              noise; it changes the time, and the result only if alpha is 1 and the optimum is not \
+              unique",
 };
 
 /// The parameters of admm-l1, the same for all mechanisms that provide it.

@@ -47,8 +47,8 @@ pub(super) static TREE: MechanismSpec = MechanismSpec {
         Parameter {
             name: "branching",
             default: "2",
-            meaning: "number of children of a node, at least 2; or \"auto\" for the number with which \
-                      HTree has the least expected squared error over random ranges",
+            meaning: "number of children of a node, at least 2; or \"auto\" for the number with \
+                      which HTree has the least expected squared error over random ranges",
         },
         ALPHA,
         RHO,

@@ -1,5 +1,5 @@
-//! Nonnegative counts from the answers to a strategy: the matrix mechanism as post-processed by Lee,
-//! Wang, Kifer (KDD 2015, section 5.3). Each measured marginal is processed separately.
+//! Nonnegative counts from the answers to a strategy: the matrix mechanism as post-processed by
+//! Lee, Wang, Kifer (KDD 2015, section 5.3). Each measured marginal is processed separately.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;

@@ -1,5 +1,5 @@
-//! Strategies: the queries that a matrix mechanism measures in place of a sub-workload, with Laplace
-//! noise (Li, Hay, Rastogi, Miklau, McGregor, PODS 2010).
+//! Strategies: the queries that a matrix mechanism measures in place of a sub-workload, with
+//! Laplace noise (Li, Hay, Rastogi, Miklau, McGregor, PODS 2010).
 
 mod consistent;
 
@@ -37,10 +37,11 @@ impl Strategy {
     /// record is added or removed, and at most 2s when a record is replaced. An allowance for
     /// rounding is added:
     ///
-    /// - Along each axis whose factor is not the identity, an answer is a sum of at most n products.
-    ///   Let k be the sum of n + 1 over these axes and u half of [`f64::EPSILON`]. The rounding
-    ///   error of an answer is at most k u times the same sum over absolute values (Higham, Accuracy
-    ///   and Stability, 3.1), to first order. 2u = EPSILON in place of u covers the higher orders.
+    /// - Along each axis whose factor is not the identity, an answer is a sum of at most n
+    ///   products. Let k be the sum of n + 1 over these axes and u half of [`f64::EPSILON`]. The
+    ///   rounding error of an answer is at most k u times the same sum over absolute values
+    ///   (Higham, Accuracy and Stability, 3.1), to first order. 2u = EPSILON in place of u covers
+    ///   the higher orders.
     /// - The sum of these bounds over all answers is at most k EPSILON s N for one table, and twice
     ///   that for two. N is the number of records where it is public, otherwise a bound for all
     ///   tables.
