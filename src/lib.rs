@@ -7,7 +7,7 @@
 pub mod audit;
 pub mod config;
 pub mod data;
-pub mod evaluation;
+mod evaluation;
 pub mod experiment;
 pub mod figures;
 pub mod mechanism;

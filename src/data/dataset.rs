@@ -8,7 +8,7 @@ use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::factor::{Factor, Projectable};
 
 /// The most cells of a marginal. Our choice: 1 GiB of counts.
-pub const MAX_MARGINAL_CELLS: usize = 1 << 27;
+const MAX_MARGINAL_CELLS: usize = 1 << 27;
 
 /// Records over a domain, stored by column.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct Provenance {
     pub sources: Vec<SourceFile>,
     /// Whether the records are a *stand-in*: synthetic records with the shape of real data that may
     /// not be distributed. They come from a private release of the real data, or from a seed alone
-    /// ([`Generator`](super::Generator)). Results on a stand-in are marked as such everywhere.
+    /// (`[generator]` of the schema). Results on a stand-in are marked as such everywhere.
     pub stand_in: bool,
     pub rows: usize,
     /// Rows without a value that the schema requires.

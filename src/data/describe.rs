@@ -1,4 +1,4 @@
-use super::schema::{AttributeSchema, Kind, Missing, Schema};
+use super::schema::{AttributeKind, AttributeSchema, Missing, Schema};
 use super::{Dataset, Provenance};
 use private_pgm::domain::AttributeId;
 
@@ -64,8 +64,8 @@ fn describe(
     AttributeDescription {
         name: attribute.name.clone(),
         kind: match attribute.kind {
-            Kind::Numeric { .. } => "numeric",
-            Kind::Categorical { .. } => "categorical",
+            AttributeKind::Numeric { .. } => "numeric",
+            AttributeKind::Categorical { .. } => "categorical",
         },
         bins: attribute.bins(),
         missing: attribute.missing,

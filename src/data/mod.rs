@@ -37,16 +37,16 @@ mod source;
 mod stored;
 mod table;
 
-pub use dataset::{CodesError, Dataset, MAX_MARGINAL_CELLS, MarginalTooLarge, Provenance};
+pub use dataset::{CodesError, Dataset, MarginalTooLarge, Provenance};
 pub use describe::{AttributeDescription, Description};
 pub use entry::{Availability, Entry, Import};
 pub use error::DataError;
 pub use infer::{Draft, infer};
 pub use registry::Registry;
+pub(crate) use schema::AttributeKind;
 pub use schema::{
-    AttributeProblem, AttributeSchema, CellProblem, Encoding, Expected, FileFacts, Generator, Keep,
-    Kind, MAX_BINS, Missing, MissingWhen, Outside, Schema, SchemaError, Shape, TableFacts,
-    TableForm, TripleWorkload,
+    AttributeProblem, AttributeSchema, CellProblem, Expected, Missing, Schema, SchemaError,
+    TripleWorkload,
 };
 pub use source::SourceFile;
 pub use stored::{Manifest, StandIn};

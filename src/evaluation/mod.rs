@@ -8,7 +8,7 @@ use crate::workload::SubWorkload;
 ///
 /// A sub-workload whose true answers are all 0 has the error 0 if the estimate agrees, otherwise
 /// infinity.
-pub fn workload_error(truth: &[Vec<f64>], estimate: &[Vec<f64>]) -> f64 {
+pub(crate) fn workload_error(truth: &[Vec<f64>], estimate: &[Vec<f64>]) -> f64 {
     let error = |(truth, estimate): (&Vec<f64>, &Vec<f64>)| {
         let distance: f64 = truth.iter().zip(estimate).map(|(t, e)| (t - e).abs()).sum();
         let size: f64 = truth.iter().map(|t| t.abs()).sum();
@@ -21,7 +21,11 @@ pub fn workload_error(truth: &[Vec<f64>], estimate: &[Vec<f64>]) -> f64 {
 ///
 /// If every query of a sub-workload counts records, negative answers are set to 0, as in the paper:
 /// that counts are not negative is public knowledge.
-pub fn mean_squared_error(parts: &[SubWorkload], truth: &[Vec<f64>], estimate: &[Vec<f64>]) -> f64 {
+pub(crate) fn mean_squared_error(
+    parts: &[SubWorkload],
+    truth: &[Vec<f64>],
+    estimate: &[Vec<f64>],
+) -> f64 {
     let (mut sum, mut count) = (0.0, 0usize);
     for ((part, truth), estimate) in parts.iter().zip(truth).zip(estimate) {
         let (factors, shape) = (part.query.factors(), part.query.shape());
@@ -36,13 +40,13 @@ pub fn mean_squared_error(parts: &[SubWorkload], truth: &[Vec<f64>], estimate: &
 
 /// The largest error of a query as a fraction of the records, max |q(p) - q(p^)|, which theorems
 /// about counting queries bound. Negative answers are used as they are.
-pub fn largest_error(truth: &[Vec<f64>], estimate: &[Vec<f64>], records: usize) -> f64 {
+pub(crate) fn largest_error(truth: &[Vec<f64>], estimate: &[Vec<f64>], records: usize) -> f64 {
     let pairs = truth.iter().flatten().zip(estimate.iter().flatten());
     pairs.map(|(t, e)| (t - e).abs()).fold(0.0, f64::max) / records as f64
 }
 
 /// The answers of each sub-workload on its marginal.
-pub fn answers<'a>(
+pub(crate) fn answers<'a>(
     parts: &[SubWorkload],
     marginals: impl IntoIterator<Item = &'a [f64]>,
 ) -> Vec<Vec<f64>> {

@@ -13,15 +13,15 @@ use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
 
 /// A term f(A x) of the objective.
-pub struct Term<'a> {
+pub(crate) struct Term<'a> {
     /// A.
-    pub map: Map<'a>,
+    pub(crate) map: Map<'a>,
     /// f.
-    pub function: &'a dyn Proximal,
+    pub(crate) function: &'a dyn Proximal,
 }
 
 /// The Cholesky factor of the sum of A_i^T A_i, for the update of x.
-pub struct Factor(Cholesky);
+pub(crate) struct Factor(Cholesky);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
@@ -102,10 +102,10 @@ impl Settings {
 
 /// The last iterate.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Solution {
-    pub x: Vec<f64>,
-    pub iterations: usize,
-    pub residuals: Residuals,
+pub(crate) struct Solution {
+    pub(crate) x: Vec<f64>,
+    pub(crate) iterations: usize,
+    pub(crate) residuals: Residuals,
 }
 
 /// Nonnegative counts, the result of post-processing.
@@ -165,7 +165,7 @@ impl fmt::Display for Residuals {
 /// iteration and the z of the next are updated block by block. An iteration costs one pass over the
 /// entries of all terms, in parallel if there are many, plus the maps and the update of x. The
 /// result does not depend on the number of threads. `factor` must be that of the maps of the terms.
-pub fn solve(
+pub(crate) fn solve(
     terms: &[Term<'_>],
     factor: &Factor,
     start: Vec<f64>,
@@ -176,7 +176,7 @@ pub fn solve(
 
 /// The same for x in a set and functions of x itself. x is the projection of the mean of z_i - u_i
 /// on the set.
-pub fn solve_within(
+pub(crate) fn solve_within(
     set: &dyn Projection,
     functions: &[&dyn Proximal],
     start: Vec<f64>,
@@ -246,7 +246,7 @@ impl Factor {
     /// One of the maps has to be the identity, so that the factor exists.
     ///
     /// Costs entries^3 / 6 multiplications. `None` if an entry is not finite.
-    pub fn new(maps: &[Map<'_>], entries: usize) -> Option<Self> {
+    pub(crate) fn new(maps: &[Map<'_>], entries: usize) -> Option<Self> {
         let mut gram = Matrix::zeros(entries, entries);
         maps.iter().for_each(|map| map.add_gram(&mut gram));
         Cholesky::new(gram).map(Self)

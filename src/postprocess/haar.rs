@@ -4,7 +4,7 @@
 /// The coefficients of a histogram, padded with zeros to a power of two: its sum, then for each
 /// node of the binary tree, level by level from the root, the sum of the left half minus that of
 /// the right half. Linear in the number of bins.
-pub fn transform(bins: &[f64]) -> Vec<f64> {
+pub(crate) fn transform(bins: &[f64]) -> Vec<f64> {
     let size = bins.len().next_power_of_two();
     let mut sums = bins.to_vec();
     sums.resize(size, 0.0);
@@ -23,7 +23,7 @@ pub fn transform(bins: &[f64]) -> Vec<f64> {
 }
 
 /// The histogram with these coefficients. Their number is a power of two.
-pub fn inverse(coefficients: &[f64]) -> Vec<f64> {
+pub(crate) fn inverse(coefficients: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0; coefficients.len()];
     sums[0] = coefficients[0];
     let mut nodes = 1;
@@ -40,7 +40,7 @@ pub fn inverse(coefficients: &[f64]) -> Vec<f64> {
 
 /// The rows of the transform: for each coefficient, the bins that it adds, then those that it
 /// subtracts. Padding is omitted.
-pub fn rows(bins: usize) -> impl Iterator<Item = [std::ops::Range<usize>; 2]> {
+pub(crate) fn rows(bins: usize) -> impl Iterator<Item = [std::ops::Range<usize>; 2]> {
     let size = bins.next_power_of_two();
     (0..size).map(move |coefficient| {
         let within = |start: usize, end: usize| start.min(bins)..end.min(bins);

@@ -6,7 +6,7 @@ use private_pgm::numeric::product::{View, add_transposed, multiply, product};
 use private_pgm::numeric::sparse::CsrMatrix;
 
 #[derive(Clone, Copy)]
-pub enum Map<'a> {
+pub(crate) enum Map<'a> {
     Identity,
     Dense(&'a Matrix),
     Sparse(&'a CsrMatrix),

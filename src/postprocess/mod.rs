@@ -11,12 +11,12 @@
 pub mod admm;
 pub mod contingency;
 mod copies;
-pub mod haar;
+pub(crate) mod haar;
 pub mod histogram;
 pub mod htree;
-pub mod map;
+mod map;
 pub mod proximal;
-pub mod strategy;
+pub(crate) mod strategy;
 #[cfg(test)]
 mod tests;
 pub mod tree;

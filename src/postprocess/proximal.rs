@@ -3,14 +3,14 @@
 use super::admm::{Estimate, SettingsError, Solution};
 
 /// A convex function f that is a sum over the entries.
-pub trait Proximal: Sync {
+pub(crate) trait Proximal: Sync {
     /// Replaces v by argmin f(z) + rho/2 |z - v|^2. `v` is a range of the entries that begins at
     /// `start`.
     fn minimise(&self, rho: f64, start: usize, v: &mut [f64]);
 }
 
 /// A convex set.
-pub trait Projection: Sync {
+pub(crate) trait Projection: Sync {
     /// Replaces v by the nearest point of the set.
     fn project(&self, v: &mut [f64]);
 }
@@ -67,7 +67,7 @@ impl Objective {
 
 /// alpha |z - target|_1 + (1 - alpha) |z - target|_2^2.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ElasticNet<'a> {
+pub(crate) struct ElasticNet<'a> {
     alpha: f64,
     target: &'a [f64],
 }
@@ -85,7 +85,7 @@ impl Proximal for ElasticNet<'_> {
 
 /// 0 for nonnegative entries, otherwise infinite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NonNegative;
+pub(crate) struct NonNegative;
 
 impl Proximal for NonNegative {
     fn minimise(&self, _: f64, _: usize, v: &mut [f64]) {
@@ -98,7 +98,7 @@ impl Proximal for NonNegative {
 /// For one entry, f(z) + rho/2 (z - v)^2 is convex, so its minimum over z >= 0 is its unconstrained
 /// minimum, or 0 if that is negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NonNegativePart<F>(pub F);
+pub(crate) struct NonNegativePart<F>(pub(crate) F);
 
 impl<F: Proximal> Proximal for NonNegativePart<F> {
     fn minimise(&self, rho: f64, start: usize, v: &mut [f64]) {
@@ -109,7 +109,7 @@ impl<F: Proximal> Proximal for NonNegativePart<F> {
 
 /// 0 at one point, otherwise infinite: known values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Exactly<'a>(pub &'a [f64]);
+pub(crate) struct Exactly<'a>(pub(crate) &'a [f64]);
 
 impl Proximal for Exactly<'_> {
     fn minimise(&self, _: f64, start: usize, v: &mut [f64]) {

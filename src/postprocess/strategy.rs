@@ -12,7 +12,7 @@ use private_pgm::numeric::sparse::CsrMatrix;
 const SPARSE: f64 = 0.25;
 
 /// The queries A of a matrix mechanism, with the factor for post-processing.
-pub struct Strategy {
+pub(crate) struct Strategy {
     queries: Queries,
     /// Of A^T A + I.
     factor: Factor,
@@ -55,7 +55,7 @@ impl Queries {
 
 /// Why answers cannot be post-processed.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
-pub enum StrategyError {
+pub(crate) enum StrategyError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
     #[error("the strategy has entries that are not finite")]
@@ -68,7 +68,7 @@ pub enum StrategyError {
 
 impl Strategy {
     /// Costs columns^3 / 6 multiplications, once for all answers.
-    pub fn new(queries: Matrix) -> Result<Self, StrategyError> {
+    pub(crate) fn new(queries: Matrix) -> Result<Self, StrategyError> {
         let queries = Queries::new(queries);
         let maps = [queries.map(), Map::Identity];
         let factor = Factor::new(&maps, queries.shape().1).ok_or(StrategyError::NotFinite)?;
@@ -79,7 +79,7 @@ impl Strategy {
     ///
     /// Line 6 of Algorithm 4 as printed has z^k where the update of x needs z^(k+1). Each iteration
     /// costs two products with A and the solution of a factored system.
-    pub fn estimate(
+    pub(crate) fn estimate(
         &self,
         noisy: &[f64],
         objective: Objective,

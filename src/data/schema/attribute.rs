@@ -12,12 +12,12 @@ pub struct AttributeSchema {
     /// In the domain.
     pub name: String,
     /// Of the file.
-    pub column: String,
-    pub kind: Kind,
+    pub(crate) column: String,
+    pub(crate) kind: AttributeKind,
     pub missing: Missing,
-    pub outside: Outside,
+    pub(crate) outside: Outside,
     /// Records whose value is treated as missing.
-    pub missing_when: Option<MissingWhen>,
+    pub(crate) missing_when: Option<MissingWhen>,
     pub(super) missing_texts: Vec<String>,
     pub(super) strip_suffix: Option<String>,
     pub(super) remove_spaces: bool,
@@ -25,7 +25,7 @@ pub struct AttributeSchema {
 }
 
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub(crate) enum AttributeKind {
     /// Numbers in equal-width bins, closed on the left:
     /// bin i is [low + i w, low + (i + 1) w) with w = (end - low) / bins.
     Numeric {
@@ -57,7 +57,7 @@ pub enum Missing {
 /// The treatment of a value outside the bounds or the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outside {
+pub(crate) enum Outside {
     #[default]
     Error,
     /// It is in the first or the last bin (numbers only).
@@ -69,16 +69,16 @@ pub enum Outside {
 /// Records whose value is missing because of another column.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MissingWhen {
-    pub column: String,
+pub(crate) struct MissingWhen {
+    pub(crate) column: String,
     /// The text of that column.
-    pub is: String,
+    pub(crate) is: String,
 }
 
 /// The part of a text that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Keep {
+pub(crate) enum Keep {
     /// Characters at the beginning.
     First(usize),
     /// Characters at the end.
@@ -89,8 +89,8 @@ impl AttributeSchema {
     /// Bins or listed values, without the code of missing values.
     pub fn bins(&self) -> usize {
         match &self.kind {
-            Kind::Numeric { bins, .. } => *bins as usize,
-            Kind::Categorical { values, .. } => values.len(),
+            AttributeKind::Numeric { bins, .. } => *bins as usize,
+            AttributeKind::Categorical { values, .. } => values.len(),
         }
     }
 
@@ -110,8 +110,8 @@ impl AttributeSchema {
             return Some("missing".into());
         }
         Some(match &self.kind {
-            Kind::Categorical { values, .. } => values[index].clone(),
-            &Kind::Numeric { low, end, bins } => {
+            AttributeKind::Categorical { values, .. } => values[index].clone(),
+            &AttributeKind::Numeric { low, end, bins } => {
                 let edge = |bin: u32| left_edge(low, end, bins, bin);
                 if low.fract() == 0.0 && end - low == f64::from(bins) {
                     edge(code).to_string()

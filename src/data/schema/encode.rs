@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
-use super::{AttributeSchema, Keep, Kind, Missing, Outside};
+use super::{AttributeKind, AttributeSchema, Keep, Missing, Outside};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::data) struct Encoded {
@@ -47,7 +47,8 @@ impl AttributeSchema {
         }
         let text = self.prepare(text);
         match &self.kind {
-            Kind::Categorical { values, codes } => match (codes.get(&*text), self.outside) {
+            AttributeKind::Categorical { values, codes } => match (codes.get(&*text), self.outside)
+            {
                 (Some(&code), _) => Ok(Encoded { code: Some(code), outside: false }),
                 (None, Outside::Missing) => self.encode_missing(true),
                 (None, _) => Err(CellProblem::UnknownValue {
@@ -56,7 +57,7 @@ impl AttributeSchema {
                     listed: excerpt(&values.join(", ")),
                 }),
             },
-            &Kind::Numeric { low, end, bins } => {
+            &AttributeKind::Numeric { low, end, bins } => {
                 let value = text
                     .parse::<f64>()
                     .ok()
@@ -147,7 +148,7 @@ mod tests {
         AttributeSchema {
             name: "x".into(),
             column: "x".into(),
-            kind: Kind::Numeric { low, end, bins },
+            kind: AttributeKind::Numeric { low, end, bins },
             missing: Missing::Error,
             outside: Outside::Error,
             missing_when: None,
@@ -161,7 +162,10 @@ mod tests {
     fn categorical(values: &[&str]) -> AttributeSchema {
         let codes = (0..).zip(values).map(|(code, value)| (value.to_string(), code)).collect();
         let values = values.iter().map(|value| value.to_string()).collect();
-        AttributeSchema { kind: Kind::Categorical { values, codes }, ..numeric(0.0, 1.0, 1) }
+        AttributeSchema {
+            kind: AttributeKind::Categorical { values, codes },
+            ..numeric(0.0, 1.0, 1)
+        }
     }
 
     fn code(attribute: &AttributeSchema, text: &str) -> u32 {

@@ -7,19 +7,19 @@ use private_pgm::domain::Domain;
 /// bins, records and zeros, the same largest count, and a similar arrangement.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Generator {
-    pub shape: Shape,
-    pub seed: u64,
+pub(crate) struct Generator {
+    pub(crate) shape: Shape,
+    pub(crate) seed: u64,
     /// The largest count.
-    pub maximum: usize,
+    pub(crate) maximum: usize,
     /// Bins without a record.
-    pub zeros: usize,
+    pub(crate) zeros: usize,
 }
 
 /// The arrangement of the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Shape {
+pub(crate) enum Shape {
     /// Bursts with a steep rise and an exponential decay, separated by zeros.
     Bursty,
     /// Random order.

@@ -10,10 +10,11 @@ mod generator;
 mod raw;
 mod validate;
 
-pub use attribute::{AttributeSchema, Keep, Kind, Missing, MissingWhen, Outside};
+pub(crate) use attribute::{AttributeKind, Keep, MissingWhen, Outside};
+pub use attribute::{AttributeSchema, Missing};
 pub use encode::CellProblem;
 pub use error::{AttributeProblem, SchemaError};
-pub use generator::{Generator, Shape};
+pub(crate) use generator::{Generator, Shape};
 
 use serde::Deserialize;
 
@@ -22,7 +23,7 @@ use raw::RawSchema;
 use validate::{resolve_workload, validate_attribute};
 
 /// The most bins of an attribute. Our choice: a marginal of one attribute stays below 10 MB.
-pub const MAX_BINS: u32 = 1_000_000;
+pub(crate) const MAX_BINS: u32 = 1_000_000;
 
 #[derive(Clone, Debug)]
 pub struct Schema {
@@ -33,9 +34,9 @@ pub struct Schema {
     pub citation: Option<String>,
     /// Whether the files contain a stand-in ([`Provenance::stand_in`](super::Provenance)).
     pub stand_in: bool,
-    pub table: TableFacts,
+    pub(crate) table: TableFacts,
     /// How to generate a stand-in while the files are missing.
-    pub generator: Option<Generator>,
+    pub(crate) generator: Option<Generator>,
     pub expected: Expected,
     /// The queries of the ICML 2019 paper.
     pub workload: Option<TripleWorkload>,
@@ -45,32 +46,32 @@ pub struct Schema {
 
 /// The format of the files of a table.
 #[derive(Clone, Debug)]
-pub struct TableFacts {
+pub(crate) struct TableFacts {
     /// Their records are concatenated.
-    pub files: Vec<FileFacts>,
-    pub form: TableForm,
+    pub(crate) files: Vec<FileFacts>,
+    pub(crate) form: TableForm,
     /// For files without a header line.
-    pub columns: Option<Vec<String>>,
-    pub delimiter: u8,
-    pub encoding: Encoding,
+    pub(crate) columns: Option<Vec<String>>,
+    pub(crate) delimiter: u8,
+    pub(crate) encoding: Encoding,
     /// Lines whose first field begins with one of these are ignored.
-    pub ignore_lines: Vec<String>,
+    pub(crate) ignore_lines: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FileFacts {
+pub(crate) struct FileFacts {
     /// In the folder of the schema.
-    pub name: String,
+    pub(crate) name: String,
     /// Of the content after decompression. A file with another checksum is refused.
-    pub blake3: Option<String>,
+    pub(crate) blake3: Option<String>,
     /// The same, for files whose publisher gives a SHA-256.
-    pub sha256: Option<String>,
+    pub(crate) sha256: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum TableForm {
+pub(crate) enum TableForm {
     /// A line is a record.
     #[default]
     Records,
@@ -81,7 +82,7 @@ pub enum TableForm {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Encoding {
+pub(crate) enum Encoding {
     #[default]
     #[serde(rename = "utf-8")]
     Utf8,
