@@ -8,7 +8,7 @@ pub mod audit;
 pub mod budget_file;
 pub mod config;
 pub mod data;
-pub mod evaluation;
+mod evaluation;
 pub mod experiment;
 pub mod figures;
 pub mod mechanism;

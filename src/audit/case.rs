@@ -1,31 +1,31 @@
-//! Pairs of neighbouring data sets that bring out what a mechanism gives away.
+//! Pairs of neighbouring data sets that are hard cases for a mechanism.
 
 use crate::data::{CodesError, Dataset, Provenance};
-use crate::mechanism::Kind;
+use crate::mechanism::MechanismSpec;
 use crate::workload::Workload;
 use dp::Neighbours;
 use private_pgm::domain::{AttributeId, Clique, Domain, DomainError};
 use private_pgm::query::QueryError;
 
-/// Two neighbouring data sets, and how the mechanism is run on them.
+/// Two neighbouring data sets, the workload, and the parameters of the mechanism.
 pub struct Case {
-    /// What is attacked, in a few words.
     pub title: &'static str,
-    /// The mechanism's parameters.
     pub parameters: toml::Table,
-    /// The data.
     pub one: Dataset,
-    /// The same with one record replaced, or without it.
+    /// `one` with the first record replaced, or without it.
     pub other: Dataset,
-    /// What the mechanism is asked for.
     pub workload: Workload,
 }
 
-/// The cases of a mechanism. Mechanisms that are not named here have the general one, which lets a
-/// record leave one cell of a marginal for another, so that nothing has to be added for a new
-/// mechanism unless its selection has a worst case of its own.
-pub fn cases(kind: &Kind, epsilon: f64, neighbours: Neighbours) -> Result<Vec<Case>, CaseError> {
-    let plans: &[Plan] = match kind.name {
+/// The cases of a mechanism. A mechanism that is not listed here has the general case, in which a
+/// record moves from one cell of a marginal to another. A new mechanism needs an entry only if its
+/// selection has a special worst case.
+pub fn cases(
+    spec: &MechanismSpec,
+    epsilon: f64,
+    neighbours: Neighbours,
+) -> Result<Vec<Case>, CaseError> {
+    let plans: &[Plan] = match spec.name {
         "mwem" => &[
             Plan { title: "one round, a query", parameters: "rounds = 1", shape: Shape::Rivals },
             Plan {
@@ -38,7 +38,7 @@ pub fn cases(kind: &Kind, epsilon: f64, neighbours: Neighbours) -> Result<Vec<Ca
             &[Plan { title: "prefix sums", parameters: "restarts = 1", shape: Shape::Prefix }]
         }
         "mm" | "lrm" => &[Plan { title: "prefix sums", parameters: "", shape: Shape::Prefix }],
-        // Small tables are useful to almost any theta but the default.
+        // With the default theta no table of so few records is useful.
         "privbayes" => &[
             Plan { title: "score R", parameters: "theta = 0.01", shape: Shape::Triangle },
             Plan {
@@ -62,19 +62,15 @@ pub fn cases(kind: &Kind, epsilon: f64, neighbours: Neighbours) -> Result<Vec<Ca
     plans.iter().map(|plan| plan.case(epsilon, neighbours)).collect()
 }
 
-/// Why there is no case. None of it can happen with the cases above.
+/// Cannot happen with the cases above.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
-    /// Attributes that make no domain.
     #[error(transparent)]
     Domain(#[from] DomainError),
-    /// Records that do not fit the domain.
     #[error(transparent)]
     Codes(#[from] CodesError),
-    /// Queries that do not fit the domain.
     #[error(transparent)]
     Query(#[from] QueryError),
-    /// Parameters that are no TOML.
     #[error(transparent)]
     Parameters(#[from] toml::de::Error),
 }
@@ -85,25 +81,26 @@ struct Plan {
     shape: Shape,
 }
 
-/// Data and workload. The first record is the one that changes.
+/// Data and workload. The first record is replaced or removed.
 #[derive(Clone, Copy)]
 enum Shape {
-    /// A record leaves a cell of a two-way marginal for another: no noisy answer is hurt more.
+    /// A record moves from one cell of a two-way marginal to another. This is the worst case of
+    /// noisy answers.
     Marginal,
-    /// The same for prefix sums, whose strategy has entries that are no whole numbers.
+    /// The same for prefix sums, whose strategy has entries that are not integers.
     Prefix,
-    /// Two marginals compete to be measured. The record takes one of them away from what the
-    /// estimate says, and brings the other nearer: all scores move as far as they can, one half up
-    /// and the other down. The first starts behind by one and a half temperatures or so, because a
-    /// rare choice changes its probability by the largest factor.
+    /// Two marginals compete in a selection. The record increases the error of one and decreases
+    /// that of the other, so all scores change by the most that is possible, one half up and the
+    /// other half down. The first marginal is behind by about one and a half temperatures, because
+    /// the probability of a rare selection changes by the largest factor.
     Rivals,
-    /// Two records of one bit. Rules for stopping look at shares of the records, and no noisy share is
-    /// moved further than by one record of two.
+    /// Two records of one bit. Stopping rules use fractions of the records, and one record of two
+    /// changes a fraction the most.
     Coin,
-    /// Three attributes, one of which depends on another; the record strengthens one pair and
+    /// Three attributes, one of which depends on another. The record strengthens one pair and
     /// weakens another.
     Triangle,
-    /// Two marginals and as many records as leave the game a few rounds.
+    /// Two marginals, and a number of records that allows a few rounds of the game.
     Game,
 }
 
@@ -111,9 +108,9 @@ impl Plan {
     fn case(&self, epsilon: f64, neighbours: Neighbours) -> Result<Case, CaseError> {
         let Data { sizes, records, replacement, cliques, prefix } = self.shape.data(epsilon);
         let domain = Domain::new(["a", "b", "c"].into_iter().zip(sizes.iter().copied()))?;
-        let id = |place: &usize| -> AttributeId { domain.declared()[*place] };
+        let id = |index: &usize| -> AttributeId { domain.declared()[*index] };
         let cliques: Vec<Clique> =
-            cliques.iter().map(|places| places.iter().map(id).collect()).collect();
+            cliques.iter().map(|indices| indices.iter().map(id).collect()).collect();
         let prefix: Clique = prefix.iter().map(id).collect();
         let others: Vec<Vec<u32>> = match neighbours {
             Neighbours::Replace => {
@@ -122,7 +119,7 @@ impl Plan {
             Neighbours::AddRemove => records[1..].to_vec(),
         };
         let dataset = |records: &[Vec<u32>]| {
-            let column = |place| records.iter().map(|record: &Vec<u32>| record[place]).collect();
+            let column = |index| records.iter().map(|record: &Vec<u32>| record[index]).collect();
             let codes: Vec<Vec<u32>> = (0..domain.len()).map(column).collect();
             Dataset::from_codes("audit", &domain, &codes, Provenance::default())
         };
@@ -140,7 +137,7 @@ struct Data {
     sizes: &'static [usize],
     records: Vec<Vec<u32>>,
     replacement: Vec<u32>,
-    /// By place in the list of attributes.
+    /// By index in the list of attributes.
     cliques: &'static [&'static [usize]],
     prefix: &'static [usize],
 }
@@ -163,8 +160,8 @@ impl Shape {
                 prefix: &[1],
             },
             Shape::Rivals => {
-                // Temperatures are 4 / epsilon for queries, twice that for marginals, whose scores
-                // are twice as far apart.
+                // The temperature is 4 / epsilon for queries. For marginals it is twice that, and
+                // the scores are twice as far apart.
                 let ahead = (6.0 / epsilon).clamp(1.0, 200.0).round() as u32;
                 let half = ahead + 6;
                 Data {
@@ -186,7 +183,7 @@ impl Shape {
             },
             Shape::Triangle => Data {
                 sizes: &[2, 2, 2],
-                // The first record has b unlike a and c like it; its replacement the reverse.
+                // The first record has b unlike a and c like a; its replacement the reverse.
                 records: (0..40u32)
                     .map(|i| {
                         let (differs, parts) = (i.is_multiple_of(4), i % 5 == 1);

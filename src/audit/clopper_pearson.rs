@@ -1,15 +1,15 @@
 //! Exact confidence bounds for a probability (Clopper and Pearson 1934).
 
-/// The largest p with P(X >= successes) <= alpha for X binomial with `trials` and p: below the true
-/// probability except with probability alpha, whatever it is. 0 when there was no success.
+/// The largest p with P(X >= successes) <= alpha for X binomial with `trials` and p. It is below
+/// the true probability except with probability alpha. 0 if there was no success.
 ///
-/// Cost: a bisection, each step a sum over the tail that stops when terms no longer count.
+/// Cost: a bisection. Each step sums the tail until terms are negligible.
 pub(super) fn lower(successes: usize, trials: usize, alpha: f64) -> f64 {
     if successes == 0 {
         return 0.0;
     }
     let log_choose = log_choose(trials, successes);
-    // Below the observed frequency the tail grows with p from 0.
+    // Below the observed frequency the tail increases with p from 0.
     let (mut low, mut high) = (0.0, successes as f64 / trials as f64);
     while high - low > 1e-12 * high {
         let middle = 0.5 * (low + high);
@@ -21,13 +21,13 @@ pub(super) fn lower(successes: usize, trials: usize, alpha: f64) -> f64 {
     low
 }
 
-/// The smallest p with P(X <= successes) <= alpha: above the true probability except with
+/// The smallest p with P(X <= successes) <= alpha. It is above the true probability except with
 /// probability alpha.
 pub(super) fn upper(successes: usize, trials: usize, alpha: f64) -> f64 {
     1.0 - lower(trials - successes, trials, alpha)
 }
 
-/// P(X >= k) for p <= k / n, where terms fall from the first one on.
+/// P(X >= k) for p <= k / n, where terms decrease from the first one on.
 fn upper_tail(k: usize, n: usize, p: f64, log_choose: f64) -> f64 {
     let first = log_choose + k as f64 * p.ln() + (n - k) as f64 * (-p).ln_1p();
     let odds = p / (1.0 - p);
@@ -52,14 +52,14 @@ fn log_choose(n: usize, k: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// P(X >= k) by adding up all terms.
+    /// P(X >= k) as the sum of all terms.
     fn obvious_tail(k: usize, n: usize, p: f64) -> f64 {
         let choose = |i: usize| (0..i).fold(1.0, |c, j| c * (n - j) as f64 / (j + 1) as f64);
         (k..=n).map(|i| choose(i) * p.powi(i as i32) * (1.0 - p).powi((n - i) as i32)).sum()
     }
 
     #[test]
-    fn bounds_are_where_the_tail_is_alpha() {
+    fn the_tail_at_a_bound_is_alpha() {
         for n in [1, 2, 7, 20, 60] {
             for k in 0..=n {
                 for alpha in [0.025, 1e-6] {

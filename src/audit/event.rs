@@ -1,4 +1,4 @@
-//! The event by which an attacker tells two data sets apart.
+//! The event by which an attacker distinguishes two data sets.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use super::observation::Observation;
 pub(super) struct Event {
     statistic: Statistic,
     threshold: f64,
-    /// Whether it is the other data set under which the event is likelier; it is then "at most".
+    /// Whether the event is more likely under the other data set. It is then "at most".
     flipped: bool,
-    /// For each choice that was seen, ln of how much likelier it was under one than under the other.
+    /// For each choice in the learning runs, the logarithm of the ratio of its frequencies under
+    /// one and under the other.
     learned: BTreeMap<u64, f64>,
 }
 
-/// What releases are ordered by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Statistic {
     Choices,
@@ -28,20 +28,20 @@ use Statistic::{Both, Choices, Evidence, Total};
 
 const STATISTICS: [Statistic; 6] = [Choices, Evidence(0), Evidence(1), Both(0), Both(1), Total];
 
-/// How often an event happened in equally many runs on either data set.
+/// Frequencies of an event in equally many runs on either data set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Counts {
-    /// Under the data set for which it is likelier.
+    /// On the data set for which the event is likelier.
     pub(super) likelier: usize,
-    /// Under the other.
+    /// On the other.
     pub(super) rarer: usize,
-    /// Runs on each.
+    /// On each.
     pub(super) runs: usize,
 }
 
 impl Counts {
     /// A lower bound on epsilon: e^epsilon >= (p - delta) / q for the probabilities p and q of any
-    /// event, of which p is bounded from below and q from above, each with half of the error.
+    /// event. p is bounded from below and q from above, each with half of the failure probability.
     pub(super) fn epsilon(self, delta: f64, confidence: f64) -> f64 {
         let alpha = (1.0 - confidence) / 2.0;
         let p = lower(self.likelier, self.runs, alpha);
@@ -51,8 +51,8 @@ impl Counts {
 }
 
 impl Event {
-    /// The event with the largest bound on these runs. Chosen by looking, so that only fresh runs
-    /// make the bound valid.
+    /// The event with the largest bound on these runs. The bound is valid on fresh runs only,
+    /// because these runs chose the event.
     pub(super) fn choose(
         one: &[Observation],
         other: &[Observation],
@@ -85,7 +85,6 @@ impl Event {
         best
     }
 
-    /// How often it happened.
     pub(super) fn count(&self, one: &[Observation], other: &[Observation]) -> Counts {
         let happened = |runs: &[Observation]| {
             let values = runs.iter().map(|run| self.statistic.of(run, &self.learned));
@@ -102,7 +101,6 @@ impl Event {
         if self.flipped { value <= self.threshold } else { value >= self.threshold }
     }
 
-    /// In words.
     pub(super) fn describe(&self) -> String {
         let what = match self.statistic {
             Choices => "the choices",
@@ -119,7 +117,7 @@ impl Event {
 
 impl Statistic {
     fn of(self, run: &Observation, learned: &BTreeMap<u64, f64>) -> f64 {
-        // A choice that was never seen says nothing.
+        // An unknown choice is no evidence.
         let choices = || learned.get(&run.choices).copied().unwrap_or(0.0);
         match self {
             Choices => choices(),
@@ -130,7 +128,7 @@ impl Statistic {
     }
 }
 
-/// ln of (times under one + 1) / (times under the other + 1).
+/// ln of (frequency under one + 1) / (frequency under the other + 1).
 fn learn(one: &[Observation], other: &[Observation]) -> BTreeMap<u64, f64> {
     let mut seen: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
     one.iter().for_each(|run| seen.entry(run.choices).or_insert((1.0, 1.0)).0 += 1.0);
@@ -138,7 +136,7 @@ fn learn(one: &[Observation], other: &[Observation]) -> BTreeMap<u64, f64> {
     seen.into_iter().map(|(choices, (one, other))| (choices, (one / other).ln())).collect()
 }
 
-/// Quantiles of either sample: every 32nd part, and ever smaller parts at both ends.
+/// Quantiles of either sample: multiples of 1/32, and smaller ones at both ends.
 fn thresholds(ones: &[f64], others: &[f64]) -> Vec<f64> {
     let parts = (1..32).map(|part| part as f64 / 32.0);
     let tails = (6..20).flat_map(|halvings| {
@@ -182,8 +180,8 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_the_data_sets_apart_is_found() {
-        // Choice 7 is twice as likely under one; the evidence says nothing.
+    fn the_distinguishing_statistic_is_found() {
+        // The choice 7 is twice as likely under one; the evidence is uninformative.
         let runs = |sevens: usize| -> Vec<Observation> {
             (0..4000)
                 .map(|i| run(if i % 4 < sevens { 7 } else { 8 }, (i / 4 % 10) as f64))
@@ -196,15 +194,15 @@ mod tests {
         assert_eq!((counts.likelier, counts.rarer, counts.runs), (2000, 1000, 4000));
         let epsilon = counts.epsilon(0.0, 0.95);
         assert!(epsilon > 0.6 && epsilon < 2f64.ln(), "{epsilon}");
-        // The delta comes off the likelier side.
+        // delta is subtracted from the larger probability.
         let less = counts.epsilon(0.1, 0.95);
         assert!(less > 0.35 && less < (0.4f64 / 0.25).ln(), "{less}");
         assert_eq!(counts.epsilon(0.6, 0.95), 0.0);
     }
 
     #[test]
-    fn the_other_direction_is_found_too() {
-        // Evidence below zero happens under the other data set only.
+    fn the_opposite_direction_is_found() {
+        // Negative evidence occurs under the other data set only.
         let one: Vec<Observation> = (0..1000).map(|i| run(0, (i % 5) as f64)).collect();
         let other: Vec<Observation> = (0..1000).map(|i| run(0, (i % 5) as f64 - 2.0)).collect();
         let event = Event::choose(&one, &other, 0.0, 0.95);
@@ -212,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn counting_in_order_and_one_by_one_agree() {
+    fn counting_by_sorting_and_one_by_one_agree() {
         let one: Vec<Observation> = (0..50).map(|i| run(0, f64::from(i * i % 17))).collect();
         let other: Vec<Observation> = (0..50).map(|i| run(0, f64::from(i * 3 % 11))).collect();
         let sorted = |runs: &[Observation]| {

@@ -1,23 +1,22 @@
-//! Audits: attacks on mechanisms that measure how much privacy they really give.
+//! Audits: attacks on mechanisms that measure a lower bound of epsilon.
 //!
-//! A mechanism that is (epsilon, delta)-private satisfies P(M(x) in S) <= e^epsilon P(M(x') in S) +
-//! delta for all neighbours x, x' and all sets S of outputs. So every x, x' and S bounds epsilon
-//! from below by ln((p - delta) / q), and the probabilities can be counted:
+//! An (epsilon, delta)-private mechanism satisfies P(M(x) in S) <= e^epsilon P(M(x') in S) + delta
+//! for all neighbours x, x' and all sets S of outputs. So every x, x' and S gives the lower bound
+//! ln((p - delta) / q) on epsilon, and the probabilities can be estimated:
 //!
-//! 1. *Run.* The mechanism runs many times on two neighbouring data sets ([`case`](cases)) that
-//!    bring out its weakest spot, on fresh noise each time, and every release is reduced to what an
-//!    attacker would look at: the log-likelihood ratio of what was measured, and which choices were
-//!    made. The ledger of each run is verified.
-//! 2. *Choose.* On one half of the runs the attacker learns how choices depend on the data, and picks
-//!    the statistic, the threshold and the direction with the largest bound.
-//! 3. *Report.* On the other half, which had no part in the choice, the event is counted. p is
-//!    bounded from below and q from above, exactly (Clopper and Pearson), each with half of the
-//!    error. With the probability `confidence`, the true epsilon is at least the one that is
-//!    reported.
+//! 1. *Run.* The mechanism runs many times, with fresh noise, on two neighbouring data sets
+//!    ([`case`](cases)) that are hard for it. Every release is reduced to what an attacker would
+//!    use: the log-likelihood ratio of the measurements, and the selections. The ledger of each run
+//!    is verified.
+//! 2. *Choose.* On one half of the runs the attacker learns how selections depend on the data, and
+//!    chooses the statistic, the threshold and the direction with the largest bound.
+//! 3. *Report.* On the other half the event is counted. p is bounded from below and q from above,
+//!    exactly (Clopper and Pearson), each with half of the failure probability. With probability
+//!    `confidence`, the true epsilon is at least the reported bound.
 //!
-//! An audit can refute a claim; it can prove none. A bound far below the claim may be due to few
-//! runs, to an attack that is not the best, or to a proof that gives away more than it has to, as
-//! advanced composition does for few draws.
+//! An audit can refute a claim but not prove one. A bound far below the claim may be due to few
+//! runs, to an attack that is not the best, or to a proof that is not tight, such as advanced
+//! composition of few draws.
 //!
 //! References: Ding, Wang, Wang, Zhang, Kifer, Detecting violations of differential privacy, CCS
 //! 2018; Jagielski, Ullman, Oprea, Auditing differentially private machine learning, NeurIPS 2020.
@@ -35,7 +34,7 @@ use thiserror::Error;
 
 use crate::data::{Dataset, MarginalTooLarge};
 use crate::mechanism::{
-    GuaranteeKind, Kind, Mechanism, MechanismError, Noise,
+    GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Noise,
     ParameterError as MechanismParameterError, Task,
 };
 use dp::{
@@ -47,103 +46,89 @@ use observation::Observation;
 use private_pgm::baselines::Pgm;
 use private_pgm::fit::Settings;
 
-/// What is audited, and how thoroughly.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// What the mechanism claims.
+    /// The claim.
     pub epsilon: Epsilon,
-    /// The same, for mechanisms that have one.
+    /// The claim, for mechanisms with a delta.
     pub delta: Delta,
-    /// Which data sets count as neighbours.
     pub neighbours: Neighbours,
-    /// Runs on each of the two data sets. Half of them choose the event, the others count it.
+    /// On each of the two data sets. Half of the runs choose the event, the others count it.
     pub trials: usize,
     /// The probability with which the bound holds.
     pub confidence: f64,
-    /// What the noise starts from.
+    /// Of the noise.
     pub seed: u64,
 }
 
-/// What an audit has found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// What was attacked.
     pub case: String,
-    /// What was claimed.
     pub claimed_epsilon: f64,
-    /// What was claimed; 0 for a pure guarantee.
+    /// 0 for a pure guarantee.
     pub claimed_delta: f64,
-    /// The true epsilon is at least this, with the confidence below.
+    /// The true epsilon is at least this, with probability `confidence`.
     pub epsilon_lower_bound: f64,
     /// The probability with which the bound holds.
     pub confidence: f64,
-    /// The event that tells the data sets apart.
+    /// The event that distinguishes the data sets.
     pub event: String,
-    /// How often it happened on the data set for which it is likelier.
+    /// Occurrences on the data set for which the event is likelier.
     pub likelier: usize,
-    /// How often it happened on the other.
+    /// Occurrences on the other.
     pub rarer: usize,
-    /// The runs on each that were counted.
+    /// Counted runs on each.
     pub runs: usize,
-    /// What the ledger says was spent in the first run, if anything was.
+    /// Spent in the first run according to its ledger. `None` if there were no draws.
     pub spent: Option<Guarantee>,
 }
 
 impl Finding {
-    /// Whether the claim is proved wrong.
+    /// Whether the claim is wrong, with probability `confidence`.
     pub fn refutes(&self) -> bool {
         self.epsilon_lower_bound > self.claimed_epsilon
     }
 }
 
-/// Why there was no audit.
 #[derive(Debug, Error)]
 pub enum AuditError {
-    /// Fewer runs than can be divided into halves.
-    #[error("{0} trials are too few: expected 2 at least")]
+    #[error("{0} trials are too few: expected at least 2")]
     Trials(usize),
-    /// The confidence is no probability.
-    #[error("the confidence must lie strictly between 0 and 1, not {0}")]
+    #[error("the confidence must be strictly between 0 and 1, found {0}")]
     Confidence(f64),
-    /// The ledger of a run contradicts the claim.
-    #[error("the ledger does not keep the budget: {0}")]
+    #[error("the ledger exceeds the budget: {0}")]
     Ledger(#[from] LedgerError),
-    /// The data sets could not be made.
     #[error(transparent)]
     Case(#[from] CaseError),
-    /// The mechanism refuses its parameters.
     #[error(transparent)]
     Parameters(#[from] MechanismParameterError),
-    /// The mechanism has failed.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
-    /// A marginal is too large.
     #[error(transparent)]
     Marginal(#[from] MarginalTooLarge),
-    /// A privacy parameter is out of range.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
 }
 
-/// Bytes for the tables of a run: the data sets are tiny.
+/// Bytes for the tables of a run. The data sets are tiny.
 const MEMORY: u64 = 1 << 28;
 
-/// Iterations of estimates between rounds. They work from what was published, so that more of them
-/// change nothing about privacy.
+/// Iterations of estimates between rounds. They use published values, so their number does not
+/// affect privacy.
 const ITERATIONS: usize = 20;
 
 /// Attacks a mechanism in all of its cases.
-pub fn audit(kind: &Kind, request: &Request) -> Result<Vec<Finding>, AuditError> {
-    cases(kind, request.epsilon.get(), request.neighbours)?
+pub fn audit(spec: &MechanismSpec, request: &Request) -> Result<Vec<Finding>, AuditError> {
+    cases(spec, request.epsilon.get(), request.neighbours)?
         .iter()
         .map(|case| {
-            let mechanism = (kind.build)(&case.parameters)?;
-            attack(&*mechanism, kind.guarantee, case, request)
+            let mechanism = (spec.build)(&case.parameters)?;
+            attack(&*mechanism, spec.guarantee, case, request)
         })
         .collect()
 }
 
-/// Attacks a mechanism that claims to give a guarantee of this kind.
+/// Attacks a mechanism that claims a guarantee of this kind.
 pub fn attack(
     mechanism: &dyn Mechanism,
     kind: GuaranteeKind,
@@ -182,7 +167,7 @@ pub fn attack(
     })
 }
 
-/// A mechanism on its way through many runs.
+/// A mechanism with its case, for many runs.
 struct Run<'a> {
     mechanism: &'a dyn Mechanism,
     case: &'a Case,
@@ -191,7 +176,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What is seen of all runs on one of the data sets, and what the first one spent.
+    /// The observations of all runs on one of the data sets, and the cost of the first run.
     fn observe(
         &self,
         data: &Dataset,

@@ -1,4 +1,4 @@
-//! What an attacker who knows both data sets reads off a release.
+//! What an attacker who knows both data sets computes from a release.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -11,23 +11,25 @@ use private_pgm::factor::{CliqueLayout, Marginals, Projectable};
 use private_pgm::fit::Likelihood;
 use private_pgm::loss::Measurement;
 
-/// One release, as numbers that may tell two data sets apart.
+/// A release as numbers that may distinguish two data sets.
 ///
-/// *Evidence* is ln P(what was measured | one) - ln P(the same | other), the privacy loss of the
-/// noise given what was chosen. For noisy answers y with standard deviation s that are a on one data
-/// set and a' on the other it is the sum of (|y - a'| - |y - a|) / b with b = s / sqrt(2) if the
-/// noise is Laplace, and of ((y - a')^2 - (y - a)^2) / (2 s^2) if it is Gaussian. The attacker
-/// computes both and finds out which one serves. Evidence of another kind has its own likelihood.
+/// *Evidence* is ln P(measurements | one) - ln P(measurements | other), the privacy loss of the
+/// noise given the selections. Let noisy answers y with standard deviation s have the true values a
+/// on one data set and a' on the other. The evidence is the sum of (|y - a'| - |y - a|) / b with b
+/// = s / sqrt(2) for Laplace noise, and of ((y - a')^2 - (y - a)^2) / (2 s^2) for Gaussian noise.
+/// The attacker computes both and learns which one is better. A published likelihood is used
+/// directly.
 ///
-/// *Choices* are which queries were measured, in order: what selection steps and rules for stopping
-/// decide. How likely they are is learned from releases, see [`Event`](super::event::Event).
+/// *Choices* are the measured queries in order, the results of selections and stopping rules. Their
+/// probabilities are learned from releases, see [`Event`](super::event::Event).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Observation {
-    /// A fingerprint of the choices.
+    /// A hash of the choices.
     pub(super) choices: u64,
-    /// As if the noise was Laplace, and as if it was Gaussian.
+    /// For Laplace noise, and for Gaussian noise.
     pub(super) evidence: [f64; 2],
-    /// Whether the number of records is nearer to that of one data set than to the other's.
+    /// Positive if the number of records is nearer to that of one data set than to that of the
+    /// other.
     pub(super) total: f64,
 }
 
@@ -48,12 +50,12 @@ impl Observation {
     }
 }
 
-/// Which queries were measured. The hash is the same in every process.
+/// A hash of the measured queries, the same in every process.
 fn choices(answers: &[Measurement]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for answer in answers {
         answer.clique.hash(&mut hasher);
-        // Strategies that were optimised for the workload are written out in numbers.
+        // The factors include the entries of optimised strategies.
         format!("{:?}", answer.query.factors()).hash(&mut hasher);
     }
     hasher.finish()

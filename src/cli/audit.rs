@@ -3,7 +3,7 @@
 use clap::Args;
 use dp::{Delta, Epsilon, Neighbours, Provenance};
 use pgmbench::audit::{Finding, Request, audit};
-use pgmbench::experiment::{Kind, MECHANISMS};
+use pgmbench::experiment::{MECHANISMS, MechanismSpec};
 use serde_json::json;
 
 use super::failure::{Blame, Failure};
@@ -51,7 +51,7 @@ const CONFIDENCE: f64 = 0.95;
 impl AuditArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let all = self.mechanism == "all";
-        let kinds: Vec<&Kind> =
+        let kinds: Vec<&MechanismSpec> =
             MECHANISMS.iter().copied().filter(|kind| all || kind.name == self.mechanism).collect();
         if kinds.is_empty() {
             let names: Vec<&str> = MECHANISMS.iter().map(|kind| kind.name).collect();
@@ -106,7 +106,7 @@ impl AuditArgs {
         }
     }
 
-    fn report(&self, kind: &Kind, findings: &[Finding]) -> serde_json::Value {
+    fn report(&self, kind: &MechanismSpec, findings: &[Finding]) -> serde_json::Value {
         json!({
             "mechanism": kind.name,
             "neighbours": self.neighbours(),

@@ -31,9 +31,12 @@ impl ListArgs {
                 line(
                     output,
                     "",
-                    &format!("{}; {guarantee}; own estimator: {}", kind.reference, kind.own),
+                    &format!(
+                        "{}; {guarantee}; own estimator: {}",
+                        kind.reference, kind.own_estimator
+                    ),
                 )?;
-                for offer in kind.offers {
+                for offer in kind.extra_estimators {
                     line(output, "", &format!("arm {}: {}", offer.name, offer.summary))?;
                 }
                 for parameter in kind.parameters {

@@ -1,17 +1,16 @@
 use std::ops::Range;
 
-/// The codes of one attribute, one per record, in the narrowest integers that hold them.
+/// The codes of one attribute, one per record, in the narrowest integers that can hold them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Column {
-    /// For up to 256 values.
+    /// At most 256 values.
     U8(Vec<u8>),
-    /// For up to 65536 values.
+    /// At most 65536 values.
     U16(Vec<u16>),
-    /// For more.
     U32(Vec<u32>),
 }
 
-/// Calls `$body` with `$codes` bound to the vector inside, whatever its width.
+/// Evaluates `$body` with `$codes` bound to the vector of any width.
 macro_rules! with_codes {
     ($column:expr, $codes:ident => $body:expr) => {
         match $column {
@@ -23,7 +22,7 @@ macro_rules! with_codes {
 }
 
 impl Column {
-    /// No codes yet, for an attribute with `size` values.
+    /// An empty column for an attribute with `size` values.
     pub(super) fn new(size: usize) -> Self {
         match size {
             0..=0x100 => Self::U8(Vec::new()),
@@ -32,7 +31,7 @@ impl Column {
         }
     }
 
-    /// Appends a code, which must be below the size that the column was made for.
+    /// `code` must be below the size of the column's attribute.
     pub(super) fn push(&mut self, code: u32) {
         match self {
             Self::U8(codes) => codes.push(code as u8),
@@ -41,12 +40,10 @@ impl Column {
         }
     }
 
-    /// The number of records.
     pub(super) fn len(&self) -> usize {
         with_codes!(self, codes => codes.len())
     }
 
-    /// The code of one record.
     pub(super) fn get(&self, record: usize) -> u32 {
         match self {
             Self::U8(codes) => codes[record].into(),
@@ -65,13 +62,13 @@ impl Column {
         with_codes!(self, codes => extend(&codes[records], size, cells));
     }
 
-    /// The codes as little-endian bytes.
+    /// Little-endian.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         with_codes!(self, codes => codes.iter().flat_map(|code| code.to_le_bytes()).collect())
     }
 
-    /// The inverse of [`Self::to_bytes`] for an attribute with `size` values: takes `records`
-    /// codes off the front of `bytes`. `None` when there are too few or a code is too large.
+    /// The inverse of [`Self::to_bytes`] for an attribute with `size` values. Removes `records`
+    /// codes from the front of `bytes`. `None` if there are too few or a code is too large.
     pub(super) fn take(bytes: &mut &[u8], records: usize, size: usize) -> Option<Self> {
         let mut column = Self::new(size);
         let width = match column {
@@ -99,11 +96,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_and_back(size in prop::sample::select(vec![1usize, 256, 257, 65536, 65537]), seeds: Vec<u32>) {
+        fn a_column_is_recovered_from_its_bytes(
+            size in prop::sample::select(vec![1usize, 256, 257, 65536, 65537]),
+            seeds: Vec<u32>,
+        ) {
             let mut column = Column::new(size);
             let codes: Vec<u32> = seeds.iter().map(|seed| seed % size as u32).collect();
             codes.iter().for_each(|&code| column.push(code));
-            prop_assert_eq!((0..column.len()).map(|r| column.get(r)).collect::<Vec<_>>(), codes.clone());
+            let stored: Vec<u32> = (0..column.len()).map(|r| column.get(r)).collect();
+            prop_assert_eq!(stored, codes.clone());
             let bytes = column.to_bytes();
             let mut rest = &bytes[..];
             prop_assert_eq!(Column::take(&mut rest, codes.len(), size), Some(column));

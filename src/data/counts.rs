@@ -4,8 +4,8 @@ use super::schema::Schema;
 use super::source::Source;
 use super::table::Lines;
 
-/// A table of counts that is being read: one for each cell of the table over all attributes in
-/// declared order, the last of which moves fastest.
+/// A table of counts while it is read: a count per cell of the table over all attributes in
+/// declared order, the last of which varies fastest.
 pub(super) struct Counts<'s> {
     schema: &'s Schema,
     counts: Vec<u32>,
@@ -32,7 +32,7 @@ impl<'s> Counts<'s> {
         Ok(lines.reader.into_inner())
     }
 
-    /// The records, column by column, and their number.
+    /// The columns, and the number of records.
     pub(super) fn into_records(self, file: &str) -> Result<(Vec<Column>, usize), DataError> {
         let sizes: Vec<usize> = self.schema.attributes().iter().map(|a| a.size()).collect();
         let cells = sizes.iter().try_fold(1usize, |cells, &size| cells.checked_mul(size));

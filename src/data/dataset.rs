@@ -7,10 +7,10 @@ use super::column::Column;
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::factor::{Factor, Projectable};
 
-/// No marginal has more cells than this (our choice: 1 GiB of counts).
-pub const MAX_MARGINAL_CELLS: usize = 1 << 27;
+/// The most cells of a marginal. Our choice: 1 GiB of counts.
+const MAX_MARGINAL_CELLS: usize = 1 << 27;
 
-/// Records over a domain, stored by column in the narrowest integers that hold the codes.
+/// Records over a domain, stored by column.
 #[derive(Clone, Debug)]
 pub struct Dataset {
     name: String,
@@ -21,68 +21,54 @@ pub struct Dataset {
     provenance: Provenance,
 }
 
-/// Where records came from and what was done to them on the way.
+/// Where records come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
-    /// The files, with their checksums.
     pub sources: Vec<SourceFile>,
-    /// Whether the records are made up, in place of real ones that cannot be had.
+    /// Whether the records are a *stand-in*: synthetic records with the shape of real data that may
+    /// not be distributed. They come from a private release of the real data, or from a seed alone
+    /// (`[generator]` of the schema). Results on a stand-in are marked as such everywhere.
     pub stand_in: bool,
-    /// The rows of the files.
     pub rows: usize,
-    /// The rows that were left out because a value was missing.
+    /// Rows without a value that the schema requires.
     pub dropped: usize,
-    /// For each attribute that had any, how many values were outside its bounds or its list.
+    /// By attribute, the number of values outside its bounds or its list.
     pub outside: BTreeMap<String, usize>,
 }
 
-/// A list of columns is not a dataset over this domain.
+/// Columns that are not a dataset over this domain.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum CodesError {
-    /// Another number of columns than attributes.
     #[error("{found} columns for {expected} attributes")]
-    Columns {
-        /// The attributes of the domain.
-        expected: usize,
-        /// The columns that were given.
-        found: usize,
-    },
-    /// Columns of different lengths.
+    Columns { expected: usize, found: usize },
     #[error("attribute '{attribute}' has {found} codes, the first one {expected}")]
     Length {
         /// The attribute.
         attribute: String,
-        /// The length of the first column.
+        /// Of the first column.
         expected: usize,
-        /// The length of this one.
         found: usize,
     },
-    /// A code that the attribute does not have.
     #[error("attribute '{attribute}', record {record}: code {code}, but the codes are 0..{size}")]
     Code {
         /// The attribute.
         attribute: String,
-        /// The record, counted from 0.
+        /// From 0.
         record: usize,
-        /// The code.
         code: u32,
-        /// The number of values of the attribute.
         size: usize,
     },
 }
 
-/// A marginal that would not fit in memory.
 #[derive(Debug, Error, PartialEq)]
 #[error("the marginal on {attributes:?} has {cells:.3e} cells; the limit is {MAX_MARGINAL_CELLS}")]
 pub struct MarginalTooLarge {
-    /// The names of the attributes.
     pub attributes: Vec<String>,
-    /// How many cells it would have.
     pub cells: f64,
 }
 
 impl Dataset {
-    /// The records with these codes: one column per attribute, in declared order.
+    /// A column of codes per attribute, in declared order.
     pub fn from_codes(
         name: &str,
         domain: &Domain,
@@ -110,7 +96,7 @@ impl Dataset {
         Ok(Self::from_declared(name, domain, columns, provenance))
     }
 
-    /// The dataset with these columns, which are in declared order and fit the domain.
+    /// `columns` are in declared order and fit the domain.
     pub(super) fn from_declared(
         name: &str,
         domain: &Domain,
@@ -125,42 +111,36 @@ impl Dataset {
         Self { name: name.into(), domain: domain.clone(), columns, len, provenance }
     }
 
-    /// The name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The number of records, m.
+    /// m.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Where the records came from.
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }
 
-    /// The code of one record for one attribute.
-    ///
     /// # Panics
-    /// When there is no such record.
+    /// If there is no such record.
     pub fn code(&self, record: usize, id: AttributeId) -> u32 {
         self.columns[id.index()].get(record)
     }
 
-    /// The codes of an attribute, record by record.
     pub(super) fn column(&self, id: AttributeId) -> &Column {
         &self.columns[id.index()]
     }
 
-    /// A checksum of the records as a multiset: two datasets have the same one if and only if
-    /// (collisions of BLAKE3 apart) they have the same attributes and the same records, each as
-    /// often, in whatever order.
+    /// A checksum of the records as a multiset. Up to collisions of BLAKE3, two datasets have the
+    /// same checksum if and only if they have the same attributes and the same records with the
+    /// same multiplicities, in any order.
     ///
     /// BLAKE3 over the attributes in declared order, each as its name, a zero byte and its size
     /// (u32, little-endian), then over the records in lexicographic order, each as its codes in
@@ -194,7 +174,7 @@ impl Projectable for Dataset {
         &self.domain
     }
 
-    /// Counts the records: one pass over the columns of `clique`, in blocks that stay in cache.
+    /// Counts the records in one pass over the columns of `clique`, in blocks that stay in cache.
     fn project(&self, clique: &Clique) -> Result<Factor, MarginalTooLarge> {
         let cells = self.domain.cells(clique).filter(|&cells| cells <= MAX_MARGINAL_CELLS);
         let cells = cells.ok_or_else(|| MarginalTooLarge {
@@ -225,7 +205,7 @@ mod tests {
 
     use super::*;
 
-    /// Up to 4 attributes of any size and some records, column by column.
+    /// Sizes of up to 4 attributes, and columns of codes.
     fn records() -> impl Strategy<Value = (Vec<usize>, Vec<Vec<u32>>)> {
         let sizes = prop::collection::vec(prop_oneof![1..6usize, 250..400usize], 1..=4);
         (sizes, 0..5000usize).prop_flat_map(|(sizes, len)| {
@@ -272,7 +252,8 @@ mod tests {
                 let place = turn % original.len();
                 turned[0][place] = (turned[0][place] + 1) % sizes[0] as u32;
                 let same = sizes[0] == 1;
-                prop_assert_eq!(original.fingerprint() == dataset(&sizes, &turned).fingerprint(), same);
+                let turned = dataset(&sizes, &turned);
+                prop_assert_eq!(original.fingerprint() == turned.fingerprint(), same);
             }
         }
     }

@@ -1,53 +1,40 @@
-use super::schema::{AttributeSchema, Kind, Missing, Schema};
+use super::schema::{AttributeKind, AttributeSchema, Missing, Schema};
 use super::{Dataset, Provenance};
 use private_pgm::domain::AttributeId;
 
-/// What people want to know about a dataset.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// The name.
     pub name: String,
-    /// What it is.
     pub title: String,
-    /// The terms on which it may be used.
     pub licence: Option<String>,
-    /// Where it comes from.
     pub source: Option<String>,
-    /// How to cite it.
     pub citation: Option<String>,
-    /// The number of records.
     pub records: usize,
-    /// The decimal logarithm of the number of possible records.
+    /// Of the number of possible records.
     pub log10_domain_size: f64,
-    /// Its files, and what was dropped.
     pub provenance: Provenance,
-    /// The attributes, in declared order.
+    /// In declared order.
     pub attributes: Vec<AttributeDescription>,
 }
 
-/// What people want to know about an attribute.
 #[derive(Clone, Debug)]
 pub struct AttributeDescription {
-    /// The name.
     pub name: String,
     /// "numeric" or "categorical".
     pub kind: &'static str,
-    /// The number of bins or listed values.
     pub bins: usize,
-    /// What becomes of missing values.
     pub missing: Missing,
-    /// The number of records without a value, where they have a code.
+    /// The records without a value, if missing values have a code.
     pub missing_records: Option<usize>,
-    /// The number of values outside the bounds or the list.
+    /// Values outside the bounds or the list.
     pub outside: usize,
-    /// What each code stands for.
     pub labels: Vec<String>,
-    /// The one-way marginal: how many records have each code.
+    /// The one-way marginal.
     pub counts: Vec<usize>,
 }
 
 impl Description {
-    /// Describes records that were read by this schema: O(m d).
+    /// Costs O(m d).
     pub fn new(schema: &Schema, dataset: &Dataset) -> Self {
         let sizes = schema.attributes().iter().map(|attribute| attribute.size() as f64);
         let declared = schema.attributes().iter().zip(schema.domain().declared());
@@ -77,8 +64,8 @@ fn describe(
     AttributeDescription {
         name: attribute.name.clone(),
         kind: match attribute.kind {
-            Kind::Numeric { .. } => "numeric",
-            Kind::Categorical { .. } => "categorical",
+            AttributeKind::Numeric { .. } => "numeric",
+            AttributeKind::Categorical { .. } => "categorical",
         },
         bins: attribute.bins(),
         missing: attribute.missing,

@@ -12,10 +12,10 @@ use crate::storage::Existing;
 
 pub(super) const SCHEMA: &str = "schema.toml";
 pub(super) const IMPORTED: &str = "imported";
-/// Beside the schema, in the same form as an import.
+/// Next to the schema, in the same format as an import.
 const STAND_IN: &str = "stand-in";
 
-/// A dataset of the registry: its schema, and where its data is.
+/// A dataset of the registry.
 #[derive(Debug)]
 pub struct Entry {
     schema: Schema,
@@ -28,40 +28,35 @@ pub struct Entry {
     own_schema: Option<PathBuf>,
 }
 
-/// Where the files of a dataset are.
 #[derive(Debug)]
 enum Home {
     Folder(PathBuf),
     Binary(&'static Shipped),
 }
 
-/// Whether the records of a dataset can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// From files beside the schema, or from the binary.
+    /// In files next to the schema, or in the binary.
     Here,
-    /// From an import.
     Imported,
-    /// Made-up ones, until its files are imported.
+    /// A stand-in is used until the files are imported.
     StandIn,
-    /// Not before its files are imported.
+    /// Records are not available until the files are imported.
     NotImported,
 }
 
 /// What was stored: an import, or a stand-in.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// Where the records are stored.
     pub folder: PathBuf,
-    /// What is stored there.
     pub manifest: Manifest,
-    /// Whether the records are those that the schema expects; `false` means another edition of
-    /// the data, `None` that the schema does not say.
+    /// Whether the records have the fingerprint of the schema. `false` means another edition of the
+    /// data; `None` means that the schema has no fingerprint.
     pub as_expected: Option<bool>,
 }
 
 impl Entry {
-    /// The dataset whose schema is this file.
+    /// `path` is a schema.
     pub(super) fn from_file(path: &Path) -> Result<Self, DataError> {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let imported = folder.join(IMPORTED);
@@ -69,15 +64,15 @@ impl Entry {
         Ok(Self { schema_file: Some(path.to_path_buf()), ..entry })
     }
 
-    /// The dataset whose schema is this file, and which only its path leads to unless it has the
-    /// name of one that ships.
+    /// `path` is a schema. Unless the dataset has the name of one that ships, it is known by its
+    /// path only.
     pub(super) fn from_path(path: &Path) -> Result<Self, DataError> {
         let entry = Self::from_file(path)?;
         let ships = SHIPPED.iter().any(|shipped| shipped.name == entry.schema.name);
         Ok(Self { own_schema: (!ships).then(|| path.to_path_buf()), ..entry })
     }
 
-    /// A dataset inside the binary; `imported` is where its imports go.
+    /// Imports are stored in `imported`.
     pub(super) fn from_binary(
         shipped: &'static Shipped,
         imported: PathBuf,
@@ -104,7 +99,6 @@ impl Entry {
         }
     }
 
-    /// The schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -148,7 +142,6 @@ impl Entry {
         }
     }
 
-    /// Whether the records can be had.
     pub fn availability(&self) -> Availability {
         if self.schema.table.files.iter().all(|file| self.home.has(&file.name)) {
             Availability::Here
@@ -163,7 +156,7 @@ impl Entry {
         }
     }
 
-    /// The records: from the files of the schema, else from an import, else those of a stand-in.
+    /// The records of the files of the schema, else of an import, else of a stand-in.
     pub fn load(&self) -> Result<Dataset, DataError> {
         let files = &self.schema.table.files;
         match self.availability() {
@@ -186,7 +179,7 @@ impl Entry {
         }
     }
 
-    /// What to say where there are no records, not even made-up ones.
+    /// The error if there are no records and no stand-in.
     fn not_here(&self) -> DataError {
         let files = || self.schema.table.files.iter().map(|file| file.name.clone());
         let missing = files().find(|file| !self.home.has(file));
@@ -203,8 +196,8 @@ impl Entry {
         }
     }
 
-    /// The records of `files`, which stand for the files of the schema in their order; they may
-    /// have other names and be compressed.
+    /// The records of `files`, which correspond to the files of the schema in order. They may have
+    /// other names and be compressed.
     pub fn load_files(&self, files: &[PathBuf]) -> Result<Dataset, DataError> {
         let (expected, found) = (self.schema.table.files.len(), files.len());
         if expected != found {
@@ -225,8 +218,8 @@ impl Entry {
         Ok(Import { folder: self.imported.clone(), manifest, as_expected })
     }
 
-    /// Stores made-up records beside the schema, for those who do not have the real ones. Only for
-    /// data whose schema is in a folder. Others that are there are never replaced: they are a release.
+    /// Stores made-up records next to the schema. Only for data whose schema is in a folder.
+    /// An existing stand-in is never replaced: it is a release.
     pub fn store_stand_in(&self, records: &Dataset, made: StandIn) -> Result<Import, DataError> {
         let folder = self.stand_in_folder();
         let (text, made) = (&self.schema_text, Some(made));
@@ -234,7 +227,6 @@ impl Entry {
         Ok(Import { folder, manifest, as_expected: None })
     }
 
-    /// Loads the records and describes them.
     pub fn describe(&self) -> Result<Description, DataError> {
         Ok(Description::new(&self.schema, &self.load()?))
     }

@@ -1,4 +1,4 @@
-//! Made-up histograms.
+//! Stand-ins for histograms, generated from a seed.
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -8,15 +8,15 @@ use super::column::Column;
 use super::schema::{Generator, Schema, Shape};
 use super::{Dataset, Provenance};
 
-/// Counts fall with their rank r as (1 + r / c)^-EXPONENT. Our choice, between the exponents that are
-/// found for degrees of networks and for traffic.
+/// Counts decrease with their rank r as (1 + r / c)^-EXPONENT. Our choice, between the exponents of
+/// network degrees and of traffic.
 const EXPONENT: f64 = 1.5;
-/// Bins for each burst, and in how many of them it fades to a third. Our choice.
+/// Bins per burst, and the number of bins in which a burst decays to 1/e. Our choice.
 const BETWEEN_BURSTS: usize = 256;
-const FADING: f64 = 48.0;
+const DECAY_BINS: f64 = 48.0;
 
-/// The records of a histogram as the generator describes it, which the schema has checked. Depends on
-/// nothing but these two.
+/// The records of the histogram that the generator describes. Depends on the schema and the
+/// generator only. The schema has been checked.
 pub(super) fn records(schema: &Schema, generator: &Generator) -> Dataset {
     let bins = schema.attributes()[0].size();
     let total = schema.expected.records.unwrap_or(0);
@@ -41,7 +41,7 @@ pub(super) fn records(schema: &Schema, generator: &Generator) -> Dataset {
     Dataset::from_declared(&schema.name, schema.domain(), vec![column], provenance)
 }
 
-/// Positive whole numbers from the largest to the smallest, the first of them `maximum`, with this sum.
+/// Positive integers in descending order with this sum. The first one is `maximum`.
 fn power_law(count: usize, maximum: usize, total: usize) -> Vec<usize> {
     let (most, last) = ((maximum - 1) as f64, count - 1);
     let at = |rank: usize, c: f64| 1.0 + most * (1.0 + rank as f64 / c).powf(-EXPONENT);
@@ -53,7 +53,7 @@ fn power_law(count: usize, maximum: usize, total: usize) -> Vec<usize> {
     }
     let mut counts: Vec<usize> = (0..count).map(|rank| at(rank, low).round() as usize).collect();
     counts[0] = maximum;
-    // Rounding has left a few too many or too few; those in the middle change least by one more.
+    // Correct the sum after rounding. One more or less matters least in the middle ranks.
     let mut sum: usize = counts.iter().sum();
     let mut rank = last / 2;
     while sum != total {
@@ -68,7 +68,7 @@ fn power_law(count: usize, maximum: usize, total: usize) -> Vec<usize> {
     counts
 }
 
-/// The bins, those in the middle of bursts first.
+/// The bins by descending intensity of bursts.
 fn by_intensity(bins: usize, rng: &mut ChaCha20Rng) -> Vec<usize> {
     let mut intensity = vec![0.0; bins];
     for _ in 0..bins.div_ceil(BETWEEN_BURSTS) {
@@ -77,7 +77,7 @@ fn by_intensity(bins: usize, rng: &mut ChaCha20Rng) -> Vec<usize> {
         let mut now = height;
         for bin in intensity.iter_mut().skip(start) {
             *bin += now;
-            now *= (-1.0 / FADING).exp();
+            now *= (-1.0 / DECAY_BINS).exp();
             if now < 1e-3 {
                 break;
             }

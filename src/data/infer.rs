@@ -192,7 +192,7 @@ pub(super) fn quote(text: &str) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::schema::{Kind, Missing, Schema};
+    use super::super::schema::{AttributeKind, Missing, Schema};
     use super::super::table::read_table;
     use super::*;
 
@@ -213,15 +213,15 @@ mod tests {
         assert!(schema.draft && !unmarked.draft);
         assert_eq!(schema.name, "my_data");
         let [_, age, height, city, zip] = schema.attributes() else { panic!() };
-        assert!(matches!(age.kind, Kind::Numeric { low: 30.0, end: 42.0, bins: 12 }));
+        assert!(matches!(age.kind, AttributeKind::Numeric { low: 30.0, end: 42.0, bins: 12 }));
         assert_eq!(age.missing, Missing::Code);
-        assert!(matches!(height.kind, Kind::Numeric { low: 1.6, end: 1.83, bins: 100 }));
+        assert!(matches!(height.kind, AttributeKind::Numeric { low: 1.6, end: 1.83, bins: 100 }));
         assert_eq!(height.missing, Missing::Error);
         assert!(
-            matches!(&city.kind, Kind::Categorical { values, .. } if *values == ["Bath", "Ely, UK"])
+            matches!(&city.kind, AttributeKind::Categorical { values, .. } if *values == ["Bath", "Ely, UK"])
         );
         assert!(
-            matches!(&zip.kind, Kind::Categorical { values, .. } if *values == ["01", "02", "10"])
+            matches!(&zip.kind, AttributeKind::Categorical { values, .. } if *values == ["01", "02", "10"])
         );
     }
 

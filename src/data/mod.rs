@@ -1,5 +1,5 @@
-//! Data on its way into the crate: files, the schemas that say what they mean, and the records
-//! that come out, as codes over a [`Domain`](private_pgm::domain::Domain).
+//! Data: files, the schemas that describe them, and the records as codes over a
+//! [`Domain`](private_pgm::domain::Domain).
 //!
 //! A dataset is a folder with a `schema.toml` ([`Schema`]) and the files that it names. The
 //! [`Registry`] finds it by name or by path:
@@ -8,7 +8,7 @@
 //! use pgmbench::data::Registry;
 //! use private_pgm::domain::Clique;
 //! use private_pgm::factor::Projectable;
-//!
+//! |
 //! let titanic = Registry::default().load("titanic")?;
 //! assert_eq!(titanic.len(), 1304);
 //! let sex = titanic.domain().id("Sex").unwrap();
@@ -17,9 +17,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Some data may not be passed on; only its schema is here, and [`Entry::import`] turns the file
-//! that a user got from its official home into a dataset. [`infer`] drafts a schema for a file
-//! that has none.
+//! Some data may not be distributed. Then only the schema ships, and [`Entry::import`] makes a
+//! dataset from the file that a user has obtained from its publisher. [`infer`] drafts a schema for
+//! a file without one.
 
 mod column;
 mod counts;
@@ -37,16 +37,16 @@ mod source;
 mod stored;
 mod table;
 
-pub use dataset::{CodesError, Dataset, MAX_MARGINAL_CELLS, MarginalTooLarge, Provenance};
+pub use dataset::{CodesError, Dataset, MarginalTooLarge, Provenance};
 pub use describe::{AttributeDescription, Description};
 pub use entry::{Availability, Entry, Import};
 pub use error::DataError;
 pub use infer::{Draft, infer};
 pub use registry::Registry;
+pub(crate) use schema::AttributeKind;
 pub use schema::{
-    AttributeProblem, AttributeSchema, CellProblem, Encoding, Expected, FileFacts, Generator, Keep,
-    Kind, MAX_BINS, Missing, MissingWhen, Outside, Schema, SchemaError, Shape, TableFacts,
-    TableForm, TripleWorkload,
+    AttributeProblem, AttributeSchema, CellProblem, Expected, Missing, Schema, SchemaError,
+    TripleWorkload,
 };
 pub use source::SourceFile;
 pub use stored::{Manifest, StandIn};

@@ -2,14 +2,13 @@ use std::collections::BTreeSet;
 
 use super::infer::{Draft, quote};
 
-/// What the fields of a column look like, gathered while a schema is drafted.
+/// A summary of the fields of a column, for the draft of a schema.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    /// The fields without a value.
     pub(super) missing: usize,
-    /// The different texts, as long as there are not too many.
+    /// The distinct texts. `None` if there are too many.
     texts: Option<BTreeSet<String>>,
-    /// The range of the numbers, as long as all texts are numbers.
+    /// The range of the numbers. `None` if a text is not a number.
     numbers: Option<Numbers>,
     rows: usize,
 }
@@ -21,11 +20,10 @@ struct Numbers {
     integers: bool,
 }
 
-/// What becomes of a column.
 pub(super) enum Verdict {
-    /// An attribute with these settings.
+    /// The settings of an attribute.
     Attribute(String),
-    /// None, for this reason.
+    /// The reason why the column is no attribute.
     LeftOut(String),
 }
 
@@ -37,10 +35,11 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Bins of a numeric attribute that cannot have one per integer: the paper's number.
+    /// Bins of a numeric attribute that cannot have one per integer. The number of the ICML 2019
+    /// paper.
     const BINS: usize = 100;
 
-    /// Takes a text that is not missing into account.
+    /// Adds a text that is not missing.
     pub(super) fn add(&mut self, text: &str) {
         self.rows += 1;
         self.numbers = self.numbers.zip(number(text)).map(|(numbers, value)| Numbers {
@@ -58,7 +57,6 @@ impl Profile {
         }
     }
 
-    /// The settings of the attribute, or why there is none.
     pub(super) fn verdict(&self) -> Verdict {
         if self.rows == 0 {
             return Verdict::LeftOut("it has no values".into());
@@ -82,7 +80,7 @@ impl Profile {
 }
 
 impl Numbers {
-    /// Bins that hold every number seen; none for numbers too large to be told apart.
+    /// Bins that contain every number seen. `None` for numbers that are too large to distinguish.
     fn settings(self) -> Option<String> {
         let Self { low, high, integers } = self;
         if low.abs().max(high.abs()) > 1e15 {
@@ -92,7 +90,7 @@ impl Numbers {
             let bins = ((high - low) as usize + 1).min(Profile::BINS);
             return Some(format!("bins = {bins}\nlow = {low}\nhigh = {high}"));
         }
-        // Bounds of about two digits' precision; the inverse of a power of ten keeps them short.
+        // Bounds with a precision of about two digits. Division by a power of ten keeps them short.
         let digits = (1.0 - (high - low).log10().floor()).clamp(0.0, 15.0) as i32;
         let scale = 10f64.powi(digits);
         let (low_end, below) =
@@ -103,7 +101,7 @@ impl Numbers {
     }
 }
 
-/// The number that a text is; none for codes with leading zeros, such as post codes.
+/// `None` for texts that are no numbers, and for codes with leading zeros such as post codes.
 fn number(text: &str) -> Option<f64> {
     let digits = text.trim_start_matches(['-', '+']).as_bytes();
     if digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit() {

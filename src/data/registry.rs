@@ -6,11 +6,11 @@ use super::entry::{Entry, IMPORTED, SCHEMA};
 use super::shipped::SHIPPED;
 use super::{DataError, Dataset};
 
-/// The datasets that can be asked for by name: the folders of one root folder that have a
-/// `schema.toml`, and those inside the binary.
+/// The datasets that have a name: the folders with a `schema.toml` in one root folder, and those
+/// inside the binary.
 ///
-/// A folder hides a dataset of the same name in the binary. What is imported goes into the folder
-/// `imported` of the dataset's folder under the root, which is created when it is not there.
+/// A folder takes precedence over a dataset of the same name in the binary. Imports are stored in
+/// the folder `imported` of the dataset's folder under the root, which is created if needed.
 #[derive(Clone, Debug)]
 pub struct Registry {
     root: PathBuf,
@@ -24,12 +24,12 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// The datasets in the folders of `root`, which need not exist.
+    /// `root` need not exist.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The names, in alphabetical order.
+    /// In alphabetical order.
     pub fn names(&self) -> Result<Vec<String>, DataError> {
         let mut names: Vec<String> = SHIPPED.iter().map(|shipped| shipped.name.into()).collect();
         let folders = match fs::read_dir(&self.root) {
@@ -48,13 +48,13 @@ impl Registry {
         Ok(names)
     }
 
-    /// All datasets, in alphabetical order of their names.
+    /// In alphabetical order of their names.
     pub fn entries(&self) -> Result<Vec<Entry>, DataError> {
         self.names()?.iter().map(|name| self.entry(name)).collect()
     }
 
-    /// The dataset with this name, or, when it ends in `.toml` or has a path separator, the one
-    /// whose schema, or whose folder, has this path.
+    /// The dataset with this name. An argument that ends in `.toml` or contains a path separator is
+    /// the path of a schema or of its folder.
     pub fn entry(&self, name_or_path: &str) -> Result<Entry, DataError> {
         if name_or_path.ends_with(".toml") {
             return Entry::from_path(Path::new(name_or_path));
@@ -75,7 +75,7 @@ impl Registry {
         }
     }
 
-    /// The records of a dataset, given by name or path as in [`Self::entry`].
+    /// `name_or_path` as in [`Self::entry`].
     pub fn load(&self, name_or_path: &str) -> Result<Dataset, DataError> {
         self.entry(name_or_path)?.load()
     }

@@ -1,14 +1,13 @@
-/// A dataset inside the binary, so that it can be loaded from anywhere.
+/// A dataset inside the binary, which can be loaded from any directory.
 #[derive(Debug)]
 pub(super) struct Shipped {
-    /// The name of the dataset and of its folder.
+    /// Of the dataset and of its folder.
     pub(super) name: &'static str,
-    /// The files of the folder: name and bytes.
+    /// Name and content.
     files: &'static [(&'static str, &'static [u8])],
 }
 
 impl Shipped {
-    /// The bytes of a file.
     pub(super) fn file(&self, name: &str) -> Option<&'static [u8]> {
         self.files.iter().find(|(file, _)| *file == name).map(|(_, bytes)| *bytes)
     }
@@ -23,8 +22,8 @@ macro_rules! shipped {
     };
 }
 
-/// The datasets of this project. One that is added to the folder `datasets` is found there; a line
-/// here makes it part of the binary as well.
+/// The datasets of this project. A dataset in the folder `datasets` is found there; a line here
+/// makes it part of the binary as well.
 pub(super) const SHIPPED: &[Shipped] = &[
     shipped!("adult": "schema.toml", "adult.data.gz", "adult.test.gz"),
     shipped!("czech": "schema.toml", "czech.txt"),

@@ -9,26 +9,24 @@ use sha2::{Digest, Sha256};
 
 use super::DataError;
 
-/// A file that records came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourceFile {
-    /// Its name, without folders.
+    /// Without folders.
     pub name: String,
-    /// The length of its content after decompression.
+    /// After decompression.
     pub bytes: u64,
-    /// The BLAKE3 checksum of its content after decompression, so that the same data has the same
-    /// checksum whether it is stored compressed or not.
+    /// After decompression, so that the checksum does not depend on compression.
     pub blake3: String,
-    /// The SHA-256 checksum of the same, where the schema asks for it.
+    /// After decompression, if the schema has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }
 
-/// The content of a file as a stream: decompressed when it is in gzip format, whatever its name,
+/// The content of a file as a stream. It is decompressed if it is in gzip format, under any name,
 /// and hashed while it is read.
 pub(super) struct Source<'a> {
-    /// The file in messages.
+    /// For messages.
     pub(super) name: String,
     content: Box<dyn Read + 'a>,
     hasher: blake3::Hasher,
@@ -36,7 +34,6 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// A file on disk.
     pub(super) fn open(path: &Path) -> Result<Source<'static>, DataError> {
         let file = File::open(path).map_err(|error| DataError::io(path, error))?;
         let name = path.display().to_string();
@@ -44,7 +41,6 @@ impl<'a> Source<'a> {
             .map_err(|error| DataError::Io { file: name, error })
     }
 
-    /// Bytes in memory.
     pub(super) fn from_bytes(name: &str, bytes: &'a [u8]) -> Result<Self, DataError> {
         Self::new(name.into(), bytes).map_err(|error| DataError::Io { file: name.into(), error })
     }
@@ -56,12 +52,11 @@ impl<'a> Source<'a> {
         Ok(Self { name, content, hasher: blake3::Hasher::new(), sha256: None })
     }
 
-    /// Computes a SHA-256 checksum as well, from here on.
+    /// Also computes a SHA-256 checksum from here on.
     pub(super) fn with_sha256(self) -> Self {
         Self { sha256: Some(Sha256::new()), ..self }
     }
 
-    /// The whole content.
     pub(super) fn read_all(mut self) -> Result<Vec<u8>, DataError> {
         let mut content = Vec::new();
         match self.content.read_to_end(&mut content) {
@@ -70,7 +65,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The facts about the content, once it has been read to its end.
+    /// Call after the content has been read to its end.
     pub(super) fn into_facts(self) -> SourceFile {
         let name = match self.name.rsplit(['/', '\\']).next() {
             Some(last) => last.to_string(),

@@ -1,5 +1,5 @@
-//! Stored records, imported or made up as stand-ins: `records.bin.gz`, the codes column by column in declared order (see
-//! [`Column::to_bytes`]), and `manifest.toml`, which says what they are.
+//! Stored records, imported or stand-ins: `records.bin.gz`, the codes column by column in declared
+//! order (see [`Column::to_bytes`]), and `manifest.toml`, their description.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,53 +20,47 @@ use private_pgm::factor::Projectable;
 pub(super) const MANIFEST: &str = "manifest.toml";
 pub(super) const RECORDS: &str = "records.bin.gz";
 
-/// What is stored: an import, or a stand-in.
+/// An import, or a stand-in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The dataset.
     pub dataset: String,
-    /// The rows of the files.
     pub rows: usize,
-    /// The rows that were left out because a value was missing.
+    /// Rows without a value that the schema requires.
     pub dropped: usize,
-    /// The records: `rows` less `dropped`.
+    /// `rows` minus `dropped`.
     pub records: usize,
     /// [`Dataset::fingerprint`].
     pub fingerprint: String,
-    /// The checksum of the schema by which the files were discretised.
+    /// Of the schema by which the files were discretised.
     pub schema_blake3: String,
-    /// The checksum of the stored codes, before compression.
+    /// Of the stored codes before compression.
     pub records_blake3: String,
-    /// For each attribute that had any, how many values were outside its bounds or its list.
+    /// By attribute, the number of values outside its bounds or its list.
     pub outside: BTreeMap<String, usize>,
-    /// The files that were imported.
     pub sources: Vec<SourceFile>,
-    /// How the records were made up, if they stand in for real ones.
+    /// How the records were generated, for a stand-in.
     pub stand_in: Option<StandIn>,
 }
 
-/// How records were made up that stand in for real ones: what may be told about it.
+/// The origin of a stand-in that was made from a private release of the real data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StandIn {
-    /// The mechanism that measured the real records.
+    /// The mechanism of the private release.
     pub mechanism: String,
-    /// What it guarantees about them.
     pub epsilon: f64,
-    /// What it guarantees about them.
     pub delta: f64,
-    /// Between which tables: `replace` or `add-remove`; earlier versions did not say.
+    /// `replace` or `add-remove`. Absent in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub neighbours: Option<String>,
-    /// Where the noise came from: `operating-system`; earlier versions did not say.
+    /// Of the noise: `operating-system`. Absent in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub randomness: Option<String>,
-    /// The version of the program that made them.
+    /// The version of the program.
     pub made_by: String,
 }
 
-/// Whether there is an import in this folder.
 pub(super) fn exists(folder: &Path) -> bool {
     folder.join(MANIFEST).is_file()
 }
@@ -117,7 +111,7 @@ pub(super) fn write(
     Ok(manifest)
 }
 
-/// The records that [`write`] stored, from files of a folder that `open` opens.
+/// Reads what [`write`] has stored. `open` opens files of the folder.
 pub(super) fn read<'a>(
     open: impl Fn(&str) -> Result<Source<'a>, DataError>,
     schema: &Schema,
@@ -131,7 +125,7 @@ pub(super) fn read<'a>(
     let text = open(MANIFEST)?.read_all()?;
     let manifest: Manifest = toml::from_slice(&text)
         .map_err(|error: toml::de::Error| problem(MANIFEST, error.to_string()))?;
-    // A stand-in was made for the attributes; what else the schema says may change.
+    // A stand-in depends on the attributes only. Other parts of the schema may change.
     if manifest.stand_in.is_none() && manifest.schema_blake3 != checksum(schema_text.as_bytes()) {
         return Err(problem(MANIFEST, "the schema has changed since the import".into()));
     }

@@ -1,4 +1,4 @@
-//! From files to codes: parses the lines of a table and discretises them by its schema.
+//! Parses the lines of a table and discretises them by its schema.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use super::schema::{AttributeSchema, CellProblem, Encoding, Schema, TableFacts, 
 use super::source::Source;
 use super::{DataError, Dataset, Provenance};
 
-/// The records of these files, which stand for the files of the schema in their order.
+/// The records of these files, which correspond to the files of the schema in order.
 ///
 /// One pass over the bytes; memory for the codes only.
 pub(super) fn read_table(schema: &Schema, sources: Vec<Source>) -> Result<Dataset, DataError> {
@@ -55,7 +55,7 @@ pub(super) fn read_table(schema: &Schema, sources: Vec<Source>) -> Result<Datase
     Ok(Dataset::from_declared(&schema.name, schema.domain(), intake.columns, provenance))
 }
 
-/// What has been read so far.
+/// The records read so far.
 struct Intake<'s> {
     schema: &'s Schema,
     columns: Vec<Column>,
@@ -64,7 +64,7 @@ struct Intake<'s> {
     outside: BTreeMap<String, usize>,
 }
 
-/// Where the fields of an attribute are in a line.
+/// The fields of an attribute in a line.
 struct Place {
     field: usize,
     missing_when: Option<usize>,
@@ -102,7 +102,7 @@ impl<'s> Intake<'s> {
         Ok(lines.reader.into_inner())
     }
 
-    /// Which fields the attributes are read from.
+    /// The fields of all attributes.
     fn places(&self, lines: &Lines, header: &[String]) -> Result<Vec<Place>, DataError> {
         let find = |column: &str| {
             let mut found = (0..header.len()).filter(|&field| header[field] == column);
@@ -130,7 +130,7 @@ impl<'s> Intake<'s> {
         self.schema.attributes().iter().map(place).collect()
     }
 
-    /// The codes of the current line; false when the line is to be dropped.
+    /// Computes the codes of the current line. `false` if the line is dropped.
     fn discretise(
         &mut self,
         lines: &Lines,
@@ -188,7 +188,7 @@ impl<'s> Intake<'s> {
     }
 }
 
-/// The lines of one file that matter, one at a time.
+/// The relevant lines of one file, one at a time.
 pub(super) struct Lines<'a> {
     pub(super) file: String,
     pub(super) record: ByteRecord,
@@ -204,15 +204,15 @@ impl<'a> Lines<'a> {
             .delimiter(table.delimiter)
             .has_headers(false)
             .flexible(true)
-            // Larger than the default, for the sake of the checksum: BLAKE3 is fast on long blocks.
+            // Larger than the default, because BLAKE3 is fast on long blocks.
             .buffer_capacity(1 << 16)
             .from_reader(source);
         let ignored = table.ignore_lines.clone();
         Self { file, record: ByteRecord::new(), reader, ignored, encoding: table.encoding }
     }
 
-    /// Moves on to the next line that is neither to be ignored nor blank (a line of delimiters is
-    /// blank as well); false at the end of the file.
+    /// Reads the next line that is neither ignored nor blank. A line of delimiters is blank.
+    /// `false` at the end of the file.
     pub(super) fn advance(&mut self) -> Result<bool, DataError> {
         loop {
             let more = self
@@ -231,12 +231,12 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The line on which the current record begins, counted from 1.
+    /// The line at which the current record begins, from 1.
     pub(super) fn line(&self) -> u64 {
         self.record.position().map_or(1, |position| position.line())
     }
 
-    /// The names of the columns: those of the schema, or else the first line.
+    /// The names of the columns, from the schema or else from the first line.
     fn header(&mut self, table: &TableFacts) -> Result<Vec<String>, DataError> {
         if let Some(columns) = &table.columns {
             return Ok(columns.clone());
@@ -244,7 +244,6 @@ impl<'a> Lines<'a> {
         self.read_header()
     }
 
-    /// The first line as names of columns.
     pub(super) fn read_header(&mut self) -> Result<Vec<String>, DataError> {
         if !self.advance()? {
             return Err(DataError::Empty { file: self.file.clone() });
@@ -263,7 +262,6 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The text of a field.
 pub(super) fn decode(field: &[u8], encoding: Encoding) -> Result<Cow<'_, str>, CellProblem> {
     match (std::str::from_utf8(field), encoding) {
         (Ok(text), _) => Ok(Cow::Borrowed(text)),

@@ -1,13 +1,14 @@
-//! How good an estimate is.
+//! Errors of an estimate.
 
 use crate::workload::SubWorkload;
 
-/// The paper's error: the mean over the sub-workloads of |W mu - W mu^|_1 / (2 |W mu|_1), from the
-/// answers on the data and on the estimate. For an identity W it is the total variation distance.
+/// The error of ICML 2019: the mean over the sub-workloads of |W mu - W mu^|_1 / (2 |W mu|_1), from
+/// the answers on the data and on the estimate. For an identity W it is the total variation
+/// distance.
 ///
-/// A sub-workload whose true answers are all 0 counts as 0 when the estimate agrees, and as
-/// infinite otherwise.
-pub fn workload_error(truth: &[Vec<f64>], estimate: &[Vec<f64>]) -> f64 {
+/// A sub-workload whose true answers are all 0 has the error 0 if the estimate agrees, otherwise
+/// infinity.
+pub(crate) fn workload_error(truth: &[Vec<f64>], estimate: &[Vec<f64>]) -> f64 {
     let error = |(truth, estimate): (&Vec<f64>, &Vec<f64>)| {
         let distance: f64 = truth.iter().zip(estimate).map(|(t, e)| (t - e).abs()).sum();
         let size: f64 = truth.iter().map(|t| t.abs()).sum();
@@ -16,11 +17,15 @@ pub fn workload_error(truth: &[Vec<f64>], estimate: &[Vec<f64>]) -> f64 {
     truth.iter().zip(estimate).map(error).sum::<f64>() / truth.len().max(1) as f64
 }
 
-/// The mean over all queries of the squared error (KDD 2015, section 5).
+/// The mean squared error over all queries (KDD 2015, section 5).
 ///
-/// Where every query of a sub-workload counts records, an answer below 0 is taken for 0, as the paper
-/// does for estimators that leave negative counts: whoever asks for a count knows that much.
-pub fn mean_squared_error(parts: &[SubWorkload], truth: &[Vec<f64>], estimate: &[Vec<f64>]) -> f64 {
+/// If every query of a sub-workload counts records, negative answers are set to 0, as in the paper:
+/// that counts are not negative is public knowledge.
+pub(crate) fn mean_squared_error(
+    parts: &[SubWorkload],
+    truth: &[Vec<f64>],
+    estimate: &[Vec<f64>],
+) -> f64 {
     let (mut sum, mut count) = (0.0, 0usize);
     for ((part, truth), estimate) in parts.iter().zip(truth).zip(estimate) {
         let (factors, shape) = (part.query.factors(), part.query.shape());
@@ -33,15 +38,15 @@ pub fn mean_squared_error(parts: &[SubWorkload], truth: &[Vec<f64>], estimate: &
     sum / count.max(1) as f64
 }
 
-/// The largest error of a query as a share of the records, max |q(p) - q(p^)|: what theorems about
-/// counting queries bound. Answers are taken as they are, below 0 or not.
-pub fn largest_error(truth: &[Vec<f64>], estimate: &[Vec<f64>], records: usize) -> f64 {
+/// The largest error of a query as a fraction of the records, max |q(p) - q(p^)|, which theorems
+/// about counting queries bound. Negative answers are used as they are.
+pub(crate) fn largest_error(truth: &[Vec<f64>], estimate: &[Vec<f64>], records: usize) -> f64 {
     let pairs = truth.iter().flatten().zip(estimate.iter().flatten());
     pairs.map(|(t, e)| (t - e).abs()).fold(0.0, f64::max) / records as f64
 }
 
-/// The answers of each sub-workload on these marginals, one for each.
-pub fn answers<'a>(
+/// The answers of each sub-workload on its marginal.
+pub(crate) fn answers<'a>(
     parts: &[SubWorkload],
     marginals: impl IntoIterator<Item = &'a [f64]>,
 ) -> Vec<Vec<f64>> {
@@ -56,7 +61,7 @@ mod tests {
     use private_pgm::query::QueryMatrix;
 
     #[test]
-    fn counts_below_zero_are_taken_for_zero_and_other_answers_are_not() {
+    fn negative_counts_are_set_to_zero_and_other_negative_answers_are_not() {
         let domain = Domain::new([("a", 2)]).unwrap();
         let clique = domain.everything();
         let counts = QueryMatrix::identity(&domain, &clique).unwrap();

@@ -46,8 +46,8 @@ impl Costs<'_> {
     pub fn release(&self, trial: &Trial) -> f64 {
         let workload = self.workload(trial);
         let (attributes, queries) = (workload.domain().len(), workload.queries());
-        let effort = &self.plan.mechanism(trial).effort;
-        let seconds = effort.predicted(attributes, queries, self.iteration(trial));
+        let cost_model = &self.plan.mechanism(trial).cost_model;
+        let seconds = cost_model.predicted(attributes, queries, self.iteration(trial));
         seconds.min(self.limit_seconds())
     }
 
@@ -88,7 +88,7 @@ impl Costs<'_> {
 
     /// Mechanisms that choose what they measure do not tell before.
     fn measured(&self, trial: &Trial) -> Measured {
-        let part = self.plan.mechanism(trial).effort.part_measured;
+        let part = self.plan.mechanism(trial).cost_model.measured_fraction;
         let queries = self.workload(trial).queries() as f64;
         Measured { cells: part * self.trees[trial.data].cells, queries: part * queries }
     }

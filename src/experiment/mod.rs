@@ -31,4 +31,4 @@ pub use runner::{MEMORY, Options, RunError, Tally, run};
 pub use synthesis::{SynthesisError, SyntheticRelease, kept_guarantee, synthesize};
 pub use verify::{ReplayError, Verified, verify};
 
-pub use crate::mechanism::{GuaranteeKind, Kind, MECHANISMS};
+pub use crate::mechanism::{GuaranteeKind, MECHANISMS, MechanismSpec};

@@ -82,9 +82,9 @@ pub(super) fn run_trial(
             let mut record = blank(plan, trial, row);
             record.select_seconds = Some(release.times.select);
             record.measure_seconds = Some(release.times.measure);
-            record.error_bound = release.course.error_bound;
-            record.rounds = release.course.rounds.map(|rounds| rounds.used);
-            record.round_limit = release.course.rounds.map(|rounds| rounds.limit);
+            record.error_bound = release.diagnostics.error_bound;
+            record.rounds = release.diagnostics.rounds.map(|rounds| rounds.used);
+            record.round_limit = release.diagnostics.rounds.map(|rounds| rounds.limit);
             match &outcome {
                 Ok((estimated, seconds)) => {
                     record.estimate_seconds = Some(*seconds);
@@ -310,10 +310,10 @@ fn estimate(
     let estimator: &dyn Estimator = match arm.source {
         ArmSource::Listed(kind) => {
             built = (kind.build)(&arm.estimation, means.parallel);
-            built.as_deref().unwrap_or(&*release.own)
+            built.as_deref().unwrap_or(&*release.own_estimator)
         }
-        ArmSource::Offered(offer) => {
-            let named = release.offered.iter().find(|(name, _)| *name == offer.name);
+        ArmSource::Extra(offer) => {
+            let named = release.extra_estimators.iter().find(|(name, _)| *name == offer.name);
             let missing = || End::failed(format!("the mechanism has not offered {}", offer.name));
             &*named.ok_or_else(missing)?.1
         }

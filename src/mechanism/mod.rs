@@ -1,44 +1,37 @@
-//! Privacy mechanisms: each selects what to measure and measures it, once; estimators then work
-//! from what it has published.
+//! Privacy mechanisms. A mechanism selects what to measure, measures it with noise, and publishes
+//! the result. Estimators work from the published result alone.
 //!
-//! A mechanism is a folder here and a line in [`MECHANISMS`].
+//! A mechanism is a folder here and an entry of [`MECHANISMS`]. Its specification is a static named
+//! like the mechanism in configurations, in upper case (`pmw-delta`: `PMW_DELTA`).
 
-mod bayesian_network;
-mod counting_query;
 mod dualquery;
-mod each_marginal;
-mod effort;
-pub mod efpa;
+mod efpa;
 mod error;
-pub mod gaussian;
-pub mod hdmm;
-pub mod laplace;
-pub mod matrix_mechanism;
+mod gaussian;
+mod hdmm;
+mod laplace;
+mod matrix_mechanism;
 mod mwem;
-pub mod php;
+mod php;
 mod pmw;
-mod post_processing;
-pub mod privbayes;
-pub mod privlet;
-mod records;
+mod privbayes;
+mod privlet;
 mod release;
-#[cfg(test)]
-mod small_table;
 pub mod spanning_tree;
-mod strategy;
+mod support;
 mod task;
-pub mod tree;
+mod tree;
 
-pub use effort::Effort;
 pub use error::{MechanismError, ParameterError};
-pub use release::{Course, Published, Release, Rounds, Times};
+pub use release::{Published, Release, ReleaseDiagnostics, Rounds, Times};
+pub use support::cost_model::CostModel;
 pub use task::{Noise, Task};
 
 use dp::{Budget, NoiseSource};
 
-/// Selects, measures and publishes.
 pub trait Mechanism: Send + Sync {
-    /// What it publishes about the data. Whatever depends on the data is paid for from `budget`.
+    /// Publishes a result about the data. Everything in it that depends on the data is paid for
+    /// from `budget`.
     fn release(
         &self,
         task: &Task<'_>,
@@ -46,87 +39,76 @@ pub trait Mechanism: Send + Sync {
         source: &mut NoiseSource,
     ) -> Result<Release, MechanismError>;
 
-    /// Whether it has to know the number of records, and so refuses neighbours by adding and removing.
+    /// Whether the mechanism uses the exact number of records. Such a mechanism refuses neighbours
+    /// by adding and removing records.
     fn needs_public_total(&self) -> bool {
         false
     }
 }
 
-/// A mechanism as users know it.
-pub struct Kind {
+pub struct MechanismSpec {
     /// In configurations: `hdmm`.
     pub name: &'static str,
-    /// For people: `HDMM`.
+    /// In texts: `HDMM`.
     pub title: &'static str,
-    /// What it does, in a sentence.
+    /// One sentence.
     pub summary: &'static str,
-    /// Where it is from.
     pub reference: &'static str,
-    /// Which guarantee it gives.
     pub guarantee: GuaranteeKind,
-    /// What its own estimator is called, in a few words.
-    pub own: &'static str,
-    /// What it reads of the workload.
-    pub reads: Reads,
-    /// What its release takes.
-    pub effort: Effort,
-    /// The estimators that work from its measurements alone.
-    pub offers: &'static [Offer],
-    /// What can be set, with defaults.
+    /// A short description of the mechanism's own estimator.
+    pub own_estimator: &'static str,
+    pub workload_dependence: WorkloadDependence,
+    pub cost_model: CostModel,
+    /// Estimators that only this mechanism's measurements allow.
+    pub extra_estimators: &'static [ExtraEstimator],
     pub parameters: &'static [Parameter],
-    /// The mechanism with these parameters; those that are missing have their defaults.
+    /// Builds the mechanism. Missing parameters have their defaults.
     pub build: fn(&toml::Table) -> Result<Box<dyn Mechanism>, ParameterError>,
 }
 
-/// Which guarantee a mechanism gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuaranteeKind {
-    /// epsilon alone.
+    /// epsilon
     Pure,
-    /// epsilon and delta.
+    /// (epsilon, delta)
     Approximate,
-    /// epsilon and delta, accounted for in rho: its budget is made of
-    /// [`Rho::implying`](dp::Rho::implying) them.
+    /// (epsilon, delta), accounted for in rho. The budget is
+    /// [`Rho::implying`](dp::Rho::implying) of the two.
     Concentrated,
 }
 
-/// What a mechanism reads of a workload. One that reads the cliques alone measures the same for all
-/// workloads over the same cliques, so that one release answers them all.
+/// The part of a workload that a mechanism uses. A mechanism that uses the cliques alone measures
+/// the same for all workloads over the same cliques, so one release serves all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// The sets of attributes.
+pub enum WorkloadDependence {
     Cliques,
-    /// The queries themselves.
     Queries,
 }
 
-/// An estimator that a mechanism offers beside its own: it knows the structure of what was measured.
+/// An estimator that a mechanism provides in addition to its own. It uses the structure of what was
+/// measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct ExtraEstimator {
     /// In configurations: `htree`.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// One sentence.
     pub summary: &'static str,
 }
 
-/// What can be set about a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
-    /// Its name.
     pub name: &'static str,
-    /// The value that it has otherwise, as in TOML.
+    /// In TOML.
     pub default: &'static str,
-    /// What it means, in a sentence.
     pub meaning: &'static str,
 }
 
-/// All mechanisms.
-pub static MECHANISMS: &[&Kind] = &[
+pub static MECHANISMS: &[&MechanismSpec] = &[
     &privbayes::PRIVBAYES,
     &dualquery::DUALQUERY,
-    &mwem::KIND,
-    &pmw::PURE,
-    &pmw::APPROXIMATE,
+    &mwem::MWEM,
+    &pmw::PMW,
+    &pmw::PMW_DELTA,
     &hdmm::HDMM,
     &spanning_tree::SPANNING_TREE,
     &laplace::LAPLACE,
@@ -135,16 +117,16 @@ pub static MECHANISMS: &[&Kind] = &[
     &privlet::PRIVLET,
     &efpa::EFPA,
     &php::PHP,
-    &matrix_mechanism::MATRIX_MECHANISM,
-    &matrix_mechanism::LOW_RANK,
+    &matrix_mechanism::MM,
+    &matrix_mechanism::LRM,
 ];
 
-/// The mechanism of this name.
-pub fn find(name: &str) -> Option<&'static Kind> {
-    MECHANISMS.iter().copied().find(|kind| kind.name == name)
+pub fn find(name: &str) -> Option<&'static MechanismSpec> {
+    MECHANISMS.iter().copied().find(|spec| spec.name == name)
 }
 
-/// Parameters as a mechanism's own type; its `Deserialize` refuses unknown names.
+/// Deserialises parameters to a mechanism's own type. The type has to refuse unknown names
+/// (`deny_unknown_fields`).
 fn parse<P: serde::de::DeserializeOwned>(table: &toml::Table) -> Result<P, ParameterError> {
     table
         .clone()

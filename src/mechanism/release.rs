@@ -8,80 +8,74 @@ use private_pgm::loss::{Measurement, estimate_total};
 
 use super::{MechanismError, Task};
 
-/// What a mechanism has published.
 pub struct Release {
-    /// The number of records: public between replaced records, otherwise estimated.
+    /// The number of records. Exact where it is public ([`Task::total`]), otherwise an estimate.
     pub total: f64,
-    /// What estimators work from.
     pub published: Published,
-    /// The estimator that the mechanism came with. It may know more about the measurements than
-    /// others do: their order, the network that they follow.
-    pub own: Box<dyn Estimator>,
-    /// The estimators that its kind offers beside that one, by name.
-    pub offered: Vec<(&'static str, Box<dyn Estimator>)>,
-    /// How long it took.
+    /// The estimator of the mechanism's paper. It may use facts about the measurements that other
+    /// estimators do not know, for example their order or the network that they follow.
+    pub own_estimator: Box<dyn Estimator>,
+    /// In the order of [`MechanismSpec::extra_estimators`](super::MechanismSpec::extra_estimators),
+    /// by name.
+    pub extra_estimators: Vec<(&'static str, Box<dyn Estimator>)>,
     pub times: Times,
-    /// How it went, for mechanisms that have something to say about it.
-    pub course: Course,
+    pub diagnostics: ReleaseDiagnostics,
 }
 
-/// How a release came about: nothing that depends on the data but by what was paid for.
+/// Facts about a release. They depend on the data only through draws that were paid for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Course {
-    /// The rounds, of a mechanism that works in rounds.
+pub struct ReleaseDiagnostics {
+    /// `None` for mechanisms without rounds.
     pub rounds: Option<Rounds>,
-    /// What the mechanism's theory says that no query of the workload is off by more than, as a share
-    /// of the records, except with the probability that it was told.
+    /// A bound of the mechanism's theory on the error of every query of the workload, as a fraction
+    /// of the number of records. It fails with the probability that is a parameter of the
+    /// mechanism.
     pub error_bound: Option<f64>,
 }
 
-/// Rounds of choosing and measuring.
+/// Rounds of selection and measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
-    /// Those that were needed.
     pub used: usize,
-    /// Those that the budget was laid out for.
+    /// The number of rounds that the budget was divided for.
     pub limit: usize,
 }
 
-/// What estimators work from.
+/// The evidence for estimators.
 pub enum Published {
     /// Noisy answers to linear queries.
     Answers(Vec<Measurement>),
-    /// Evidence of another kind.
+    /// A likelihood of the marginals that is not of the form above.
     Likelihood(Box<dyn Likelihood>),
 }
 
-/// Wall time of the parts of a mechanism, in seconds.
+/// Wall time in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Times {
-    /// Selecting what to measure.
     pub select: f64,
-    /// Measuring it.
     pub measure: f64,
 }
 
 impl Release {
-    /// Noisy answers that were measured since `began`, with nothing chosen before and no estimators
-    /// offered beside the mechanism's own.
+    /// Noisy answers that were measured since `began`, without a selection before and without extra
+    /// estimators.
     pub(super) fn of_answers(
         total: f64,
         answers: Vec<Measurement>,
-        own: Box<dyn Estimator>,
+        own_estimator: Box<dyn Estimator>,
         began: Instant,
     ) -> Self {
         let times = Times { select: 0.0, measure: began.elapsed().as_secs_f64() };
         Self {
             total,
             published: Published::Answers(answers),
-            own,
-            offered: Vec::new(),
+            own_estimator,
+            extra_estimators: Vec::new(),
             times,
-            course: Course::default(),
+            diagnostics: ReleaseDiagnostics::default(),
         }
     }
 
-    /// What was published, for an estimator.
     pub fn evidence<'a>(&'a self, domain: &'a Domain) -> Evidence<'a> {
         let observed = match &self.published {
             Published::Answers(answers) => Observed::Answers(answers),
@@ -92,10 +86,10 @@ impl Release {
 }
 
 impl Task<'_> {
-    /// The number of records that estimators are told: N itself where it is public, because a
-    /// record is replaced and never added or removed or because public marginals tell it; otherwise
-    /// what the noisy answers say of it, and 1 at least (supplement E.1).
-    pub fn total(
+    /// The number of records for estimators. It is N itself where N is public: neighbours replace a
+    /// record, or public marginals determine N. Otherwise it is estimated from the noisy answers,
+    /// and at least 1 (ICML 2019, supplement E.1).
+    pub(super) fn total(
         &self,
         neighbours: Neighbours,
         answers: &[Measurement],
@@ -110,8 +104,8 @@ impl Task<'_> {
         ))
     }
 
-    /// Whether the number of records is not to be known: neighbours differ in it, and no marginals
-    /// are public that would tell it.
+    /// Whether the number of records is private: neighbours differ in it, and no public marginals
+    /// determine it.
     pub(super) fn has_private_total(&self, neighbours: Neighbours) -> bool {
         neighbours == Neighbours::AddRemove && self.public.is_none()
     }

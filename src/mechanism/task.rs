@@ -4,44 +4,45 @@ use super::MechanismError;
 use crate::data::Dataset;
 use crate::workload::Workload;
 use dp::sensitivity::Norm;
-use dp::{Budget, NumberLine, Sensitivity, Share, Spacing};
+use dp::{Budget, Neighbours, NumberLine, Sensitivity, Share, Spacing};
 use private_pgm::baselines::Estimator;
 use private_pgm::domain::Clique;
 use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
 
-/// What a mechanism is asked to do.
+/// A bound on the number of records of any table where that number is private: 2^32. Our choice.
+/// It enters allowances for rounding only.
+const MOST_RECORDS: f64 = (1u64 << 32) as f64;
+
+/// The input of a mechanism.
 pub struct Task<'a> {
     /// The private records.
     pub data: &'a Dataset,
-    /// What the release will be judged by.
+    /// The queries by which the release is evaluated.
     pub workload: &'a Workload,
-    /// The order of the marginals that are public anyway, if any are: those on all sets of so many
-    /// attributes. Mechanisms may use them without noise; the guarantee is then about what is not
-    /// implied by them.
+    /// With `Some(k)`, the marginals on all sets of k attributes are public. Mechanisms may use
+    /// them without noise. The guarantee then holds for what these marginals do not imply.
     pub public: Option<usize>,
-    /// How noise is drawn.
     pub noise: Noise,
     /// For mechanisms that estimate between measurements.
     pub estimator: &'a dyn Estimator,
-    /// Bytes that its tables may take.
+    /// A limit on the bytes of tables.
     pub memory_limit: u64,
-    /// When it has to end. Looked at between rounds, so that the last one may take longer.
+    /// Checked between rounds, so the last round may end later.
     pub deadline: Option<Instant>,
 }
 
-/// How noise is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Noise {
-    /// Exactly, on a grid.
+    /// Sampled exactly, on a grid.
     #[default]
     Exact,
-    /// In floating point, for comparison with papers: not safe to release.
+    /// Sampled in floating point, for comparison with papers. Not safe to release.
     Continuous,
 }
 
 impl Task<'_> {
-    /// An error once the time is over.
+    /// Fails once the deadline has passed.
     pub(super) fn in_time(&self) -> Result<(), MechanismError> {
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => Err(MechanismError::Timeout),
@@ -49,7 +50,15 @@ impl Task<'_> {
         }
     }
 
-    /// Measures the workload's marginals one by one, each with an equal share of the budget.
+    /// The number of records if neighbours agree in it, otherwise a bound for all tables.
+    pub(super) fn records_bound(&self, neighbours: Neighbours) -> f64 {
+        match neighbours {
+            Neighbours::Replace => self.data.len() as f64,
+            Neighbours::AddRemove => MOST_RECORDS,
+        }
+    }
+
+    /// Measures the marginals of the workload one by one, each with an equal share of the budget.
     pub(super) fn measure_each(
         &self,
         budget: &mut Budget,
@@ -67,20 +76,20 @@ impl Task<'_> {
 }
 
 impl Noise {
-    /// The line for answers that are whole numbers on every table.
-    pub fn whole(self) -> NumberLine {
+    /// The number line for answers that are integers on every table.
+    pub(super) fn whole(self) -> NumberLine {
         match self {
             Noise::Exact => NumberLine::Integers,
             Noise::Continuous => NumberLine::Continuous,
         }
     }
 
-    /// The line for real answers: a grid so fine that it enlarges the sensitivity by less than a
-    /// millionth.
-    pub fn real<N: Norm>(self, sensitivity: Sensitivity<N>, answers: usize) -> NumberLine {
+    /// The number line for real answers: a grid that increases the sensitivity by less than 1e-6 of
+    /// itself.
+    pub(super) fn real<N: Norm>(self, sensitivity: Sensitivity<N>, answers: usize) -> NumberLine {
         match (self, Spacing::fine(sensitivity, answers)) {
             (Noise::Exact, Some(spacing)) => NumberLine::Grid(spacing),
-            // Beyond all sensible sensitivities; the draw itself will refuse what is not whole.
+            // The sensitivity is out of the range of grids. The draw refuses non-integers.
             (Noise::Exact, None) => NumberLine::Integers,
             (Noise::Continuous, _) => NumberLine::Continuous,
         }

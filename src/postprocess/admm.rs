@@ -1,4 +1,5 @@
-//! The alternating direction method of multipliers, with the stopping rule of KDD 2015, section 4.4.
+//! The alternating direction method of multipliers (ADMM), with the stopping rule of KDD 2015,
+//! section 4.4.
 
 use std::fmt;
 use std::time::Instant;
@@ -11,80 +12,79 @@ use super::proximal::{Projection, Proximal};
 use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
 
-/// One of the functions whose sum is minimised, f(A x).
-pub struct Term<'a> {
+/// A term f(A x) of the objective.
+pub(crate) struct Term<'a> {
     /// A.
-    pub map: Map<'a>,
+    pub(crate) map: Map<'a>,
     /// f.
-    pub function: &'a dyn Proximal,
+    pub(crate) function: &'a dyn Proximal,
 }
 
-/// The factor of the sum of A_i^T A_i, with which x is found from the copies.
-pub struct Factor(Cholesky);
+/// The Cholesky factor of the sum of A_i^T A_i, for the update of x.
+pub(crate) struct Factor(Cholesky);
 
-/// How to iterate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// The penalty parameter: how hard the copies of x are pulled together. It changes the way; where it
-    /// ends it changes only if several x are optimal, as they may be when no term is strictly convex.
+    /// The penalty parameter of the constraints A_i x = z_i. It changes the path of the iterations.
+    /// It changes the result only if several x are optimal, which is possible if no term is
+    /// strictly convex.
     pub rho: f64,
-    /// When to stop.
     pub tolerance: Tolerance,
-    /// The largest number of iterations.
+    /// The most iterations.
     pub iterations: usize,
-    /// When they have to end, if not by then.
     pub deadline: Option<Instant>,
 }
 
-/// The root mean squares of residuals that are small enough: tau_1 and tau_2 of (22) are these times
-/// the root of the number of entries.
+/// Limits on the root mean squares of the residuals. tau_1 and tau_2 of (22) are these times the
+/// root of the number of entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// In the unit of the answers.
     pub primal: f64,
-    /// In the unit of the objective's slope: objective per answer.
+    /// In the unit of the objective's slope, objective per answer.
     pub dual: f64,
 }
 
 impl Tolerance {
-    /// For the distance alpha |y|_1 + (1 - alpha) |y|_2^2 from answers with this noise: a part of the
-    /// noise, and the same part of the distance's slope where the noise is, alpha + 2 (1 - alpha) stddev.
+    /// For the distance alpha |y|_1 + (1 - alpha) |y|_2^2 from answers with this noise: a fraction
+    /// of the noise, and the same fraction of the slope of the distance at the noise, alpha + 2 (1
+    /// - alpha) stddev.
     ///
-    /// For pure least squares both say the same of x. In L1 the slope is alpha whatever the noise.
-    pub fn relative(part: f64, alpha: f64, stddev: f64) -> Self {
-        Self { primal: part * stddev, dual: part * (alpha + 2.0 * (1.0 - alpha) * stddev) }
+    /// For pure least squares both limits mean the same accuracy of x. For pure L1 the slope is
+    /// alpha for any noise.
+    pub fn relative(fraction: f64, alpha: f64, stddev: f64) -> Self {
+        Self { primal: fraction * stddev, dual: fraction * (alpha + 2.0 * (1.0 - alpha) * stddev) }
     }
 }
 
-/// What is left over, in terms of the noise. Our choice, far below it.
+/// The remaining residuals relative to the noise. Our choice, far below the noise.
 const RELATIVE_TOLERANCE: f64 = 1e-4;
 
 impl Default for Settings {
-    /// For answers in units of their noise, by the slope of L1, which is the least. rho as in section 5;
-    /// the number of iterations is our choice.
+    /// For answers in units of their noise, with the slope of L1, which is the smallest. rho is
+    /// from section 5; the number of iterations is our choice.
     fn default() -> Self {
         let tolerance = Tolerance::relative(RELATIVE_TOLERANCE, 1.0, 1.0);
         Self { rho: 2.0, tolerance, iterations: 20_000, deadline: None }
     }
 }
 
-/// Settings that make no sense.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum SettingsError {
-    /// rho must pull.
-    #[error("rho must be a positive number, and is {0}")]
+    #[error("rho must be a positive number, found {0}")]
     Rho(f64),
-    /// The mixture has a part of one and the rest of the other.
-    #[error("alpha must be between 0 and 1, and is {0}")]
+    #[error("alpha must be between 0 and 1, found {0}")]
     Alpha(f64),
 }
 
 impl Settings {
-    /// For the distance alpha |y|_1 + (1 - alpha) |y|_2^2 from answers with this noise, in one unit.
+    /// For the distance alpha |y|_1 + (1 - alpha) |y|_2^2 from answers with this noise, both in the
+    /// same unit.
     ///
-    /// rho is twice what the distance is per square of the noise, a standard deviation away. The mixture
-    /// is hardly curved when the noise is large: against the default of 2, trees take a third of the
-    /// iterations, and as many whatever their length. Without noise it is the default.
+    /// rho is the default times the distance at one standard deviation, divided by the variance.
+    /// With large noise the mixture has little curvature; compared with the default of 2, trees
+    /// take a third of the iterations, and the number does not depend on their length. Without
+    /// noise rho is the default.
     pub fn suited(alpha: f64, stddev: f64) -> Self {
         let stddev = if stddev > 0.0 && stddev.is_finite() { stddev } else { 1.0 };
         let default = Self::default();
@@ -93,55 +93,57 @@ impl Settings {
         Self { rho, tolerance, ..default }
     }
 
-    /// Whether rho is a positive number.
+    /// Refuses a rho that is not a positive number.
     pub fn check(&self) -> Result<(), SettingsError> {
         let positive = self.rho > 0.0 && self.rho.is_finite();
         positive.then_some(()).ok_or(SettingsError::Rho(self.rho))
     }
 }
 
-/// Where the iterations ended.
+/// The last iterate.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Solution {
-    /// x.
-    pub x: Vec<f64>,
-    /// How many iterations it took.
+pub(crate) struct Solution {
+    pub(crate) x: Vec<f64>,
+    pub(crate) iterations: usize,
+    pub(crate) residuals: Residuals,
+}
+
+/// Nonnegative counts, the result of post-processing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    pub counts: Vec<f64>,
     pub iterations: usize,
-    /// What was left.
+    /// In units of the objective.
     pub residuals: Residuals,
 }
 
-/// How far from optimal the last iterate is, each as a root mean square over its entries.
+/// Residuals of the last iterate, each as a root mean square over its entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Residuals {
-    /// A_i x - z_i for each term: how far the copies disagree, (16).
+    /// A_i x - z_i for each term, (16).
     pub primal: Vec<f64>,
-    /// rho A_i (x - x of the iteration before), (20) and (21), for the term where it is largest: how far
-    /// the multiplier rho u_i is from a subgradient of f_i at z_i.
+    /// The largest over the terms of rho A_i (x - x'), where x' is the x of the iteration before,
+    /// (20) and (21). It is the distance of the multiplier rho u_i from a subgradient of f_i at
+    /// z_i.
     ///
-    /// z_i minimises with the x of before, x', so that rho (A_i x' - z_i + u_i') is a subgradient, and
-    /// that is rho u_i less rho A_i (x - x'). The sum of A_i^T u_i is 0 because x is found last, or
-    /// normal to the set that x is from, so that nothing else is left.
+    /// z_i minimises with x', so rho (A_i x' - z_i + u_i') is a subgradient, which is rho u_i - rho
+    /// A_i (x - x'). The sum of A_i^T u_i is 0 because x is updated last, or normal to the set of
+    /// x. So there is no other residual.
     pub dual: f64,
-    /// Why there were no more iterations.
-    pub ended: Ended,
+    pub stop_reason: StopReason,
 }
 
-/// Why iterations end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// No residual is above its tolerance.
+pub enum StopReason {
+    /// All residuals are within their tolerances.
     Converged,
-    /// There were as many as allowed.
     Iterations,
-    /// The time was over.
     Deadline,
 }
 
 impl Residuals {
-    /// Whether none is above its tolerance.
     pub fn converged(&self) -> bool {
-        self.ended == Ended::Converged
+        self.stop_reason == StopReason::Converged
     }
 }
 
@@ -159,11 +161,11 @@ impl fmt::Display for Residuals {
 /// - x = argmin of the sum of |A_i x - z_i + u_i|^2,
 /// - u_i = u_i + A_i x - z_i.
 ///
-/// This is Algorithm 1 with scaled dual variables (there mu, nu, eta). One iteration's u and the next
-/// one's z are found block by block: an iteration costs one pass over the entries of all terms, in
-/// parallel where there are many, and what the maps and the solution for x need. The numbers do not
-/// depend on the threads. The factor must be that of the terms' maps.
-pub fn solve(
+/// This is Algorithm 1 with scaled dual variables (mu, nu, eta in the paper). The u of one
+/// iteration and the z of the next are updated block by block. An iteration costs one pass over the
+/// entries of all terms, in parallel if there are many, plus the maps and the update of x. The
+/// result does not depend on the number of threads. `factor` must be that of the maps of the terms.
+pub(crate) fn solve(
     terms: &[Term<'_>],
     factor: &Factor,
     start: Vec<f64>,
@@ -172,9 +174,9 @@ pub fn solve(
     run(terms, |sum| factor.0.solve_one(sum), start, settings)
 }
 
-/// The same among the x of a set, for functions of x itself: x is the projection of the mean of
-/// z_i - u_i on the set.
-pub fn solve_within(
+/// The same for x in a set and functions of x itself. x is the projection of the mean of z_i - u_i
+/// on the set.
+pub(crate) fn solve_within(
     set: &dyn Projection,
     functions: &[&dyn Proximal],
     start: Vec<f64>,
@@ -198,7 +200,7 @@ fn run(
     start: Vec<f64>,
     settings: &Settings,
 ) -> Solution {
-    // On a thread of the pool: from outside, each iteration would be handed over to it several times.
+    // On a thread of the pool. From outside, each iteration would enter the pool several times.
     rayon::scope(|_| iterate(terms, combine, start, settings))
 }
 
@@ -211,26 +213,27 @@ fn iterate(
     let Settings { rho, tolerance, iterations, deadline } = *settings;
     let mut x = start;
     let mut copies = Copies::new(terms, &x);
-    // The sum of A^T (z - u) over the copies, as far as it is known.
+    // The sum of A^T (z - u) over the copies updated so far.
     let mut sum = vec![0.0; x.len()];
     copies.begin(rho, &x, &mut sum);
-    let ended = Ended::Iterations;
-    let mut residuals = Residuals { primal: vec![0.0; terms.len()], dual: 0.0, ended };
+    let stop_reason = StopReason::Iterations;
+    let mut residuals = Residuals { primal: vec![0.0; terms.len()], dual: 0.0, stop_reason };
     for done in 1..=iterations {
         copies.minimise(rho, &mut sum);
         combine(&mut sum);
         let changes = copies.advance(rho, &mut x, &mut sum);
         residuals.dual = 0.0;
-        for (primal, Change { apart, moved, entries }) in residuals.primal.iter_mut().zip(changes) {
+        for (primal, Change { residual, step, entries }) in residuals.primal.iter_mut().zip(changes)
+        {
             let root_mean = |square: f64| (square / entries.max(1) as f64).sqrt();
-            *primal = root_mean(apart);
-            residuals.dual = residuals.dual.max(rho * root_mean(moved));
+            *primal = root_mean(residual);
+            residuals.dual = residuals.dual.max(rho * root_mean(step));
         }
         let is_small = |primal: &f64| *primal <= tolerance.primal;
         if residuals.dual <= tolerance.dual && residuals.primal.iter().all(is_small) {
-            residuals.ended = Ended::Converged;
+            residuals.stop_reason = StopReason::Converged;
         } else if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            residuals.ended = Ended::Deadline;
+            residuals.stop_reason = StopReason::Deadline;
         } else {
             continue;
         }
@@ -240,10 +243,10 @@ fn iterate(
 }
 
 impl Factor {
-    /// For maps of which one is the identity, so that it exists.
+    /// One of the maps has to be the identity, so that the factor exists.
     ///
-    /// Costs entries^3 / 6 multiplications, once. `None` when an entry is not finite.
-    pub fn new(maps: &[Map<'_>], entries: usize) -> Option<Self> {
+    /// Costs entries^3 / 6 multiplications. `None` if an entry is not finite.
+    pub(crate) fn new(maps: &[Map<'_>], entries: usize) -> Option<Self> {
         let mut gram = Matrix::zeros(entries, entries);
         maps.iter().for_each(|map| map.add_gram(&mut gram));
         Cholesky::new(gram).map(Self)

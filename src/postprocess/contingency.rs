@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::admm::{self, Ended, Residuals, Settings, SettingsError, Term, solve};
+use super::admm::{self, Estimate, Residuals, Settings, SettingsError, StopReason, Term, solve};
 use super::map::Map;
 use super::proximal::{Exactly, NonNegative, Objective};
 use private_pgm::domain::{Clique, Domain};
@@ -10,7 +10,7 @@ use private_pgm::factor::Factor;
 use private_pgm::numeric::sparse::CsrMatrix;
 use private_pgm::numeric::strided::Projection;
 
-/// Marginals of a table that are known exactly: A x = b.
+/// Public marginals of a table: A x = b.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublicMarginals {
     /// A: for each cell of each marginal, the cells of the table that it sums.
@@ -19,38 +19,31 @@ pub struct PublicMarginals {
     counts: Vec<f64>,
 }
 
-/// Why marginals cannot be public facts about one table.
+/// Why marginals cannot be those of one table.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum PublicError {
-    /// Not a number of records.
     #[error(
-        "the public marginal on {attributes:?} has the count {count}, which is no whole number of records"
+        "the public marginal on {attributes:?} has the count {count}; expected a whole number, \
+         at least 0"
     )]
-    Count {
-        /// Its attributes.
-        attributes: Vec<String>,
-        /// The number.
-        count: f64,
-    },
-    /// Two of them do not agree.
+    Count { attributes: Vec<String>, count: f64 },
     #[error(
-        "the public marginals on {first:?} and on {second:?} contradict each other: what they have in common is {found} in one and {other} in the other"
+        "the public marginals on {first:?} and on {second:?} contradict each other: a count of \
+         their common marginal is {found} by the first and {other} by the second"
     )]
     Contradiction {
-        /// The attributes of one.
         first: Vec<String>,
-        /// The attributes of the other.
         second: Vec<String>,
-        /// A count that both imply, by the first.
+        /// A count of the common marginal, by the first.
         found: f64,
-        /// The same by the second.
+        /// By the second.
         other: f64,
     },
 }
 
 impl PublicMarginals {
-    /// These marginals of a table over `clique`, which contains theirs, if they are counts and agree
-    /// with each other wherever they overlap.
+    /// Marginals of a table over `clique`, which contains their cliques. Refused unless they are
+    /// counts and agree where they overlap.
     pub fn new(
         domain: &Domain,
         clique: &Clique,
@@ -58,12 +51,12 @@ impl PublicMarginals {
     ) -> Result<Self, PublicError> {
         let names =
             |factor: &Factor| domain.names(factor.clique()).into_iter().map(String::from).collect();
-        for (place, marginal) in marginals.iter().enumerate() {
+        for (index, marginal) in marginals.iter().enumerate() {
             let is_count = |count: &&f64| **count >= 0.0 && count.fract() == 0.0;
             if let Some(&count) = marginal.values().iter().find(|count| !is_count(count)) {
                 return Err(PublicError::Count { attributes: names(marginal), count });
             }
-            for earlier in &marginals[..place] {
+            for earlier in &marginals[..index] {
                 let common = earlier.clique().intersection(marginal.clique());
                 let (one, other) = (earlier.sum_onto(&common), marginal.sum_onto(&common));
                 let mut pairs = one.values().iter().zip(other.values());
@@ -93,54 +86,29 @@ impl PublicMarginals {
         Ok(Self { sums, counts })
     }
 
-    /// Whether nothing is public.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 }
 
-/// A table, and the way to it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Estimate {
-    /// The cells in axis order, none of them negative.
-    pub cells: Vec<f64>,
-    /// How many iterations it took.
-    pub iterations: usize,
-    /// What was left, in units of the objective.
-    pub residuals: Residuals,
-}
-
 /// Why noisy cells cannot be post-processed.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum ContingencyError {
-    /// alpha or rho.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// Another number of cells than the table has.
-    #[error("the public marginals are about {expected} cells, and {found} noisy ones were given")]
-    Cells {
-        /// The cells of the table.
-        expected: usize,
-        /// The noisy ones.
-        found: usize,
-    },
-    /// A noisy cell is infinite or not a number.
-    #[error("noisy cell {cell} is {value}, which is no finite number")]
-    Cell {
-        /// Its place.
-        cell: usize,
-        /// What it is.
-        value: f64,
-    },
+    #[error("the public marginals are those of {expected} cells, found {found} noisy cells")]
+    Cells { expected: usize, found: usize },
+    #[error("noisy cell {cell} is {value}; expected a finite number")]
+    Cell { cell: usize, value: f64 },
 }
 
-/// The table that is nearest to the noisy cells by the objective, among tables that have the public
-/// marginals and no negative cells.
+/// The table nearest to the noisy cells by the objective, among nonnegative tables with the public
+/// marginals. Cells are in axis order.
 ///
-/// The copies of x are near the noisy cells, not negative, and right on the marginals; x solves
-/// (A^T A + 2 I) x = q by a factor that is computed once, (24). Costs cells^3 / 6 for it and about
-/// cells^2 for each iteration. When nothing is public, the nearest table has 0 in place of negative
-/// cells, whatever the objective.
+/// The copies of x are near the noisy cells, nonnegative, and exact on the marginals. x solves (A^T
+/// A + 2 I) x = q by a factor that is computed once, (24). Costs cells^3 / 6 for the factor and
+/// about cells^2 per iteration. Without public marginals the nearest table has 0 in place of
+/// negative cells, for any objective.
 pub fn estimate(
     public: &PublicMarginals,
     noisy: &[f64],
@@ -156,9 +124,10 @@ pub fn estimate(
         return Err(ContingencyError::Cell { cell, value: noisy[cell] });
     }
     if public.is_empty() {
-        let residuals = Residuals { primal: Vec::new(), dual: 0.0, ended: Ended::Converged };
-        let cells = noisy.iter().map(|cell| cell.max(0.0)).collect();
-        return Ok(Estimate { cells, iterations: 0, residuals });
+        let residuals =
+            Residuals { primal: Vec::new(), dual: 0.0, stop_reason: StopReason::Converged };
+        let counts = noisy.iter().map(|cell| cell.max(0.0)).collect();
+        return Ok(Estimate { counts, iterations: 0, residuals });
     }
     let (noisy, counts) = (objective.scaled(noisy), objective.scaled(&public.counts));
     let (near, known) = (objective.near(&noisy), Exactly(&counts));
@@ -171,9 +140,5 @@ pub fn estimate(
         Term { map: marginals, function: &known },
     ];
     let solution = solve(&terms, &factor, noisy.clone(), settings);
-    Ok(Estimate {
-        cells: objective.counts(&solution.x),
-        iterations: solution.iterations,
-        residuals: solution.residuals,
-    })
+    Ok(objective.estimate(solution))
 }

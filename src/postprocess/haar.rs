@@ -1,10 +1,10 @@
-//! The Haar wavelet transform of a histogram, with sums and differences as they are (Xiao, Wang, Gehrke,
-//! "Differential privacy via wavelet transforms", TKDE 2011).
+//! The Haar wavelet transform of a histogram with unnormalised sums and differences (Xiao, Wang,
+//! Gehrke, "Differential privacy via wavelet transforms", TKDE 2011).
 
-/// The coefficients of a histogram that is filled up with zeros to a power of two: its sum, then for
-/// each node of the binary tree over it, level by level from the root, the sum of the left half less
-/// that of the right half. Linear in the number of bins.
-pub fn transform(bins: &[f64]) -> Vec<f64> {
+/// The coefficients of a histogram, padded with zeros to a power of two: its sum, then for each
+/// node of the binary tree, level by level from the root, the sum of the left half minus that of
+/// the right half. Linear in the number of bins.
+pub(crate) fn transform(bins: &[f64]) -> Vec<f64> {
     let size = bins.len().next_power_of_two();
     let mut sums = bins.to_vec();
     sums.resize(size, 0.0);
@@ -22,8 +22,8 @@ pub fn transform(bins: &[f64]) -> Vec<f64> {
     coefficients
 }
 
-/// The histogram that has these coefficients, which are as many as a power of two.
-pub fn inverse(coefficients: &[f64]) -> Vec<f64> {
+/// The histogram with these coefficients. Their number is a power of two.
+pub(crate) fn inverse(coefficients: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0; coefficients.len()];
     sums[0] = coefficients[0];
     let mut nodes = 1;
@@ -38,9 +38,9 @@ pub fn inverse(coefficients: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// The rows of the transform over so many bins: for each coefficient, the bins that it adds, then those
-/// that it takes away. Bins beyond the histogram are left out.
-pub fn rows(bins: usize) -> impl Iterator<Item = [std::ops::Range<usize>; 2]> {
+/// The rows of the transform: for each coefficient, the bins that it adds, then those that it
+/// subtracts. Padding is omitted.
+pub(crate) fn rows(bins: usize) -> impl Iterator<Item = [std::ops::Range<usize>; 2]> {
     let size = bins.next_power_of_two();
     (0..size).map(move |coefficient| {
         let within = |start: usize, end: usize| start.min(bins)..end.min(bins);
@@ -62,7 +62,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_histogram_comes_back_from_its_coefficients(
+        fn the_inverse_transform_recovers_the_histogram(
             bins in prop::collection::vec(-100.0..100.0f64, 1..70),
         ) {
             let back = inverse(&transform(&bins));
@@ -71,7 +71,7 @@ mod tests {
         }
 
         #[test]
-        fn coefficients_are_what_their_rows_say(
+        fn coefficients_agree_with_their_rows(
             bins in prop::collection::vec(-100.0..100.0f64, 1..70),
         ) {
             let sum = |range: std::ops::Range<usize>| bins[range].iter().sum::<f64>();

@@ -1,5 +1,5 @@
-//! HTree: the consistent tree that is nearest to a noisy one (Hay, Rastogi, Miklau, Suciu, "Boosting
-//! the accuracy of differentially private histograms through consistency", PVLDB 2010, section 4.2).
+//! HTree: the consistent tree nearest to a noisy one (Hay, Rastogi, Miklau, Suciu, "Boosting the
+//! accuracy of differentially private histograms through consistency", PVLDB 2010, section 4.2).
 
 use std::iter::successors;
 
@@ -12,21 +12,23 @@ use super::tree::{Tree, TreeError};
 /// The projection on the trees whose nodes are the sums of their children, in linear time. It is
 /// ordinary least squares from all nodes.
 ///
-/// Up: the children's sum S, of variance s in units of the variance of a node, and the node's own
-/// number y make z = (s y + S) / (s + 1), of variance s / (s + 1). Down: what a parent is more than its
-/// children's sum is divided among these in proportion to their variances. In a complete tree these are
-/// the paper's formulas: z = [(k^h - k^(h-1)) y + (k^(h-1) - 1) S] / (k^h - 1), and equal parts.
+/// Upward pass: let S be the sum of the children, with variance s in units of the variance of a
+/// node, and y the noisy value of the node. They combine to z = (s y + S) / (s + 1), with variance
+/// s / (s + 1). Downward pass: the difference between a parent and the sum of its children is
+/// divided among the children in proportion to their variances. In a complete tree these are the
+/// formulas of the paper: z = [(k^h - k^(h-1)) y + (k^(h-1) - 1) S] / (k^h - 1), and equal parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HTree {
     tree: Tree,
-    /// For each level but the leaves, from the root on.
+    /// For each level but the leaves, from the root.
     levels: Vec<Weights>,
-    /// The level from which on the tree is divided into forests, and the roots of each of them.
+    /// The first level of the forests into which the tree is divided, and the number of roots per
+    /// forest.
     cut: usize,
     roots: usize,
 }
 
-/// All nodes of a level have as many descendants, except for the last one.
+/// All nodes of a level except the last one have the same number of descendants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Weights {
     most: NodeWeights,
@@ -35,16 +37,17 @@ struct Weights {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct NodeWeights {
-    /// Of y and of S.
+    /// The weights of y and of S.
     own: f64,
     children: f64,
-    /// The part of a difference that each child gets, and the last child.
+    /// The fraction of a difference for each child, and for the last child.
     share: f64,
     last_share: f64,
 }
 
 impl NodeWeights {
-    /// For a node with so many children, whose variances are all the same, but for the last one's.
+    /// For a node whose children have the same variance, except the last one. Returns the weights
+    /// and the variance of z.
     fn new(children: usize, variance: f64, last_variance: f64) -> (Self, f64) {
         let sum = (children - 1) as f64 * variance + last_variance;
         let weights = Self {
@@ -58,7 +61,6 @@ impl NodeWeights {
 }
 
 impl HTree {
-    /// For trees of this shape.
     pub fn new(tree: Tree) -> Self {
         let (mut variance, mut last_variance) = (1.0, 1.0);
         let mut levels = Vec::with_capacity(tree.levels());
@@ -71,7 +73,7 @@ impl HTree {
             (variance, last_variance) = (of_most, of_last);
         }
         levels.reverse();
-        // The nodes below one of the cut, itself among them.
+        // The number of nodes below a node of the level `cut`, including itself.
         let (mut cut, mut below) = (tree.levels() - 1, 1);
         while cut > 0 && below * tree.branching() < PART {
             (cut, below) = (cut - 1, below * tree.branching() + 1);
@@ -79,12 +81,10 @@ impl HTree {
         Self { tree, levels, cut, roots: (PART / below).max(1) }
     }
 
-    /// The shape.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// The consistent tree nearest to `noisy`.
     pub fn project(&self, noisy: &[f64]) -> Result<Vec<f64>, TreeError> {
         self.tree.check(noisy)?;
         let mut nodes = noisy.to_vec();
@@ -101,8 +101,8 @@ impl HTree {
         self.in_each_forest(nodes, |forest, ends| self.down(cut, forest, ends));
     }
 
-    /// From the last of these levels, of which the first is level `first` of the tree, to the first. Only
-    /// where a forest `ends` the levels their last nodes are in it.
+    /// Upward pass over these levels, of which the first is level `first` of the tree. The last
+    /// node of a level is among them only if the forest `ends` the levels.
     fn up(&self, first: usize, levels: &mut [&mut [f64]], ends: bool) {
         for level in (0..levels.len() - 1).rev() {
             let [parents, children] = two(levels, level);
@@ -110,7 +110,7 @@ impl HTree {
         }
     }
 
-    /// The same in the other direction.
+    /// Downward pass.
     fn down(&self, first: usize, levels: &mut [&mut [f64]], ends: bool) {
         for level in 0..levels.len() - 1 {
             let [parents, children] = two(levels, level);
@@ -118,18 +118,18 @@ impl HTree {
         }
     }
 
-    /// Does something with the levels of each forest, which are what is left of the tree when the levels
-    /// above the cut are taken away, divided into parts; and whether it is the last one.
+    /// Calls `work` for the levels of each forest, and whether it is the last forest. The forests
+    /// are parts of the tree below the cut.
     ///
-    /// A forest fits into a near cache, and forests do not depend on each other.
+    /// A forest fits into the L2 cache, and forests are independent.
     fn in_each_forest(&self, nodes: &mut [f64], work: impl Fn(&mut [&mut [f64]], bool) + Sync) {
         let mut levels = self.tree.split(nodes);
-        // One width ahead of the levels, which may be beyond all numbers.
+        // The width after the last level may overflow.
         let wider = |width: &usize| Some(width.saturating_mul(self.tree.branching()));
         let mut widths = successors(Some(self.roots), wider);
         let mut forests: Vec<Vec<&mut [f64]>> = Vec::new();
         for level in levels.drain(self.cut..) {
-            let parts = level.chunks_mut(widths.next().expect("endless"));
+            let parts = level.chunks_mut(widths.next().expect("an infinite sequence"));
             forests.resize_with(parts.len(), Vec::new);
             forests.iter_mut().zip(parts).for_each(|(forest, part)| forest.push(part));
         }
@@ -149,8 +149,8 @@ fn two<'a>(levels: &'a mut [&mut [f64]], level: usize) -> [&'a mut [f64]; 2] {
 }
 
 impl Weights {
-    /// Adds what the children say to their parents. The last of these is that of the whole level if it
-    /// `ends` here.
+    /// Combines parents with the sums of their children. The last parent is the last of the level
+    /// if it `ends` here.
     fn up(&self, k: usize, parents: &mut [f64], children: &[f64], ends: bool) {
         let (regular, last) = parents.split_at_mut(parents.len() - usize::from(ends));
         let (of_regular, of_last) = children.split_at(regular.len() * k);
@@ -171,7 +171,7 @@ impl Weights {
         last.iter_mut().for_each(|parent| up(self.last, parent, of_last.iter().sum()));
     }
 
-    /// Divides what parents are more than the sum of their children among these.
+    /// Divides the differences between parents and the sums of their children among the children.
     fn down(&self, k: usize, parents: &[f64], children: &mut [f64], ends: bool) {
         let (regular, last) = parents.split_at(parents.len() - usize::from(ends));
         let (of_regular, of_last) = children.split_at_mut(regular.len() * k);
@@ -199,7 +199,6 @@ impl Weights {
     }
 }
 
-/// The consistent trees.
 impl Projection for HTree {
     fn project(&self, v: &mut [f64]) {
         self.project_in_place(v);

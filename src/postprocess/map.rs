@@ -1,23 +1,19 @@
-//! The linear maps of the terms of a sum.
+//! The linear maps of the terms.
 
 use private_pgm::numeric::matrix::Matrix;
 use private_pgm::numeric::pointwise::add_scaled;
 use private_pgm::numeric::product::{View, add_transposed, multiply, product};
 use private_pgm::numeric::sparse::CsrMatrix;
 
-/// A linear map.
 #[derive(Clone, Copy)]
-pub enum Map<'a> {
-    /// I.
+pub(crate) enum Map<'a> {
     Identity,
-    /// Any matrix.
     Dense(&'a Matrix),
-    /// Any matrix, with most entries zero.
     Sparse(&'a CsrMatrix),
 }
 
 impl Map<'_> {
-    /// The number of entries of A x, for x of so many.
+    /// The number of entries of A x, for x with `entries` entries.
     pub(super) fn rows(self, entries: usize) -> usize {
         match self {
             Map::Identity => entries,

@@ -2,17 +2,17 @@
 
 use thiserror::Error;
 
-use super::admm::{Factor, Residuals, Settings, SettingsError, Term, solve};
+use super::admm::{Estimate, Factor, Settings, SettingsError, Term, solve};
 use super::map::Map;
 use super::proximal::{NonNegative, Objective};
 use private_pgm::numeric::matrix::Matrix;
 use private_pgm::numeric::sparse::CsrMatrix;
 
-/// A strategy with fewer entries than this part of all is stored without its zeros. Our choice.
+/// A strategy with a smaller fraction of nonzero entries is stored as a sparse matrix. Our choice.
 const SPARSE: f64 = 0.25;
 
-/// The queries A of a matrix mechanism, ready for post-processing.
-pub struct Strategy {
+/// The queries A of a matrix mechanism, with the factor for post-processing.
+pub(crate) struct Strategy {
     queries: Queries,
     /// Of A^T A + I.
     factor: Factor,
@@ -53,47 +53,22 @@ impl Queries {
     }
 }
 
-/// Counts, and the way to them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Estimate {
-    /// The counts, none of them negative.
-    pub counts: Vec<f64>,
-    /// How many iterations it took.
-    pub iterations: usize,
-    /// What was left, in units of the objective.
-    pub residuals: Residuals,
-}
-
 /// Why answers cannot be post-processed.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
-pub enum StrategyError {
-    /// alpha or rho.
+pub(crate) enum StrategyError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// An entry is infinite or not a number.
-    #[error("the strategy has entries that are no finite numbers")]
+    #[error("the strategy has entries that are not finite")]
     NotFinite,
-    /// There is not one answer per query.
-    #[error("the strategy has {expected} queries, and {found} answers were given")]
-    Answers {
-        /// The queries.
-        expected: usize,
-        /// The answers.
-        found: usize,
-    },
-    /// An answer is infinite or not a number.
-    #[error("answer {answer} is {value}, which is no finite number")]
-    Answer {
-        /// Its place.
-        answer: usize,
-        /// What it is.
-        value: f64,
-    },
+    #[error("the strategy has {expected} queries, found {found} answers")]
+    Answers { expected: usize, found: usize },
+    #[error("answer {answer} is {value}; expected a finite number")]
+    Answer { answer: usize, value: f64 },
 }
 
 impl Strategy {
     /// Costs columns^3 / 6 multiplications, once for all answers.
-    pub fn new(queries: Matrix) -> Result<Self, StrategyError> {
+    pub(crate) fn new(queries: Matrix) -> Result<Self, StrategyError> {
         let queries = Queries::new(queries);
         let maps = [queries.map(), Map::Identity];
         let factor = Factor::new(&maps, queries.shape().1).ok_or(StrategyError::NotFinite)?;
@@ -102,9 +77,9 @@ impl Strategy {
 
     /// The counts x >= 0 whose answers A x are nearest to the noisy ones by the objective.
     ///
-    /// The print of Algorithm 4 has z^k in line 6 where the update of x needs z^(k+1). Each iteration
+    /// Line 6 of Algorithm 4 as printed has z^k where the update of x needs z^(k+1). Each iteration
     /// costs two products with A and the solution of a factored system.
-    pub fn estimate(
+    pub(crate) fn estimate(
         &self,
         noisy: &[f64],
         objective: Objective,
@@ -126,10 +101,6 @@ impl Strategy {
         ];
         let start = vec![0.0; cols];
         let solution = solve(&terms, &self.factor, start, settings);
-        Ok(Estimate {
-            counts: objective.counts(&solution.x),
-            iterations: solution.iterations,
-            residuals: solution.residuals,
-        })
+        Ok(objective.estimate(solution))
     }
 }

@@ -2,54 +2,39 @@
 
 use thiserror::Error;
 
-/// A tree whose leaves are the bins of a histogram and whose other nodes are the sums of up to k
-/// neighbours on the level below, up to a single root (Hay, Rastogi, Miklau, Suciu 2010).
+/// A tree whose leaves are the bins of a histogram. Each other node is the sum of up to k adjacent
+/// nodes of the level below, up to a single root (Hay, Rastogi, Miklau, Suciu 2010).
 ///
 /// Nodes are stored level by level from the root (breadth first). The last node of a level may have
-/// fewer children than the others, so that any number of leaves fits; with k^l leaves the tree is
+/// fewer children than the others, so any number of leaves is possible. With k^l leaves the tree is
 /// complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     branching: usize,
-    /// Where each level begins, from the root on, and the number of all nodes.
+    /// The first node of each level from the root, and the number of all nodes.
     starts: Vec<usize>,
 }
 
-/// Why there is no such tree.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum TreeError {
-    /// Nodes with fewer children would never come together.
-    #[error("the branching factor must be at least 2, and is {0}")]
+    #[error("the branching factor must be at least 2, found {0}")]
     Branching(usize),
-    /// Nothing to build on.
     #[error("a tree needs at least one leaf")]
     NoLeaves,
-    /// Another number of nodes than the tree has.
     #[error(
-        "a tree of {leaves} leaves with branching factor {branching} has {expected} nodes, not {found}"
+        "a tree of {leaves} leaves with branching factor {branching} has {expected} nodes, \
+         found {found}"
     )]
-    Nodes {
-        /// The leaves of the tree.
-        leaves: usize,
-        /// Its branching factor.
-        branching: usize,
-        /// Its nodes.
-        expected: usize,
-        /// The numbers that were given.
-        found: usize,
-    },
-    /// The number of a node is infinite or not a number.
-    #[error("node {node} is {value}, which is no finite number")]
+    Nodes { leaves: usize, branching: usize, expected: usize, found: usize },
+    #[error("node {node} is {value}; expected a finite number")]
     Node {
-        /// Its place, level by level from the root.
+        /// Level by level from the root.
         node: usize,
-        /// What it is.
         value: f64,
     },
 }
 
 impl Tree {
-    /// The tree over so many leaves.
     pub fn new(branching: usize, leaves: usize) -> Result<Self, TreeError> {
         if branching < 2 {
             return Err(TreeError::Branching(branching));
@@ -71,44 +56,39 @@ impl Tree {
         Ok(Self { branching, starts })
     }
 
-    /// k.
     pub fn branching(&self) -> usize {
         self.branching
     }
 
-    /// The number of levels, h, leaves and root among them: one node on each of them covers a bin, so
-    /// that a record that is added changes h sums.
+    /// h, with the root and the leaves. A bin is below one node per level, so an added record
+    /// changes h sums.
     pub fn levels(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The number of nodes.
     pub fn nodes(&self) -> usize {
         self.starts[self.levels()]
     }
 
-    /// The number of leaves.
     pub fn leaves(&self) -> usize {
         self.level(self.levels() - 1).len()
     }
 
-    /// The nodes of a level, counted from the root.
+    /// From the root.
     pub fn level(&self, level: usize) -> std::ops::Range<usize> {
         self.starts[level]..self.starts[level + 1]
     }
 
-    /// The levels of a list with a number for each node, from the root on.
+    /// The levels of a list with a number per node, from the root.
     pub(super) fn split<'a>(&self, mut nodes: &'a mut [f64]) -> Vec<&'a mut [f64]> {
         let mut levels = Vec::with_capacity(self.levels());
         for level in 0..self.levels() {
-            levels.push(
-                nodes.split_off_mut(..self.level(level).len()).expect("a number for each node"),
-            );
+            levels.push(nodes.split_off_mut(..self.level(level).len()).expect("a number per node"));
         }
         levels
     }
 
-    /// Refuses lists that do not have a finite number for each node.
+    /// Refuses lists without a finite number per node.
     pub fn check(&self, numbers: &[f64]) -> Result<(), TreeError> {
         let (expected, found) = (self.nodes(), numbers.len());
         let (leaves, branching) = (self.leaves(), self.branching);
@@ -121,7 +101,7 @@ impl Tree {
         }
     }
 
-    /// Fills in the sums above the leaves, which are the last entries of `nodes`.
+    /// Computes the sums above the leaves, which are the last entries of `nodes`.
     pub fn sum_up(&self, nodes: &mut [f64]) {
         for level in (1..self.levels()).rev() {
             let (above, below) = nodes.split_at_mut(self.starts[level]);
@@ -133,7 +113,7 @@ impl Tree {
         }
     }
 
-    /// All nodes, from the leaves.
+    /// All nodes from the leaves.
     pub fn sums(&self, leaves: &[f64]) -> Vec<f64> {
         let mut nodes = vec![0.0; self.nodes() - leaves.len()];
         nodes.extend_from_slice(leaves);
@@ -141,9 +121,9 @@ impl Tree {
         nodes
     }
 
-    /// Makes a tree consistent that nearly is, without negative nodes: from the root down, the children
-    /// of a node are scaled to its sum, those below 0 taken for 0. Errors of the leaves then do not add
-    /// up over a range: it has those of the few nodes that make it up.
+    /// Makes a nearly consistent tree consistent and nonnegative. From the root down, negative
+    /// children are set to 0 and the children of a node are scaled to its value. So the error of a
+    /// range is that of the few nodes that cover it, not the sum of the errors of its leaves.
     pub fn scale_down(&self, nodes: &mut [f64]) {
         nodes[0] = nodes[0].max(0.0);
         for level in 1..self.levels() {
@@ -154,7 +134,7 @@ impl Tree {
                 children.iter_mut().for_each(|child| *child = child.max(0.0));
                 let sum: f64 = children.iter().sum();
                 match sum > 0.0 {
-                    // Not parent / sum, which may be infinite where the sum is next to nothing.
+                    // parent / sum may overflow if the sum is tiny.
                     true => children.iter_mut().for_each(|child| *child = parent * (*child / sum)),
                     false => children.fill(parent / children.len() as f64),
                 }
@@ -162,7 +142,7 @@ impl Tree {
         }
     }
 
-    /// For each node, the leaves that it covers.
+    /// The leaves below each node.
     pub fn spans(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
         let leaves = self.leaves();
         (0..self.levels()).flat_map(move |level| {

@@ -1,10 +1,10 @@
-//! What a release is judged by: queries over several cliques.
+//! Workloads: the queries by which a release is evaluated.
 
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::factor::Projectable;
 use private_pgm::query::{QueryError, QueryFactor, QueryMatrix};
 
-/// Queries over several cliques, W: what a release is judged by.
+/// Queries over several cliques, W.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     domain: Domain,
@@ -21,8 +21,8 @@ pub struct SubWorkload {
 }
 
 impl Workload {
-    /// One sub-workload a clique: the Kronecker product of a prefix matrix for each attribute that
-    /// `prefix` has, and of an identity for the others (ICML 2019, section 5.1).
+    /// One sub-workload per clique: the Kronecker product of a prefix matrix for each attribute of
+    /// `prefix` and an identity for each other attribute (ICML 2019, section 5.1).
     pub fn marginals(
         domain: &Domain,
         cliques: &[Clique],
@@ -41,32 +41,27 @@ impl Workload {
         Ok(Self { domain: domain.clone(), parts })
     }
 
-    /// A single sub-workload.
     pub fn whole(domain: &Domain, part: SubWorkload) -> Self {
         Self { domain: domain.clone(), parts: vec![part] }
     }
 
-    /// The attributes.
     pub fn domain(&self) -> &Domain {
         &self.domain
     }
 
-    /// The sub-workloads.
     pub fn parts(&self) -> &[SubWorkload] {
         &self.parts
     }
 
-    /// The cliques of the sub-workloads.
     pub fn cliques(&self) -> Vec<Clique> {
         self.parts.iter().map(|part| part.clique.clone()).collect()
     }
 
-    /// The number of queries.
     pub fn queries(&self) -> usize {
         self.parts.iter().map(|part| part.query.rows()).sum()
     }
 
-    /// The answers of each sub-workload.
+    /// By sub-workload.
     pub fn answers<P: Projectable>(&self, data: &P) -> Result<Vec<Vec<f64>>, P::Error> {
         let answer = |part: &SubWorkload| Ok(part.answers(data.project(&part.clique)?.values()));
         self.parts.iter().map(answer).collect()

@@ -1,87 +1,51 @@
-//! Who may use whom: the rooms of `src` and the doors between them.
+//! The dependencies between the modules of `src`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A room, and the rooms that it may use. `storage` is where a file is written whole or not at all.
-const ROOMS: &[(&str, &[&str])] = &[
+/// A module of `src`, and the modules that it may use. The engine and the privacy library are
+/// crates ([`private_pgm`], [`dp`]); the compiler keeps them independent of `src`.
+const MODULES: &[(&str, &[&str])] = &[
+    // Kernels that mechanisms need and the engine does not.
     ("numeric", &[]),
+    // Files are written completely or not at all.
     ("storage", &[]),
+    // Wording of errors about settings.
     ("wording", &[]),
+    ("workload", &[]),
+    ("postprocess", &["numeric"]),
+    ("evaluation", &["workload"]),
     ("config", &["wording"]),
-    ("domain", &["numeric"]),
-    ("factor", &["numeric", "domain"]),
-    ("privacy", &["numeric"]),
-    ("budget_file", &["privacy", "storage"]),
-    ("data", &["numeric", "domain", "factor", "storage", "wording"]),
-    ("workload", &["numeric", "domain", "factor"]),
-    ("estimation", &["numeric", "domain", "factor", "workload", "storage"]),
-    ("problem", &["numeric", "domain", "factor", "workload", "estimation"]),
-    ("postprocess", &["numeric", "domain", "factor", "workload", "privacy"]),
-    (
-        "mechanism",
-        &[
-            "numeric",
-            "domain",
-            "factor",
-            "privacy",
-            "data",
-            "workload",
-            "estimation",
-            "postprocess",
-        ],
-    ),
-    // Attacks mechanisms, as an outsider who knows the data would.
-    ("audit", &["domain", "factor", "privacy", "data", "workload", "estimation", "mechanism"]),
-    ("evaluation", &["numeric", "domain", "factor", "workload"]),
-    ("results", &["numeric", "storage"]),
-    ("figures", &["numeric", "results", "storage", "wording"]),
-    ("report", &["numeric", "results", "figures", "storage", "wording"]),
+    ("budget_file", &["storage"]),
+    ("data", &["storage", "wording"]),
+    ("mechanism", &["numeric", "data", "workload", "postprocess"]),
+    ("audit", &["data", "workload", "mechanism"]),
+    ("results", &["storage"]),
+    ("figures", &["results", "storage", "wording"]),
+    ("report", &["results", "figures", "storage", "wording"]),
     (
         "experiment",
-        &[
-            "numeric",
-            "domain",
-            "factor",
-            "privacy",
-            "data",
-            "workload",
-            "estimation",
-            "problem",
-            "postprocess",
-            "mechanism",
-            "evaluation",
-            "results",
-            "config",
-            "storage",
-        ],
+        &["config", "data", "workload", "mechanism", "evaluation", "results", "figures", "storage"],
     ),
     (
         "cli",
         &[
-            "numeric",
-            "privacy",
             "budget_file",
-            "domain",
-            "factor",
+            "config",
             "data",
-            "workload",
-            "estimation",
-            "problem",
             "audit",
             "experiment",
             "results",
             "figures",
             "report",
-            "config",
             "storage",
         ],
     ),
     ("main", &["cli"]),
 ];
 
-/// The ways to begin a path to a room: from within the library, and from the binary.
+/// Beginnings of a path to a module: in the library, and in the binary.
 const ROOTS: [&str; 2] = ["crate::", "pgmbench::"];
 
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
@@ -98,8 +62,8 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The code without comments and without what only tests see. A `#[cfg(test)]` takes the item after
-/// it along: to its semicolon, or to the end of its braces.
+/// The code without comments and without test code. A `#[cfg(test)]` is removed with the item after
+/// it, up to its semicolon or its closing brace.
 fn without_tests_and_comments(text: &str) -> String {
     let lines = text.lines().map(|line| line.find("//").map_or(line, |start| &line[..start]));
     let mut rest: &str = &lines.collect::<Vec<_>>().join("\n");
@@ -116,7 +80,7 @@ fn without_tests_and_comments(text: &str) -> String {
     kept + rest
 }
 
-/// The bytes from the first brace to the one that closes it.
+/// The bytes from the first brace to its closing brace.
 fn length_of_block(text: &str) -> usize {
     let mut depth = 0;
     for (place, character) in text.char_indices() {
@@ -132,9 +96,9 @@ fn length_of_block(text: &str) -> usize {
     text.len()
 }
 
-/// The rooms that a text mentions: `crate::room::...`, and each of `crate::{room::..., room}`.
-fn mentioned(code: &str) -> BTreeSet<String> {
-    let mut rooms = BTreeSet::new();
+/// The modules in `crate::module::...`, and each of `crate::{module::..., module}`.
+fn used(code: &str) -> BTreeSet<String> {
+    let mut modules = BTreeSet::new();
     for root in ROOTS {
         for (start, _) in code.match_indices(root) {
             let preceding = code[..start].chars().next_back();
@@ -144,18 +108,18 @@ fn mentioned(code: &str) -> BTreeSet<String> {
             let path = &code[start + root.len()..];
             if path.starts_with('{') {
                 let group = &path[1..length_of_block(path) - 1];
-                rooms.extend(outermost(group).iter().map(|item| first_name(item)));
+                modules.extend(outermost(group).iter().map(|item| first_name(item)));
             } else {
-                rooms.insert(first_name(path));
+                modules.insert(first_name(path));
             }
         }
     }
-    // A comma at the end of a list leaves an item without a name.
-    rooms.remove("");
-    rooms
+    // A trailing comma gives an empty item.
+    modules.remove("");
+    modules
 }
 
-/// The items of a list, without looking into braces.
+/// The items of a list at the outermost level of braces.
 fn outermost(group: &str) -> Vec<String> {
     let mut depth = 0;
     let mut items = vec![String::new()];
@@ -179,8 +143,8 @@ fn first_name(path: &str) -> String {
     path.chars().take_while(|&c| c.is_alphanumeric() || c == '_').collect()
 }
 
-/// The room that a file of `src` belongs to; `None` for the list of rooms itself.
-fn room(file: &Path, src: &Path) -> Option<String> {
+/// The module of a file of `src`. `None` for lib.rs.
+fn module(file: &Path, src: &Path) -> Option<String> {
     let first = file.strip_prefix(src).unwrap().components().next().unwrap();
     let name = first.as_os_str().to_string_lossy();
     let name = name.trim_end_matches(".rs");
@@ -193,76 +157,57 @@ fn is_test_file(file: &Path) -> bool {
 }
 
 #[test]
-fn every_room_uses_only_the_rooms_that_its_row_names() {
-    let rooms: BTreeMap<&str, &[&str]> = ROOMS.iter().copied().collect();
+fn every_module_uses_only_the_modules_in_its_row() {
+    let modules: BTreeMap<&str, &[&str]> = MODULES.iter().copied().collect();
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for file in
         rust_files(&src).iter().filter(|file| !is_test_file(file.strip_prefix(&src).unwrap()))
     {
-        let Some(home) = room(file, &src) else { continue };
+        let Some(home) = module(file, &src) else { continue };
         let name = file.strip_prefix(&src).unwrap().display();
-        let Some(allowed) = rooms.get(home.as_str()) else {
-            complaints.push(format!("{name}: the room {home} has no row in this test"));
+        let Some(allowed) = modules.get(home.as_str()) else {
+            violations.push(format!("{name}: the module {home} has no row in this test"));
             continue;
         };
         let code = without_tests_and_comments(&fs::read_to_string(file).unwrap());
-        for used in mentioned(&code) {
+        for used in used(&code) {
             if used != home
-                && rooms.contains_key(used.as_str())
+                && modules.contains_key(used.as_str())
                 && !allowed.contains(&used.as_str())
             {
-                complaints.push(format!("{name}: {home} may not use {used}"));
+                violations.push(format!("{name}: {home} may not use {used}"));
             }
         }
     }
-    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+    assert!(violations.is_empty(), "\n{}", violations.join("\n"));
 }
 
 #[test]
-fn no_two_rooms_may_use_each_other() {
-    let rooms: BTreeMap<&str, &[&str]> = ROOMS.iter().copied().collect();
-    // Rows that name only rooms which can be put before them: an order without a circle.
+fn the_rows_have_no_cycle() {
+    let modules: BTreeMap<&str, &[&str]> = MODULES.iter().copied().collect();
+    // A topological order exists.
     let mut placed: BTreeSet<&str> = BTreeSet::new();
-    while placed.len() < rooms.len() {
-        let next = rooms.iter().find(|(room, allowed)| {
-            !placed.contains(*room) && allowed.iter().all(|used| placed.contains(used))
+    while placed.len() < modules.len() {
+        let next = modules.iter().find(|(module, allowed)| {
+            !placed.contains(*module) && allowed.iter().all(|used| placed.contains(used))
         });
-        let (room, _) = next.expect("the rows can be ordered from the ground up");
-        placed.insert(room);
+        let (module, _) = next.expect("every row names modules that come before it");
+        placed.insert(module);
     }
 }
 
 #[test]
 fn uses_are_found_in_every_spelling() {
-    let code = "use private_pgm::domain::Clique;\n\
-        use crate::{\n    factor::{Factor, Potentials},\n    numeric,\n};\n\
-        fn f(x: &private_pgm::query::QueryMatrix) {}\n\
+    let code = "use crate::workload::Workload;\n\
+        use crate::{\n    results::{Store, Trial},\n    numeric,\n};\n\
+        fn f(x: &crate::config::Experiment) {}\n\
         // crate::report is only mentioned\n\
-        use private_pgm::problem::Problem;\n\
+        use pgmbench::experiment::Plan;\n\
         #[cfg(test)]\nuse crate::data::Dataset;\n\
         #[cfg(test)]\nmod tests { mod inner {} use crate::figures::Chart; }\n\
-        use my_crate::results::Store;\n";
-    let found = mentioned(&without_tests_and_comments(code));
-    let expected = ["domain", "factor", "numeric", "problem", "workload"];
+        use my_crate::storage::File;\n";
+    let found = used(&without_tests_and_comments(code));
+    let expected = ["config", "experiment", "numeric", "results", "workload"];
     assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
-}
-
-/// Whether code uses the word `unsafe`, outside of comments and of longer words.
-fn is_unsafe(code: &str) -> bool {
-    let word = |c: char| !c.is_alphanumeric() && c != '_';
-    let lines = code.lines().map(|line| line.find("//").map_or(line, |start| &line[..start]));
-    lines.flat_map(|line| line.split(word)).any(|piece| piece == "unsafe")
-}
-
-/// There is none at all. The kernels of `numeric` may have some one day, each with a proof in a
-/// comment and a run under Miri; no other room may.
-#[test]
-fn nothing_is_unsafe() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for file in rust_files(&root.join("src")).iter().chain([&root.join("build.rs")]) {
-        assert!(!is_unsafe(&fs::read_to_string(file).unwrap()), "{}", file.display());
-    }
-    assert!(is_unsafe("let x = unsafe { y };") && is_unsafe("unsafe fn f() {}"));
-    assert!(!is_unsafe("let not_unsafe = 1; // unsafe"));
 }

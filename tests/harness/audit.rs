@@ -1,4 +1,4 @@
-//! That the audit works: every mechanism passes, and what is broken on purpose is caught.
+//! The audit passes every mechanism and refutes mechanisms that are broken on purpose.
 
 use dp::{
     Budget, BudgetError, Delta, Epsilon, Guarantee, LInfinity, Neighbours, NoiseSource, NumberLine,
@@ -6,8 +6,8 @@ use dp::{
 };
 use pgmbench::audit::{AuditError, Case, Finding, Request, attack, audit, cases};
 use pgmbench::mechanism::{
-    Course, GuaranteeKind, MECHANISMS, Mechanism, MechanismError, Noise, Published, Release, Task,
-    Times, find,
+    GuaranteeKind, MECHANISMS, Mechanism, MechanismError, Noise, Published, Release,
+    ReleaseDiagnostics, Task, Times, find,
 };
 use pgmbench::workload::SubWorkload;
 use private_pgm::baselines::{AsMeasured, Pgm};
@@ -17,7 +17,7 @@ use private_pgm::loss::Measurement;
 use private_pgm::query::QueryMatrix;
 use rand::{Rng, RngExt};
 
-/// So sure that a sound mechanism fails once in a million seeds, not once in twenty.
+/// A sound mechanism fails with one seed in a million, not with one in twenty.
 const CONFIDENCE: f64 = 1.0 - 1e-6;
 
 fn request(epsilon: f64, trials: usize) -> Request {
@@ -37,32 +37,32 @@ fn case(name: &str, place: usize, epsilon: f64) -> Case {
 
 #[test]
 fn every_mechanism_passes() {
-    for kind in MECHANISMS {
-        for finding in audit(kind, &request(1.0, 1000)).unwrap() {
-            assert!(!finding.refutes(), "{}: {finding:?}", kind.name);
-            assert!(finding.spent.is_some(), "{}: {finding:?}", kind.name);
+    for spec in MECHANISMS {
+        for finding in audit(spec, &request(1.0, 1000)).unwrap() {
+            assert!(!finding.refutes(), "{}: {finding:?}", spec.name);
+            assert!(finding.spent.is_some(), "{}: {finding:?}", spec.name);
         }
     }
 }
 
 #[test]
-fn every_mechanism_that_works_between_added_records_passes() {
-    for kind in MECHANISMS {
+fn every_mechanism_passes_between_added_and_removed_records_or_refuses() {
+    for spec in MECHANISMS {
         let request = Request { neighbours: Neighbours::AddRemove, ..request(1.0, 500) };
-        match audit(kind, &request) {
+        match audit(spec, &request) {
             Ok(findings) => {
                 assert!(findings.iter().all(|finding| !finding.refutes()), "{findings:?}")
             }
             Err(AuditError::Mechanism(MechanismError::Unsuitable(reason))) => {
-                assert!(reason.contains("number of records"), "{}: {reason}", kind.name)
+                assert!(reason.contains("number of records"), "{}: {reason}", spec.name)
             }
-            Err(error) => panic!("{}: {error}", kind.name),
+            Err(error) => panic!("{}: {error}", spec.name),
         }
     }
 }
 
 #[test]
-fn the_attack_on_plain_noise_comes_near_the_truth() {
+fn the_bound_for_plain_noise_is_near_the_claim() {
     let found = &audit(find("laplace").unwrap(), &request(1.0, 20_000)).unwrap()[0];
     assert!(found.epsilon_lower_bound > 0.8, "{found:?}");
     let found = &audit(find("hdmm").unwrap(), &request(1.0, 20_000)).unwrap()[0];
@@ -70,7 +70,7 @@ fn the_attack_on_plain_noise_comes_near_the_truth() {
 }
 
 #[test]
-fn the_same_seed_finds_the_same() {
+fn audits_are_reproducible() {
     let audit = |seed| {
         let request = Request { seed, ..request(1.0, 500) };
         format!("{:?}", audit(find("mwem").unwrap(), &request).unwrap())
@@ -79,7 +79,7 @@ fn the_same_seed_finds_the_same() {
     assert_ne!(audit(1), audit(2));
 }
 
-/// A mechanism that is run with another budget than the one that it was given.
+/// Runs a mechanism with another budget than the given one.
 struct Cheating {
     mechanism: Box<dyn Mechanism>,
     budget: fn(Guarantee) -> Budget,
@@ -96,53 +96,53 @@ impl Mechanism for Cheating {
     }
 }
 
-/// The same kind of guarantee for twice the epsilon: half the noise.
+/// The same kind of guarantee with twice the epsilon: half of the noise.
 fn twice(total: Guarantee) -> Budget {
     let double = |epsilon: Epsilon| Epsilon::new(2.0 * epsilon.get()).unwrap();
     let total: Guarantee = match total {
         Guarantee::Pure { epsilon } => double(epsilon).into(),
         Guarantee::Approximate { epsilon, delta } => (double(epsilon), delta).into(),
-        // Half the noise is four times the rho.
+        // Half of the noise is four times the rho.
         Guarantee::Concentrated { rho } => Rho::new(4.0 * rho.get()).unwrap().into(),
     };
     Budget::new(total, Neighbours::Replace)
 }
 
-/// Sensitivities of added records, where records are replaced: the forgotten factor 2.
+/// Sensitivities of added records for replaced records: a missing factor of 2.
 fn for_added_records(total: Guarantee) -> Budget {
     Budget::new(total, Neighbours::AddRemove)
 }
 
-/// That a mechanism which is run with another budget than it claims is found out.
-fn caught(name: &str, place: usize, request: &Request, budget: fn(Guarantee) -> Budget) {
-    let (kind, case) = (find(name).unwrap(), case(name, place, request.epsilon.get()));
-    let cheating = Cheating { mechanism: (kind.build)(&case.parameters).unwrap(), budget };
-    let finding = attack(&cheating, kind.guarantee, &case, request).unwrap();
+/// Asserts that the audit refutes a mechanism that runs with another budget than it claims.
+fn assert_refuted(name: &str, place: usize, request: &Request, budget: fn(Guarantee) -> Budget) {
+    let (spec, case) = (find(name).unwrap(), case(name, place, request.epsilon.get()));
+    let cheating = Cheating { mechanism: (spec.build)(&case.parameters).unwrap(), budget };
+    let finding = attack(&cheating, spec.guarantee, &case, request).unwrap();
     assert!(finding.refutes(), "{name}, {}: {finding:?}", case.title);
-    assert_eq!(finding.spent, None, "the ledger was never asked");
+    assert_eq!(finding.spent, None, "the mechanism used another budget");
 }
 
 #[test]
-fn half_the_noise_is_caught() {
-    caught("laplace", 0, &request(1.0, 4000), twice);
-    caught("hdmm", 0, &request(1.0, 6000), twice);
-    caught("mwem", 0, &request(2.0, 6000), twice);
-    caught("mwem", 1, &request(2.0, 6000), twice);
-    // A quarter of the noise, as the way from rho to (epsilon, delta) gives away too much for half
-    // of it to show in so few runs; with a delta that can be seen in them.
+fn half_of_the_noise_is_refuted() {
+    assert_refuted("laplace", 0, &request(1.0, 4000), twice);
+    assert_refuted("hdmm", 0, &request(1.0, 6000), twice);
+    assert_refuted("mwem", 0, &request(2.0, 6000), twice);
+    assert_refuted("mwem", 1, &request(2.0, 6000), twice);
+    // A quarter of the noise. The conversion from rho to (epsilon, delta) is not tight enough to
+    // detect half of it in so few runs. delta is large enough to be visible in them.
     let delta = Delta::new(0.05).unwrap();
     let four_times = |total| twice(twice(total).total());
-    caught("gaussian", 0, &Request { delta, ..request(1.0, 4000) }, four_times);
+    assert_refuted("gaussian", 0, &Request { delta, ..request(1.0, 4000) }, four_times);
 }
 
-/// For half the Gaussian noise, which takes far more runs to show than a test can have: what is drawn
-/// is written down, and does not add up to what was claimed.
+/// Half of the Gaussian noise would need far more runs than a test can have. The ledger records the
+/// draws, and they do not add up to the claim.
 #[test]
-fn half_the_noise_is_caught_by_the_ledger() {
+fn half_of_the_noise_is_refused_by_the_ledger() {
     for name in ["gaussian", "laplace", "hdmm", "mwem"] {
-        let (kind, Case { parameters, one, workload, .. }) =
+        let (spec, Case { parameters, one, workload, .. }) =
             (find(name).unwrap(), case(name, 0, 1.0));
-        let claimed: Guarantee = match kind.guarantee {
+        let claimed: Guarantee = match spec.guarantee {
             GuaranteeKind::Pure => Epsilon::new(1.0).unwrap().into(),
             _ => Rho::new(0.05).unwrap().into(),
         };
@@ -159,7 +159,7 @@ fn half_the_noise_is_caught_by_the_ledger() {
                 deadline: None,
             };
             let mut source = NoiseSource::seeded(&SeedPath::new("ledger", name));
-            (kind.build)(&parameters).unwrap().release(&task, &mut budget, &mut source).unwrap();
+            (spec.build)(&parameters).unwrap().release(&task, &mut budget, &mut source).unwrap();
             let verdict = budget.ledger().verify(claimed);
             assert_eq!(verdict.is_ok(), keeps, "{name}: {verdict:?}");
         }
@@ -167,36 +167,36 @@ fn half_the_noise_is_caught_by_the_ledger() {
 }
 
 #[test]
-fn a_game_with_far_too_many_rounds_is_caught_by_its_likelihood() {
+fn a_game_with_far_too_many_rounds_is_refuted_by_its_likelihood() {
     let thirty = |_| {
         let budget = (Epsilon::new(30.0).unwrap(), Delta::new(1e-6).unwrap());
         Budget::new(budget, Neighbours::Replace)
     };
-    // Few records, so that each counts for much.
-    let (kind, case) = (find("dualquery").unwrap(), case("dualquery", 0, 4.0));
-    let mechanism = (kind.build)(&case.parameters).unwrap();
+    // With few records each has a large effect.
+    let (spec, case) = (find("dualquery").unwrap(), case("dualquery", 0, 4.0));
+    let mechanism = (spec.build)(&case.parameters).unwrap();
     let cheating = Cheating { mechanism, budget: thirty };
-    let finding = attack(&cheating, kind.guarantee, &case, &request(0.1, 2000)).unwrap();
+    let finding = attack(&cheating, spec.guarantee, &case, &request(0.1, 2000)).unwrap();
     assert!(finding.refutes(), "{finding:?}");
 }
 
 #[test]
-fn a_forgotten_factor_two_is_caught() {
-    caught("laplace", 0, &request(1.0, 4000), for_added_records);
-    caught("hdmm", 0, &request(1.0, 6000), for_added_records);
+fn a_missing_factor_of_two_is_refuted() {
+    assert_refuted("laplace", 0, &request(1.0, 4000), for_added_records);
+    assert_refuted("hdmm", 0, &request(1.0, 6000), for_added_records);
 }
 
-/// Chooses one of many one-way tables by private scores, well or badly, and publishes which.
-struct Choosing(fn(&[f64], &mut Budget, &mut NoiseSource) -> Result<usize, MechanismError>);
+/// Selects by private scores, well or badly, and publishes the selection.
+struct Selecting(fn(&[f64], &mut Budget, &mut NoiseSource) -> Result<usize, MechanismError>);
 
-impl Mechanism for Choosing {
+impl Mechanism for Selecting {
     fn release(
         &self,
         task: &Task<'_>,
         budget: &mut Budget,
         source: &mut NoiseSource,
     ) -> Result<Release, MechanismError> {
-        // A record moves the first score by one way and all the others by the other.
+        // A record changes the first score in one direction and all others in the other.
         let counts = task.data.project(&Clique::new([task.data.domain().declared()[0]]))?;
         let surplus = counts.values()[1] - counts.values()[0];
         let scores: Vec<f64> =
@@ -204,15 +204,15 @@ impl Mechanism for Choosing {
         let chosen = (self.0)(&scores, budget, source)?;
         let clique = Clique::empty();
         let query = QueryMatrix::identity(task.data.domain(), &clique)?;
-        // As many measurements as the choice says: a rule for stopping looks like this.
+        // The number of measurements is the selection, as with a stopping rule.
         let answer = Measurement { clique, query, y: vec![0.0], stddev: 1.0 };
         Ok(Release {
             total: task.data.len() as f64,
             published: Published::Answers(vec![answer; chosen + 1]),
-            own: Box::new(AsMeasured),
-            offered: Vec::new(),
+            own_estimator: Box::new(AsMeasured),
+            extra_estimators: Vec::new(),
             times: Times::default(),
-            course: Course::default(),
+            diagnostics: ReleaseDiagnostics::default(),
         })
     }
 }
@@ -221,38 +221,50 @@ fn choice(
     choose: fn(&[f64], &mut Budget, &mut NoiseSource) -> Result<usize, MechanismError>,
 ) -> Result<Finding, AuditError> {
     let case = case("mwem", 0, 4.0);
-    attack(&Choosing(choose), GuaranteeKind::Pure, &case, &request(1.0, 40_000))
+    attack(&Selecting(choose), GuaranteeKind::Pure, &case, &request(1.0, 40_000))
 }
 
-/// Scores move by 1: the surplus by 2.
-fn moved(by: f64) -> Sensitivity<LInfinity> {
+/// Scores change by 1, because the surplus changes by 2.
+fn score_sensitivity(by: f64) -> Sensitivity<LInfinity> {
     Sensitivity::new(by, Neighbours::Replace).unwrap()
 }
 
 #[test]
-fn the_exponential_mechanism_passes_and_is_used_up() {
+fn the_exponential_mechanism_passes_with_a_bound_near_the_claim() {
     let sound = |scores: &[f64], budget: &mut Budget, source: &mut NoiseSource| {
-        Ok(budget.rest()?.select("choice", scores, moved(1.0), Scores::General, source)?)
+        Ok(budget.rest()?.select(
+            "choice",
+            scores,
+            score_sensitivity(1.0),
+            Scores::General,
+            source,
+        )?)
     };
     let found = choice(sound).unwrap();
     assert!(!found.refutes() && found.epsilon_lower_bound > 0.6, "{found:?}");
 }
 
 #[test]
-fn a_doubled_exponent_is_caught() {
+fn a_doubled_exponent_is_refuted() {
     let broken = |scores: &[f64], budget: &mut Budget, source: &mut NoiseSource| {
-        Ok(budget.rest()?.select("choice", scores, moved(0.5), Scores::General, source)?)
+        Ok(budget.rest()?.select(
+            "choice",
+            scores,
+            score_sensitivity(0.5),
+            Scores::General,
+            source,
+        )?)
     };
     let found = choice(broken).unwrap();
     assert!(
         found.refutes(),
-        "the ledger believes in the sensitivity, the audit does not: {found:?}"
+        "the ledger trusts the claimed sensitivity, the audit does not: {found:?}"
     );
 }
 
 #[test]
-fn sampling_without_normalisation_is_caught() {
-    // Each candidate in turn is taken with its weight, relative to the best one's.
+fn sampling_without_normalisation_is_refuted() {
+    // Accepts each candidate in turn with its weight relative to the best one.
     let broken = |scores: &[f64], _: &mut Budget, source: &mut NoiseSource| {
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mut rng = source.public_choices();
@@ -269,8 +281,8 @@ fn sampling_without_normalisation_is_caught() {
 }
 
 #[test]
-fn a_rule_for_stopping_that_looks_at_the_data_is_caught() {
-    // Goes on as long as the true surplus is there, with a little noise for show.
+fn a_stopping_rule_that_depends_on_the_data_is_refuted() {
+    // Depends on the exact surplus, with little noise.
     let broken = |scores: &[f64], _: &mut Budget, source: &mut NoiseSource| {
         let coin = source.public_choices().next_u32() & 1;
         Ok(usize::from(scores[0] > 0.0) * 2 + coin as usize)
@@ -279,7 +291,7 @@ fn a_rule_for_stopping_that_looks_at_the_data_is_caught() {
     assert!(found.refutes() && found.epsilon_lower_bound > 3.0, "{found:?}");
 }
 
-/// Multiplicative weights that look at the true answer to see whether to go on, noise or not.
+/// Multiplicative weights whose stopping rule uses the exact answer.
 struct Peeking(Box<dyn Mechanism>);
 
 impl Mechanism for Peeking {
@@ -301,7 +313,7 @@ impl Mechanism for Peeking {
     }
 }
 
-/// Multiplicative weights that lay their budget out for the one round that they hope to need.
+/// Multiplicative weights that divide the budget for one round only.
 struct Hopeful;
 
 impl Mechanism for Hopeful {
@@ -320,7 +332,7 @@ impl Mechanism for Hopeful {
             choice.select(
                 "the worst",
                 &[n / 2.0 - ones, ones - n / 2.0],
-                moved(1.0),
+                score_sensitivity(1.0),
                 Scores::General,
                 source,
             )?;
@@ -335,10 +347,10 @@ impl Mechanism for Hopeful {
                 return Ok(Release {
                     total: n,
                     published: Published::Answers(vec![answer]),
-                    own: Box::new(AsMeasured),
-                    offered: Vec::new(),
+                    own_estimator: Box::new(AsMeasured),
+                    extra_estimators: Vec::new(),
                     times: Times::default(),
-                    course: Course::default(),
+                    diagnostics: ReleaseDiagnostics::default(),
                 });
             }
         }
@@ -346,19 +358,19 @@ impl Mechanism for Hopeful {
 }
 
 #[test]
-fn multiplicative_weights_that_stop_by_the_true_answer_are_caught() {
-    let (kind, case) = (find("pmw").unwrap(), case("pmw", 0, 1.0));
-    let honest = || (kind.build)(&case.parameters).unwrap();
+fn multiplicative_weights_that_stop_by_the_exact_answer_are_refuted() {
+    let (spec, case) = (find("pmw").unwrap(), case("pmw", 0, 1.0));
+    let honest = || (spec.build)(&case.parameters).unwrap();
     let request = request(1.0, 4000);
-    let found = attack(&*honest(), kind.guarantee, &case, &request).unwrap();
+    let found = attack(&*honest(), spec.guarantee, &case, &request).unwrap();
     assert!(!found.refutes(), "{found:?}");
-    let found = attack(&Peeking(honest()), kind.guarantee, &case, &request).unwrap();
+    let found = attack(&Peeking(honest()), spec.guarantee, &case, &request).unwrap();
     assert!(found.refutes() && found.epsilon_lower_bound > 3.0, "{found:?}");
-    assert!(found.spent.is_some(), "the ledger has nothing to object to");
+    assert!(found.spent.is_some(), "the ledger verifies");
 }
 
 #[test]
-fn multiplicative_weights_that_pay_for_one_round_get_no_second_one() {
+fn multiplicative_weights_with_a_budget_for_one_round_cannot_play_a_second() {
     let ended = attack(&Hopeful, GuaranteeKind::Pure, &case("pmw", 0, 1.0), &request(1.0, 200));
     match ended {
         Err(AuditError::Mechanism(MechanismError::Budget(BudgetError::Overspent { .. }))) => {}
@@ -367,14 +379,14 @@ fn multiplicative_weights_that_pay_for_one_round_get_no_second_one() {
 }
 
 #[test]
-fn multiplicative_weights_with_a_fraction_of_the_noise_are_caught() {
-    // Most runs end after one of two rounds, which costs half of what is claimed.
+fn multiplicative_weights_with_a_fraction_of_the_noise_are_refuted() {
+    // Most runs end after one of two rounds, which costs half of the claim.
     let four_times = |total| twice(twice(total).total());
-    caught("pmw", 0, &request(1.0, 4000), four_times);
+    assert_refuted("pmw", 0, &request(1.0, 4000), four_times);
 }
 
 #[test]
-fn a_true_number_of_records_is_caught() {
+fn an_exact_number_of_records_is_refuted() {
     let honest = find("laplace").unwrap();
     struct Telling(Box<dyn Mechanism>);
     impl Mechanism for Telling {
@@ -396,7 +408,7 @@ fn a_true_number_of_records_is_caught() {
 }
 
 #[test]
-fn senseless_requests_are_refused() {
+fn invalid_requests_are_refused() {
     let laplace = find("laplace").unwrap();
     let refused = |request| audit(laplace, &request).unwrap_err();
     assert!(matches!(refused(request(1.0, 1)), AuditError::Trials(1)));

@@ -1,4 +1,4 @@
-//! What every mechanism promises, whichever it is.
+//! Properties of every mechanism.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use dp::{
 };
 use pgmbench::data::{Dataset, Registry};
 use pgmbench::mechanism::{
-    GuaranteeKind, Kind, MECHANISMS, MechanismError, Noise, Published, Release, Task,
+    GuaranteeKind, MECHANISMS, MechanismError, MechanismSpec, Noise, Published, Release, Task,
 };
 use pgmbench::workload::Workload;
 use private_pgm::baselines::Pgm;
@@ -18,32 +18,32 @@ fn titanic() -> (Dataset, Workload) {
     let entry = Registry::new("no such folder").entry("titanic").unwrap();
     let asked = entry.schema().workload.clone().unwrap();
     let data = entry.load().unwrap();
-    // A few triples: every mechanism must work, not all of the paper's workload.
+    // A few triples, so that the test is fast.
     let workload = Workload::marginals(data.domain(), &asked.triples[..4], &asked.prefix).unwrap();
     (data, workload)
 }
 
-fn guarantee(kind: &Kind, epsilon: f64) -> Guarantee {
+fn guarantee(spec: &MechanismSpec, epsilon: f64) -> Guarantee {
     let (epsilon, delta) = (Epsilon::new(epsilon).unwrap(), Delta::new(1e-3).unwrap());
-    match kind.guarantee {
+    match spec.guarantee {
         GuaranteeKind::Pure => epsilon.into(),
         GuaranteeKind::Approximate => (epsilon, delta).into(),
         GuaranteeKind::Concentrated => Rho::implying(epsilon, delta).unwrap().into(),
     }
 }
 
-fn release(kind: &Kind, trial: usize, noise: Noise) -> (Release, Ledger) {
-    let (release, budget) = try_release(kind, trial, noise, None);
+fn release(spec: &MechanismSpec, trial: usize, noise: Noise) -> (Release, Ledger) {
+    let (release, budget) = try_release(spec, trial, noise, None);
     let release = release.unwrap();
     let ledger = budget.ledger();
     let spent =
-        ledger.verify(budget.total()).unwrap_or_else(|error| panic!("{}: {error}", kind.name));
-    assert!(spent.is_some(), "{} has drawn nothing", kind.name);
+        ledger.verify(budget.total()).unwrap_or_else(|error| panic!("{}: {error}", spec.name));
+    assert!(spent.is_some(), "{} has drawn nothing", spec.name);
     (release, ledger)
 }
 
 fn try_release(
-    kind: &Kind,
+    spec: &MechanismSpec,
     trial: usize,
     noise: Noise,
     deadline: Option<Instant>,
@@ -59,22 +59,22 @@ fn try_release(
         memory_limit: 1 << 30,
         deadline,
     };
-    let mut budget = Budget::new(guarantee(kind, 1.0), Neighbours::Replace);
-    let path = SeedPath::new("mechanism", kind.name).with("trial", trial);
+    let mut budget = Budget::new(guarantee(spec, 1.0), Neighbours::Replace);
+    let path = SeedPath::new("mechanism", spec.name).with("trial", trial);
     let mut source = NoiseSource::seeded(&path);
-    let mechanism = (kind.build)(&toml::Table::new()).unwrap();
+    let mechanism = (spec.build)(&toml::Table::new()).unwrap();
     (mechanism.release(&task, &mut budget, &mut source), budget)
 }
 
 #[test]
-fn no_mechanism_goes_on_when_its_time_is_over() {
-    for kind in MECHANISMS {
-        let (ended, _) = try_release(kind, 0, Noise::Exact, Some(Instant::now()));
-        assert!(matches!(ended, Err(MechanismError::Timeout)), "{}", kind.name);
+fn every_mechanism_stops_at_its_deadline() {
+    for spec in MECHANISMS {
+        let (ended, _) = try_release(spec, 0, Noise::Exact, Some(Instant::now()));
+        assert!(matches!(ended, Err(MechanismError::Timeout)), "{}", spec.name);
     }
 }
 
-/// All numbers that were published, and all draws.
+/// All published numbers and all draws.
 fn bytes((release, ledger): &(Release, Ledger)) -> String {
     let mut lines = Vec::new();
     ledger.write_json_lines(&mut lines).unwrap();
@@ -86,57 +86,57 @@ fn bytes((release, ledger): &(Release, Ledger)) -> String {
 }
 
 #[test]
-fn the_ledger_of_every_mechanism_keeps_the_budget_and_names_its_randomness() {
-    for kind in MECHANISMS {
-        let (_, ledger) = release(kind, 0, Noise::Exact);
+fn the_ledger_of_every_mechanism_verifies_and_names_its_randomness() {
+    for spec in MECHANISMS {
+        let (_, ledger) = release(spec, 0, Noise::Exact);
         let mut lines = Vec::new();
         ledger.write_json_lines(&mut lines).unwrap();
         let seeded = serde_json::to_string(&Provenance::Seeded).unwrap();
         let text = String::from_utf8(lines).unwrap();
-        assert!(text.lines().all(|line| line.contains(&seeded)), "{}", kind.name);
+        assert!(text.lines().all(|line| line.contains(&seeded)), "{}", spec.name);
     }
 }
 
 #[test]
-fn the_same_seed_gives_the_same_release_and_another_one_another() {
-    for kind in MECHANISMS {
-        let first = release(kind, 0, Noise::Exact);
-        assert_eq!(bytes(&first), bytes(&release(kind, 0, Noise::Exact)), "{}", kind.name);
+fn the_same_seed_gives_the_same_release_and_another_seed_another_one() {
+    for spec in MECHANISMS {
+        let first = release(spec, 0, Noise::Exact);
+        assert_eq!(bytes(&first), bytes(&release(spec, 0, Noise::Exact)), "{}", spec.name);
         let Published::Answers(answers) = &first.0.published else { continue };
-        let other = release(kind, 1, Noise::Exact);
+        let other = release(spec, 1, Noise::Exact);
         let Published::Answers(others) = &other.0.published else { panic!() };
-        assert_ne!(answers, others, "{}", kind.name);
+        assert_ne!(answers, others, "{}", spec.name);
     }
 }
 
 #[test]
-fn every_listed_parameter_has_the_default_that_is_listed_and_others_are_refused() {
-    for kind in MECHANISMS {
-        for parameter in kind.parameters {
+fn listed_defaults_are_accepted_and_unknown_parameters_are_refused() {
+    for spec in MECHANISMS {
+        for parameter in spec.parameters {
             let text = format!("{} = {}", parameter.name, parameter.default);
             let table: toml::Table =
-                text.parse().unwrap_or_else(|_| panic!("{}: {text}", kind.name));
-            assert!((kind.build)(&table).is_ok(), "{}: {text}", kind.name);
+                text.parse().unwrap_or_else(|_| panic!("{}: {text}", spec.name));
+            assert!((spec.build)(&table).is_ok(), "{}: {text}", spec.name);
             let nonsense = format!("{} = [\"nonsense\"]", parameter.name).parse().unwrap();
-            let refused = (kind.build)(&nonsense);
-            assert!(refused.is_err(), "{}: {} = [\"nonsense\"]", kind.name, parameter.name);
+            let refused = (spec.build)(&nonsense);
+            assert!(refused.is_err(), "{}: {} = [\"nonsense\"]", spec.name, parameter.name);
         }
         let unknown = "no_such_parameter = 1".parse().unwrap();
-        let message = (kind.build)(&unknown).err().unwrap().message;
-        assert!(message.contains("no_such_parameter"), "{}: {message}", kind.name);
+        let message = (spec.build)(&unknown).err().unwrap().message;
+        assert!(message.contains("no_such_parameter"), "{}: {message}", spec.name);
     }
 }
 
 #[test]
 fn pure_mechanisms_spend_all_of_epsilon_and_no_delta() {
-    for kind in MECHANISMS.iter().filter(|kind| kind.guarantee == GuaranteeKind::Pure) {
-        let (_, ledger) = release(kind, 0, Noise::Exact);
-        let spent = ledger.verify(guarantee(kind, 1.0)).unwrap();
-        let Some(Guarantee::Pure { epsilon }) = spent else { panic!("{}: {spent:?}", kind.name) };
-        // It may stop before all rounds that the budget is laid out for, and draws no others.
-        if kind.name == "pmw" {
+    for spec in MECHANISMS.iter().filter(|spec| spec.guarantee == GuaranteeKind::Pure) {
+        let (_, ledger) = release(spec, 0, Noise::Exact);
+        let spent = ledger.verify(guarantee(spec, 1.0)).unwrap();
+        let Some(Guarantee::Pure { epsilon }) = spent else { panic!("{}: {spent:?}", spec.name) };
+        // PMW may stop before its last round.
+        if spec.name == "pmw" {
             continue;
         }
-        assert!(epsilon.get() > 0.999_999, "{} leaves budget unused: {spent:?}", kind.name);
+        assert!(epsilon.get() > 0.999_999, "{} leaves budget unused: {spent:?}", spec.name);
     }
 }

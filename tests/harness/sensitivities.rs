@@ -1,8 +1,8 @@
-//! How far a record moves what is published, against what the ledger says, on all neighbouring pairs
-//! of small tables and through the whole of every mechanism.
+//! The change of the published answers between neighbours compared with the sensitivity in the
+//! ledger, for all neighbouring pairs of small tables and for every mechanism end to end.
 //!
-//! With an absurdly large epsilon exact noise is zero, so that what a mechanism publishes are the
-//! answers that it adds noise to.
+//! With an extremely large epsilon exact noise is zero, so a mechanism publishes the answers before
+//! noise.
 
 use dp::sensitivity::brute_force::{Records, for_each_table};
 use dp::sensitivity::{L1, L2, Norm};
@@ -12,7 +12,7 @@ use dp::{
 };
 use pgmbench::data::{Dataset, Provenance};
 use pgmbench::mechanism::{
-    GuaranteeKind, Kind, MECHANISMS, Mechanism, MechanismError, Noise, Published, Task,
+    GuaranteeKind, MECHANISMS, Mechanism, MechanismError, MechanismSpec, Noise, Published, Task,
 };
 use pgmbench::workload::Workload;
 use private_pgm::baselines::Pgm;
@@ -44,7 +44,7 @@ fn workload() -> Workload {
     Workload::marginals(&domain, &cliques, &Clique::new([b])).unwrap()
 }
 
-/// What is published without noise, and the draws that would have made it noisy, in order.
+/// The published answers without noise, and the draws of noise in order.
 struct Noiseless {
     table: Vec<u64>,
     answers: Vec<Measurement>,
@@ -52,15 +52,15 @@ struct Noiseless {
 }
 
 fn noiseless(
-    kind: &Kind,
+    spec: &MechanismSpec,
     mechanism: &dyn Mechanism,
     table: &[u64],
     neighbours: Neighbours,
 ) -> Result<Noiseless, MechanismError> {
-    // MWEM's estimator wants a standard deviation that is not 0; at e^-100 nothing is drawn either.
-    let large = if kind.name == "mwem" { 2e3 } else { 1e12 };
+    // MWEM's estimator needs a standard deviation above 0. At this epsilon the noise is still zero.
+    let large = if spec.name == "mwem" { 2e3 } else { 1e12 };
     let (epsilon, delta) = (Epsilon::new(large).unwrap(), Delta::new(1e-6).unwrap());
-    let total: Guarantee = match kind.guarantee {
+    let total: Guarantee = match spec.guarantee {
         GuaranteeKind::Pure => epsilon.into(),
         GuaranteeKind::Approximate => (epsilon, delta).into(),
         GuaranteeKind::Concentrated => Rho::implying(epsilon, delta).unwrap().into(),
@@ -90,14 +90,14 @@ fn noiseless(
     Ok(Noiseless { table: table.to_vec(), draws: draws.collect(), answers })
 }
 
-/// The largest part of its sensitivity that a draw was seen to use, over all neighbouring pairs.
-fn used(releases: &[Noiseless], neighbours: Neighbours) -> f64 {
+/// The largest ratio of a change to its sensitivity over all draws and neighbouring pairs.
+fn largest_ratio(releases: &[Noiseless], neighbours: Neighbours) -> f64 {
     let mut most = 0.0f64;
     for one in releases {
         for other in releases.iter().filter(|other| are_neighbours(one, other, neighbours)) {
             let mut next = 0;
             for (draw, same) in one.draws.iter().zip(&other.draws) {
-                // The answers that this draw is for: one measurement, or several together.
+                // The answers of this draw: one measurement, or several.
                 let (mut here, mut there, mut comparable) = (Vec::new(), Vec::new(), true);
                 while here.len() < draw.values {
                     let (a, b) = (&one.answers[next], &other.answers[next]);
@@ -107,7 +107,7 @@ fn used(releases: &[Noiseless], neighbours: Neighbours) -> f64 {
                     next += 1;
                 }
                 assert_eq!(here.len(), draw.values, "every answer was drawn");
-                // Another choice asks other questions, then and afterwards.
+                // After another selection the queries differ.
                 if !comparable {
                     break;
                 }
@@ -145,45 +145,48 @@ fn are_neighbours(one: &Noiseless, other: &Noiseless, neighbours: Neighbours) ->
 }
 
 #[test]
-fn no_record_moves_what_is_published_by_more_than_the_ledger_says() {
+fn published_answers_change_by_at_most_the_sensitivity_in_the_ledger() {
     for (neighbours, records) in
         [(Neighbours::Replace, Records::Exactly(3)), (Neighbours::AddRemove, Records::UpTo(2))]
     {
         let mut tables = Vec::new();
         for_each_table(CELLS, records, |table| tables.push(table.to_vec()));
-        // EFPA publishes cells that are made of the coefficients which it draws; the sensitivity of
-        // these is tested where they are.
-        for kind in MECHANISMS.iter().filter(|kind| kind.name != "efpa") {
-            for parameters in variants(kind) {
-                let mechanism = (kind.build)(&parameters.parse().unwrap()).unwrap();
+        // EFPA publishes cells computed from the coefficients that it measures. Its own tests check
+        // the sensitivity of the coefficients.
+        for spec in MECHANISMS.iter().filter(|spec| spec.name != "efpa") {
+            for parameters in variants(spec) {
+                let mechanism = (spec.build)(&parameters.parse().unwrap()).unwrap();
                 let releases: Result<Vec<Noiseless>, MechanismError> = tables
                     .iter()
-                    .map(|table| noiseless(kind, &*mechanism, table, neighbours))
+                    .map(|table| noiseless(spec, &*mechanism, table, neighbours))
                     .collect();
                 match releases {
                     Ok(releases) if releases[0].answers.is_empty() => {
-                        assert_eq!(kind.name, "dualquery", "its choices are tested where they are")
+                        assert_eq!(
+                            spec.name, "dualquery",
+                            "it publishes selections only, which it tests itself"
+                        )
                     }
                     Ok(releases) => {
-                        let most = used(&releases, neighbours);
-                        assert!(most > 0.5, "{}: only {most} of the sensitivity", kind.name);
+                        let most = largest_ratio(&releases, neighbours);
+                        assert!(most > 0.5, "{}: only {most} of the sensitivity", spec.name);
                     }
                     Err(MechanismError::Unsuitable(reason)) => {
-                        assert!(reason.contains("number of records"), "{}: {reason}", kind.name)
+                        assert!(reason.contains("number of records"), "{}: {reason}", spec.name)
                     }
-                    Err(error) => panic!("{}: {error}", kind.name),
+                    Err(error) => panic!("{}: {error}", spec.name),
                 }
             }
         }
     }
 }
 
-/// Parameters that lead through other code.
-fn variants(kind: &Kind) -> &'static [&'static str] {
-    match kind.name {
+/// Parameters that cover other code.
+fn variants(spec: &MechanismSpec) -> &'static [&'static str] {
+    match spec.name {
         "mwem" => &["", "measure = \"marginal\""],
         "hdmm" => &["restarts = 2"],
-        // By default it would take tens of thousands of rounds when there is no noise.
+        // The default would take tens of thousands of rounds without noise.
         "pmw" | "pmw-delta" => &["alpha = 0.3"],
         // Its privacy loss is exponential in eta / N, and N is 3.
         "dualquery" => &["eta = 0.5"],

@@ -4,57 +4,42 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
-use super::{AttributeSchema, Keep, Kind, Missing, Outside};
+use super::{AttributeKind, AttributeSchema, Keep, Missing, Outside};
 
-/// What a text of the file becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::data) struct Encoded {
-    /// The code, or `None` when the record is to be dropped.
+    /// `None` if the record is dropped.
     pub(in crate::data) code: Option<u32>,
-    /// Whether the value was outside the bounds or the list.
+    /// Whether the value is outside the bounds or the list.
     pub(in crate::data) outside: bool,
 }
 
-/// Why a text has no code.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum CellProblem {
-    /// Nothing there, and the schema does not expect that.
     #[error(
-        "the value is missing; the schema expects one (missing = \"code\" gives missing values a code, \"drop\" leaves the record out)"
+        "the value is missing, but the schema requires one; write missing = \"code\" to give \
+         missing values a code, or missing = \"drop\" to drop the record"
     )]
     Missing,
-    /// Not a number.
     #[error("'{0}' is not a number")]
     NotANumber(String),
-    /// A number outside the bins.
-    #[error("{value} is outside [{low}, {end}); widen the bounds, or say outside = \"clamp\"")]
-    OutOfBounds {
-        /// The number.
-        value: f64,
-        /// The left end of the first bin.
-        low: f64,
-        /// The right end of the last bin.
-        end: f64,
-    },
-    /// A text that is not in the list.
+    #[error("{value} is outside [{low}, {end}); widen the bounds, or write outside = \"clamp\"")]
+    OutOfBounds { value: f64, low: f64, end: f64 },
     #[error("'{value}' is not one of the {count} values: {listed}")]
     UnknownValue {
-        /// The text.
         value: String,
-        /// The length of the list.
         count: usize,
-        /// The beginning of the list.
+        /// The beginning of the list of values.
         listed: String,
     },
-    /// Bytes that are not UTF-8.
     #[error(
-        "not UTF-8 text; if the file is in Latin-1, say encoding = \"utf-8-or-latin-1\" under [table]"
+        "not UTF-8 text; if the file is in Latin-1, write encoding = \"utf-8-or-latin-1\" under \
+         [table]"
     )]
     NotUtf8,
 }
 
 impl AttributeSchema {
-    /// The code of a text.
     pub(in crate::data) fn encode(&self, text: &str) -> Result<Encoded, CellProblem> {
         let text = text.trim();
         if self.missing_texts.iter().any(|missing| missing == text) {
@@ -62,7 +47,8 @@ impl AttributeSchema {
         }
         let text = self.prepare(text);
         match &self.kind {
-            Kind::Categorical { values, codes } => match (codes.get(&*text), self.outside) {
+            AttributeKind::Categorical { values, codes } => match (codes.get(&*text), self.outside)
+            {
                 (Some(&code), _) => Ok(Encoded { code: Some(code), outside: false }),
                 (None, Outside::Missing) => self.encode_missing(true),
                 (None, _) => Err(CellProblem::UnknownValue {
@@ -71,7 +57,7 @@ impl AttributeSchema {
                     listed: excerpt(&values.join(", ")),
                 }),
             },
-            &Kind::Numeric { low, end, bins } => {
+            &AttributeKind::Numeric { low, end, bins } => {
                 let value = text
                     .parse::<f64>()
                     .ok()
@@ -87,7 +73,7 @@ impl AttributeSchema {
         }
     }
 
-    /// The code of a missing value; `outside` says whether one was there but did not fit.
+    /// The code of a missing value. `outside` is true if there was a value that did not fit.
     pub(in crate::data) fn encode_missing(&self, outside: bool) -> Result<Encoded, CellProblem> {
         match self.missing {
             Missing::Error => Err(CellProblem::Missing),
@@ -96,7 +82,7 @@ impl AttributeSchema {
         }
     }
 
-    /// The part of a text that is compared with the list or read as a number.
+    /// The part of a text that is compared with the list or parsed as a number.
     fn prepare<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = text;
         if let Some(suffix) = &self.strip_suffix {
@@ -122,15 +108,15 @@ impl AttributeSchema {
     }
 }
 
-/// The left end of a bin: low + i w.
+/// low + i w.
 pub(super) fn left_edge(low: f64, end: f64, bins: u32, bin: u32) -> f64 {
     low + f64::from(bin) * ((end - low) / f64::from(bins))
 }
 
-/// The last bin whose left end is not beyond `value`, and the first bin for values before it.
+/// The last bin whose left end is at most `value`; the first bin for smaller values.
 ///
-/// The quotient alone can be off by one where rounding meets an edge (16.74 with bins of width
-/// 0.31 belongs to bin 54, whose edge is 54 x 0.31 in floating point), so the edges decide.
+/// The quotient can be off by one at an edge because of rounding (16.74 with bins of width 0.31
+/// belongs to bin 54, whose edge is 54 x 0.31 in floating point), so the edges decide.
 fn bin(low: f64, end: f64, bins: u32, value: f64) -> u32 {
     let edge = |bin: u32| left_edge(low, end, bins, bin);
     let quotient = (value - low) / ((end - low) / f64::from(bins));
@@ -144,7 +130,7 @@ fn bin(low: f64, end: f64, bins: u32, value: f64) -> u32 {
     bin
 }
 
-/// The first 60 characters, for messages.
+/// At most 60 characters, for messages.
 fn excerpt(text: &str) -> String {
     match text.char_indices().nth(60) {
         None => text.into(),
@@ -162,7 +148,7 @@ mod tests {
         AttributeSchema {
             name: "x".into(),
             column: "x".into(),
-            kind: Kind::Numeric { low, end, bins },
+            kind: AttributeKind::Numeric { low, end, bins },
             missing: Missing::Error,
             outside: Outside::Error,
             missing_when: None,
@@ -176,7 +162,10 @@ mod tests {
     fn categorical(values: &[&str]) -> AttributeSchema {
         let codes = (0..).zip(values).map(|(code, value)| (value.to_string(), code)).collect();
         let values = values.iter().map(|value| value.to_string()).collect();
-        AttributeSchema { kind: Kind::Categorical { values, codes }, ..numeric(0.0, 1.0, 1) }
+        AttributeSchema {
+            kind: AttributeKind::Categorical { values, codes },
+            ..numeric(0.0, 1.0, 1)
+        }
     }
 
     fn code(attribute: &AttributeSchema, text: &str) -> u32 {
@@ -196,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_outside_is_refused_clamped_or_missing() {
+    fn values_outside_are_refused_clamped_or_missing() {
         let mut age = numeric(16.0, 101.0, 85);
         assert_eq!(
             age.encode("101"),
@@ -234,8 +223,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_bin_is_the_one_a_scan_of_the_edges_finds(
-            low in -1e3..1e3f64, length in 0.1..1e4f64, bins in 1..200u32, share in 0.0..1.0f64, at_edge: bool,
+        fn the_bin_agrees_with_a_scan_of_the_edges(
+            low in -1e3..1e3f64,
+            length in 0.1..1e4f64,
+            bins in 1..200u32,
+            share in 0.0..1.0f64,
+            at_edge: bool,
         ) {
             let end = low + length;
             let value = if at_edge {
@@ -243,7 +236,8 @@ mod tests {
             } else {
                 low + share * length
             };
-            let scan = (0..bins).rev().find(|&b| left_edge(low, end, bins, b) <= value).unwrap_or(0);
+            let is_before = |&bin: &u32| left_edge(low, end, bins, bin) <= value;
+            let scan = (0..bins).rev().find(is_before).unwrap_or(0);
             prop_assert_eq!(bin(low, end, bins, value), scan);
         }
 

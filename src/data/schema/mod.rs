@@ -1,5 +1,5 @@
-//! What a table means: where its files are, how they are parsed and how each column becomes an
-//! attribute. A schema is a TOML file, checked once when it is read ([`Schema::parse`]).
+//! The description of a table: its files, their format, and the attribute of each column. A schema
+//! is a TOML file, validated once when it is read ([`Schema::parse`]).
 //!
 //! `datasets/README.md` describes every setting.
 
@@ -10,10 +10,11 @@ mod generator;
 mod raw;
 mod validate;
 
-pub use attribute::{AttributeSchema, Keep, Kind, Missing, MissingWhen, Outside};
+pub(crate) use attribute::{AttributeKind, Keep, MissingWhen, Outside};
+pub use attribute::{AttributeSchema, Missing};
 pub use encode::CellProblem;
 pub use error::{AttributeProblem, SchemaError};
-pub use generator::{Generator, Shape};
+pub(crate) use generator::{Generator, Shape};
 
 use serde::Deserialize;
 
@@ -21,126 +22,109 @@ use private_pgm::domain::{Clique, Domain};
 use raw::RawSchema;
 use validate::{resolve_workload, validate_attribute};
 
-/// No attribute has more bins than this (our choice: a marginal of one attribute stays below 10 MB).
-pub const MAX_BINS: u32 = 1_000_000;
+/// The most bins of an attribute. Our choice: a marginal of one attribute stays below 10 MB.
+pub(crate) const MAX_BINS: u32 = 1_000_000;
 
-/// The validated description of a table.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    /// The name by which the data is asked for.
     pub name: String,
-    /// What it is, for people.
     pub title: String,
-    /// The terms on which it may be used.
     pub licence: Option<String>,
-    /// Where it comes from.
     pub source: Option<String>,
-    /// How to cite it.
     pub citation: Option<String>,
-    /// Whether bounds and values are still those of the records: nothing is released by a draft.
+    /// Whether bounds and values were taken from the records. `synthesize` refuses a draft.
     pub draft: bool,
     /// The budget file that every release is charged to, in the folder of the schema.
     pub budget: Option<String>,
-    /// Whether the records are made up, in place of real ones that cannot be had.
+    /// Whether the files contain a stand-in ([`Provenance::stand_in`](super::Provenance)).
     pub stand_in: bool,
-    /// How the files are parsed.
-    pub table: TableFacts,
-    /// How to make up records while the files are not here.
-    pub generator: Option<Generator>,
-    /// What the data should turn out to be.
+    pub(crate) table: TableFacts,
+    /// How to generate a stand-in while the files are missing.
+    pub(crate) generator: Option<Generator>,
     pub expected: Expected,
-    /// The queries that the paper asks of this data.
+    /// The queries of the ICML 2019 paper.
     pub workload: Option<TripleWorkload>,
     attributes: Vec<AttributeSchema>,
     domain: Domain,
 }
 
-/// How the files of a table are parsed.
+/// The format of the files of a table.
 #[derive(Clone, Debug)]
-pub struct TableFacts {
-    /// The files, whose records are read one after another.
-    pub files: Vec<FileFacts>,
-    /// What a line is.
-    pub form: TableForm,
-    /// The names of the columns, for files without a header line.
-    pub columns: Option<Vec<String>>,
-    /// The byte between two fields.
-    pub delimiter: u8,
-    /// How bytes become text.
-    pub encoding: Encoding,
-    /// Lines whose first field begins with one of these are passed over.
-    pub ignore_lines: Vec<String>,
+pub(crate) struct TableFacts {
+    /// Their records are concatenated.
+    pub(crate) files: Vec<FileFacts>,
+    pub(crate) form: TableForm,
+    /// For files without a header line.
+    pub(crate) columns: Option<Vec<String>>,
+    pub(crate) delimiter: u8,
+    pub(crate) encoding: Encoding,
+    /// Lines whose first field begins with one of these are ignored.
+    pub(crate) ignore_lines: Vec<String>,
 }
 
-/// A file of the table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FileFacts {
-    /// Its name, in the folder of the schema.
-    pub name: String,
-    /// The checksum of its content after decompression; a file with another one is refused.
-    pub blake3: Option<String>,
-    /// The same by SHA-256, where that is what its home publishes.
-    pub sha256: Option<String>,
+pub(crate) struct FileFacts {
+    /// In the folder of the schema.
+    pub(crate) name: String,
+    /// Of the content after decompression. A file with another checksum is refused.
+    pub(crate) blake3: Option<String>,
+    /// The same, for files whose publisher gives a SHA-256.
+    pub(crate) sha256: Option<String>,
 }
 
-/// What the lines of a file are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum TableForm {
+pub(crate) enum TableForm {
     /// A line is a record.
     #[default]
     Records,
-    /// A line is the number of records in a cell of the table over all attributes, the last of which
-    /// moves fastest: a contingency table, or a histogram.
+    /// A line is the number of records in a cell of the table over all attributes, the last of
+    /// which varies fastest: a contingency table, or a histogram.
     Counts,
 }
 
-/// How bytes become text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Encoding {
-    /// UTF-8, and nothing else.
+pub(crate) enum Encoding {
     #[default]
     #[serde(rename = "utf-8")]
     Utf8,
-    /// A field that is not UTF-8 is taken for Latin-1.
+    /// A field that is not UTF-8 is read as Latin-1.
     #[serde(rename = "utf-8-or-latin-1")]
     Utf8OrLatin1,
 }
 
-/// What the data should turn out to be; every part may be left open.
+/// Facts about the data that are checked. All of them are optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
-    /// The rows of the files. Another number is an error.
+    /// Another number of rows is an error.
     pub rows: Option<usize>,
-    /// The records, without the dropped rows. Another number is an error.
+    /// Another number of records, without the dropped rows, is an error.
     pub records: Option<usize>,
     /// [`super::Dataset::fingerprint`]. Another one means another edition of the data.
     pub fingerprint: Option<String>,
 }
 
-/// A workload of three-way marginals, some of their attributes asked by prefix sums instead of
-/// value by value (the paper's section 6: 15 triples per dataset).
+/// A workload of three-way marginals with prefix sums over some attributes (ICML 2019, section 6:
+/// 15 triples per dataset).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TripleWorkload {
-    /// The triples, in the order of the schema.
+    /// In the order of the schema.
     pub triples: Vec<Clique>,
-    /// The attributes that are asked by prefix.
+    /// The attributes with prefix sums.
     pub prefix: Clique,
 }
 
 impl TripleWorkload {
-    /// The number of queries: one per cell of each triple, as an attribute of n values has n
-    /// prefixes.
+    /// One query per cell of each triple, because an attribute of n values has n prefixes.
     pub fn query_count(&self, domain: &Domain) -> usize {
         self.triples.iter().filter_map(|triple| domain.cells(triple)).sum()
     }
 }
 
 impl Schema {
-    /// The schema that the text describes.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
         let raw: RawSchema =
             toml::from_str(text).map_err(|error| SchemaError::toml(text, &error))?;
@@ -199,12 +183,11 @@ impl Schema {
         })
     }
 
-    /// The attributes, in declared order.
+    /// In declared order.
     pub fn attributes(&self) -> &[AttributeSchema] {
         &self.attributes
     }
 
-    /// The domain of the records.
     pub fn domain(&self) -> &Domain {
         &self.domain
     }
@@ -218,7 +201,8 @@ mod tests {
 
     fn schema(attribute: &str) -> Result<Schema, SchemaError> {
         Schema::parse(&format!(
-            "name = 'mine'\n[table]\nfiles = [{{ name = 'mine.csv' }}]\n[[attribute]]\nname = 'x'\n{attribute}"
+            "name = 'mine'\n[table]\nfiles = [{{ name = 'mine.csv' }}]\n[[attribute]]\nname = 'x'\n\
+             {attribute}"
         ))
     }
 
@@ -237,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_at_odds_with_themselves_are_refused() {
+    fn contradictory_attributes_are_refused() {
         use AttributeProblem::*;
         let numeric = "kind = 'numeric'\nbins = 2\nlow = 0\nhigh = 1\n";
         let listed = "kind = 'categorical'\nvalues = ['a', 'b']\n";
@@ -285,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_the_wrong_kind_are_told_on_one_line_and_in_plain_words() {
+    fn values_of_the_wrong_type_are_reported_on_one_line() {
         let message = schema("kind = 'numeric'\nbins = 'many'").unwrap_err().to_string();
         let expected =
             "line 7, column 8: expected a whole number that is not negative, but found \"many\"";
@@ -295,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_has_to_speak_of_the_attributes() {
+    fn a_workload_names_attributes_of_the_schema() {
         let attribute = |name| {
             format!("[[attribute]]\nname = '{name}'\nkind = 'categorical'\nvalues = ['0', '1']\n")
         };
@@ -329,7 +313,8 @@ mod tests {
 
         #[test]
         fn no_attribute_panics(bins: u32, low: f64, high: f64) {
-            let _ = schema(&format!("kind = 'numeric'\nbins = {bins}\nlow = {low:?}\nhigh = {high:?}"));
+            let bounds = format!("low = {low:?}\nhigh = {high:?}");
+            let _ = schema(&format!("kind = 'numeric'\nbins = {bins}\n{bounds}"));
         }
     }
 }

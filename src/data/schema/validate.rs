@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::raw::{RawAttribute, RawKind, RawWorkload};
 use super::{
-    AttributeProblem, AttributeSchema, Kind, MAX_BINS, Missing, Outside, SchemaError,
+    AttributeKind, AttributeProblem, AttributeSchema, MAX_BINS, Missing, Outside, SchemaError,
     TripleWorkload,
 };
 use private_pgm::domain::{Clique, Domain};
@@ -39,7 +39,7 @@ pub(super) fn validate_attribute(
 }
 
 /// The bins of a numeric attribute.
-fn numeric(raw: &RawAttribute) -> Result<Kind, AttributeProblem> {
+fn numeric(raw: &RawAttribute) -> Result<AttributeKind, AttributeProblem> {
     let needs = |needs| AttributeProblem::Needs { kind: "numeric", needs };
     let not_for = |setting| AttributeProblem::NotForKind { kind: "numeric", setting };
     if raw.values.is_some() {
@@ -62,11 +62,11 @@ fn numeric(raw: &RawAttribute) -> Result<Kind, AttributeProblem> {
     if !(width.is_finite() && width > 0.0 && low + width > low) {
         return Err(AttributeProblem::Bounds { low, end });
     }
-    Ok(Kind::Numeric { low, end, bins })
+    Ok(AttributeKind::Numeric { low, end, bins })
 }
 
 /// The list of a categorical attribute, with the code of every spelling.
-fn categorical(raw: &RawAttribute) -> Result<Kind, AttributeProblem> {
+fn categorical(raw: &RawAttribute) -> Result<AttributeKind, AttributeProblem> {
     let not_for = |setting| AttributeProblem::NotForKind { kind: "categorical", setting };
     let numeric_settings = [
         ("bins", raw.bins.is_some()),
@@ -99,7 +99,7 @@ fn categorical(raw: &RawAttribute) -> Result<Kind, AttributeProblem> {
             }
         }
     }
-    Ok(Kind::Categorical { values, codes })
+    Ok(AttributeKind::Categorical { values, codes })
 }
 
 /// The workload with its names looked up.

@@ -36,7 +36,7 @@ fn contingency_tables_are_those_of_table_2() {
 }
 
 #[test]
-fn made_up_histograms_have_the_figures_of_table_3() {
+fn generated_stand_ins_have_the_figures_of_table_3() {
     for (name, bins, total, maximum, zeros) in [
         ("search-logs", 32_768, 335_889.0, 496.0, 0.521),
         ("nettrace", 65_536, 25_714.0, 1423.0, 0.966),
@@ -63,7 +63,7 @@ const SCHEMA: &str = "name = 'h'\n[table]\nform = 'counts'\nfiles = [{ name = 'h
     [[attribute]]\nname = 'bin'\nkind = 'numeric'\nlow = 0\nbelow = 4\nbins = 4\n";
 
 #[test]
-fn what_is_no_count_is_refused_with_its_line() {
+fn invalid_counts_are_refused_with_their_line() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("h");
     fs::create_dir_all(&folder).unwrap();
@@ -87,7 +87,7 @@ fn what_is_no_count_is_refused_with_its_line() {
 }
 
 #[test]
-fn another_file_than_the_published_one_is_refused_by_its_checksum() {
+fn a_file_with_the_wrong_checksum_is_refused() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("h");
     fs::create_dir_all(&folder).unwrap();
@@ -110,7 +110,7 @@ fn another_file_than_the_published_one_is_refused_by_its_checksum() {
 }
 
 #[test]
-fn generators_of_histograms_that_there_are_not_are_refused() {
+fn generators_that_no_histogram_satisfies_are_refused() {
     let with = |generator: &str, expected: &str| {
         Schema::parse(&format!(
             "{SCHEMA}[expected]\n{expected}\n[generator]\nseed = 1\n{generator}"

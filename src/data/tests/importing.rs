@@ -110,10 +110,10 @@ fn a_failed_import_leaves_nothing_behind() {
 }
 
 #[test]
-fn data_that_is_not_there_is_explained() {
+fn missing_data_has_a_stand_in_or_an_explanation() {
     let registry = Registry::new("no such folder");
     let stand_in = registry.load("stroke").unwrap();
-    assert!(stand_in.provenance().stand_in, "what is not imported has a stand-in");
+    assert!(stand_in.provenance().stand_in, "a stand-in is used before the import");
     assert_eq!((stand_in.len(), stand_in.domain().len()), (19_435, 110));
     let message = registry.load("strok").unwrap_err().to_string();
     let known = registry.names().unwrap().join(", ");
@@ -125,7 +125,7 @@ fn data_that_is_not_there_is_explained() {
 }
 
 #[test]
-fn a_schema_anywhere_is_loaded_by_path() {
+fn a_schema_outside_the_registry_is_loaded_by_path() {
     let root = tempfile::tempdir().unwrap();
     let (_, file) = prepare(root.path());
     fs::rename(&file, root.path().join("official.csv")).unwrap();
@@ -137,7 +137,7 @@ fn a_schema_anywhere_is_loaded_by_path() {
 }
 
 #[test]
-fn a_users_own_schema_says_which_of_its_files_is_missing() {
+fn a_missing_file_of_a_users_schema_is_named() {
     let root = tempfile::tempdir().unwrap();
     prepare(root.path());
     let schema = root.path().join("schema.toml");

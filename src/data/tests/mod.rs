@@ -1,4 +1,4 @@
-//! Whole ways through the room: from files to records, and the datasets of the project.
+//! End to end: from files to records, and the datasets of the project.
 
 mod counts;
 mod importing;

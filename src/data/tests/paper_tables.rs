@@ -1,13 +1,13 @@
 //! The fingerprints in the schemas are checksums of the paper's discretised tables, which may not
-//! be passed on. Whoever has them can repeat the comparison, record by record:
+//! be distributed. With these tables the comparison can be repeated record by record:
 //!
 //! ```text
 //! PGMBENCH_PAPER_TABLES=folder cargo test paper_tables -- --ignored
 //! ```
 //!
-//! The folder has, for each dataset, `paper-discretisation/<name>_*.csv` (codes under a header with
-//! the names of the attributes) and, for loans and stroke, the file to import (`loans_*.csv`,
-//! `stroke_*.csv`); any of them may be compressed.
+//! The folder contains, for each dataset, `paper-discretisation/<name>_*.csv` (codes under a header
+//! with the names of the attributes) and, for loans and stroke, the file to import (`loans_*.csv`,
+//! `stroke_*.csv`). All of them may be compressed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ fn table(folder: &Path, name: &str) -> PathBuf {
     fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).find(is_table).unwrap()
 }
 
-/// The codes of a discretised table, by record, in the declared order of `domain`.
+/// The codes of a discretised table by record, in the declared order of `domain`.
 fn paper_records(domain: &Domain, file: &Path) -> Vec<Vec<u32>> {
     let content = Source::open(file).unwrap().read_all().unwrap();
     let mut reader = csv::Reader::from_reader(&content[..]);
@@ -51,7 +51,7 @@ fn records(dataset: &Dataset) -> Vec<Vec<u32>> {
 }
 
 #[test]
-#[ignore = "needs tables that may not be passed on"]
+#[ignore = "needs tables that may not be distributed"]
 fn discretised_records_are_those_of_the_papers_tables() {
     let imports = tempfile::tempdir().unwrap();
     let registry = Registry::new(imports.path());
@@ -79,11 +79,11 @@ fn discretised_records_are_those_of_the_papers_tables() {
     assert!(differences.is_empty(), "{differences:#?}");
 }
 
-/// LendingClub's file has a note above the header, more columns, quotes, a line between the two
-/// groups of loans and totals at the end; the copy in the folder is without them.
+/// LendingClub's file has a note above the header, additional columns, quotes, a line between two
+/// groups of loans, and totals at the end. The copy in the folder does not.
 #[test]
-#[ignore = "needs tables that may not be passed on"]
-fn loans_are_imported_as_lendingclub_gives_them() {
+#[ignore = "needs tables that may not be distributed"]
+fn loans_are_imported_from_the_file_of_lendingclub() {
     let plain = Source::open(&table(&folder(), "loans")).unwrap().read_all().unwrap();
     let mut official = String::from("Notes offered by Prospectus (https://example.org)\n");
     for (row, line) in

@@ -35,7 +35,7 @@ fn read(schema: &Schema, content: &[u8]) -> Result<Dataset, DataError> {
     read_table(schema, vec![Source::from_bytes("f", content)?])
 }
 
-/// The counts of the two cities and of missing ones.
+/// The counts of the two cities and of missing values.
 fn cities(dataset: &Dataset) -> Vec<f64> {
     let city = dataset.domain().id("city").unwrap();
     dataset.project(&Clique::new([city])).unwrap().into_values()
@@ -48,7 +48,7 @@ fn compressed(content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn columns_are_found_by_name_and_others_passed_over() {
+fn columns_are_found_by_name_and_others_ignored() {
     let content = "\u{feff}note,city,age\r\nx,Bath,3\r\n\"a, b\", Köln ,99.5\r\n,,12\r\n\r\n";
     let dataset = read(&schema(""), content.as_bytes()).unwrap();
     assert_eq!(cities(&dataset), [1.0, 1.0, 1.0]);
@@ -87,7 +87,8 @@ fn latin_1_is_read_where_the_schema_allows_it() {
     let refused = read(&schema(""), content).unwrap_err();
     assert!(matches!(
         refused,
-        DataError::Cell { line: 2, ref column, problem: CellProblem::NotUtf8, .. } if column == "city"
+        DataError::Cell { line: 2, ref column, problem: CellProblem::NotUtf8, .. }
+            if column == "city"
     ));
 }
 
@@ -134,7 +135,9 @@ proptest! {
     }
 
     #[test]
-    fn almost_tables_never_panic(lines in prop::collection::vec("[BathKöln0-9,.\"\n -]{0,12}", 0..20)) {
+    fn malformed_tables_never_panic(
+        lines in prop::collection::vec("[BathKöln0-9,.\"\n -]{0,12}", 0..20),
+    ) {
         let _ = read(&schema(""), format!("city,age\n{}", lines.join("\n")).as_bytes());
     }
 }

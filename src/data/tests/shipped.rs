@@ -5,19 +5,19 @@ use super::super::shipped::SHIPPED;
 use super::super::{Availability, Entry, Registry};
 use private_pgm::factor::Projectable;
 
-/// A root without folders, so that the datasets come from the binary.
+/// Without folders, so that the datasets come from the binary.
 fn binary() -> Registry {
     Registry::new("no such folder")
 }
 
 #[test]
-fn what_ships_is_what_the_papers_table_holds() {
+fn shipped_datasets_are_those_of_the_papers_table() {
     for (name, records, attributes) in [("titanic", 1304, 9), ("adult", 48842, 15)] {
         let entry = binary().entry(name).unwrap();
         assert_eq!(entry.availability(), Availability::Here);
         let dataset = entry.load().unwrap();
         assert_eq!((dataset.len(), dataset.domain().len()), (records, attributes));
-        // The fingerprint in the schema is that of the paper's table: see paper_tables.
+        // The fingerprint in the schema is that of the paper's table (see paper_tables).
         assert_eq!(Some(dataset.fingerprint()), entry.schema().expected.fingerprint);
     }
 }
@@ -66,7 +66,7 @@ fn titanic_is_described() {
 }
 
 #[test]
-fn the_binary_holds_what_the_folders_hold() {
+fn the_binary_contains_the_same_datasets_as_the_folders() {
     let registry = Registry::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets"));
     for shipped in SHIPPED {
         let (folder, embedded) =
@@ -77,7 +77,7 @@ fn the_binary_holds_what_the_folders_hold() {
 }
 
 #[test]
-fn every_folder_is_a_dataset_with_its_terms() {
+fn every_folder_is_a_dataset_with_a_licence_and_a_source() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets");
     let registry = Registry::new(&root);
     for folder in fs::read_dir(root).unwrap().map(|folder| folder.unwrap().path()) {

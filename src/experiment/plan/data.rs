@@ -6,7 +6,7 @@ use toml::Spanned;
 use super::cases::{self, Case, Named};
 use super::{PlanError, chain};
 use crate::config::{self, Experiment, RandomMarginals, Source, closest};
-use crate::data::{DataError, Dataset, Entry, Kind, Registry, Schema};
+use crate::data::{AttributeKind, DataError, Dataset, Entry, Registry, Schema};
 use crate::workload::Workload;
 use dp::SeedPath;
 use private_pgm::domain::{AttributeId, Clique, Domain};
@@ -206,7 +206,7 @@ pub(super) fn of_marginals(
 fn numeric(schema: &Schema) -> Clique {
     let domain = schema.domain();
     let many = schema.attributes().iter().filter(|attribute| {
-        matches!(attribute.kind, Kind::Numeric { .. }) && attribute.size() > PREFIX_BINS
+        matches!(attribute.kind, AttributeKind::Numeric { .. }) && attribute.size() > PREFIX_BINS
     });
     Clique::new(many.filter_map(|attribute| domain.id(&attribute.name)))
 }

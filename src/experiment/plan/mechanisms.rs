@@ -3,7 +3,9 @@ use toml::{Spanned, Table};
 use super::PlanError;
 use crate::config::{self, Estimation, Experiment, Source, closest};
 use crate::experiment::arm::{ARMS, ArmKind};
-use crate::mechanism::{self, Effort, GuaranteeKind, MECHANISMS, Mechanism, Offer, Reads};
+use crate::mechanism::{
+    self, CostModel, ExtraEstimator, GuaranteeKind, MECHANISMS, Mechanism, WorkloadDependence,
+};
 
 /// A mechanism that takes part.
 pub struct PlannedMechanism {
@@ -18,9 +20,9 @@ pub struct PlannedMechanism {
     /// Its parameters as written, for the key.
     pub parameters: String,
     /// What it reads of the workload.
-    pub reads: Reads,
+    pub workload_dependence: WorkloadDependence,
     /// What its release takes.
-    pub effort: Effort,
+    pub cost_model: CostModel,
     /// Which guarantee it gives.
     pub guarantee: GuaranteeKind,
     /// The delta that it needs.
@@ -45,7 +47,7 @@ pub enum ArmSource {
     /// It works with any mechanism, or is the mechanism's own.
     Listed(&'static ArmKind),
     /// The mechanism offers it.
-    Offered(&'static Offer),
+    Extra(&'static ExtraEstimator),
 }
 
 impl ArmSource {
@@ -53,7 +55,7 @@ impl ArmSource {
     pub fn name(self) -> &'static str {
         match self {
             ArmSource::Listed(kind) => kind.name,
-            ArmSource::Offered(offer) => offer.name,
+            ArmSource::Extra(offer) => offer.name,
         }
     }
 
@@ -61,7 +63,7 @@ impl ArmSource {
     pub fn summary(self) -> &'static str {
         match self {
             ArmSource::Listed(kind) => kind.summary,
-            ArmSource::Offered(offer) => offer.summary,
+            ArmSource::Extra(offer) => offer.summary,
         }
     }
 }
@@ -103,7 +105,7 @@ fn planned(
         let help = "leave the mechanism out, or say neighbours = \"replace\"";
         return Err(source.error(named.name.span(), message, Some(help)).into());
     }
-    let mut arms = arms(source, kind.offers, &named.arms)?;
+    let mut arms = arms(source, kind.extra_estimators, &named.arms)?;
     if arms.is_empty() {
         let default = ["own", "pgm"].iter().filter_map(|name| find_arm(name));
         arms = default
@@ -120,8 +122,8 @@ fn planned(
         title: kind.title,
         mechanism,
         parameters: toml::to_string(&parameters).unwrap_or_default(),
-        reads: kind.reads,
-        effort: kind.effort,
+        workload_dependence: kind.workload_dependence,
+        cost_model: kind.cost_model,
         guarantee: kind.guarantee,
         delta,
         arms,
@@ -131,15 +133,17 @@ fn planned(
 /// The arms that the file names.
 pub(in crate::experiment) fn arms(
     source: &Source,
-    offers: &'static [Offer],
+    extra_estimators: &'static [ExtraEstimator],
     arms: &[config::Arm],
 ) -> Result<Vec<PlannedArm>, PlanError> {
     let planned = |arm: &config::Arm| {
         let name = arm.estimator.as_ref();
         let listed = || find_arm(name).map(ArmSource::Listed);
-        let offered = || offers.iter().find(|offer| offer.name == *name).map(ArmSource::Offered);
+        let offered =
+            || extra_estimators.iter().find(|offer| offer.name == *name).map(ArmSource::Extra);
         let found = listed().or_else(offered).ok_or_else(|| {
-            let names = ARMS.iter().map(|kind| kind.name).chain(offers.iter().map(|o| o.name));
+            let names =
+                ARMS.iter().map(|kind| kind.name).chain(extra_estimators.iter().map(|o| o.name));
             unknown(source, "estimator", &arm.estimator, &names.collect::<Vec<_>>())
         })?;
         let (name, estimation) = (arm.name.as_ref().clone(), arm.estimation.clone());
@@ -155,7 +159,7 @@ fn find_arm(name: &str) -> Option<&'static ArmKind> {
 /// The parameters as a table, each of them known and of the right kind.
 fn parameters(
     source: &Source,
-    kind: &mechanism::Kind,
+    kind: &mechanism::MechanismSpec,
     written: &config::Parameters,
 ) -> Result<Table, PlanError> {
     let mut table = Table::new();

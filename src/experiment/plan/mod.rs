@@ -17,7 +17,7 @@ use super::key::arm_key;
 use super::scaling;
 use crate::config::{ConfigError, Experiment, Kind, Source};
 use crate::data::{DataError, Registry};
-use crate::mechanism::{GuaranteeKind, Reads};
+use crate::mechanism::{GuaranteeKind, WorkloadDependence};
 use crate::results::claims::Claim;
 use dp::{Delta, Epsilon, Guarantee, ParameterError, Rho, SeedPath};
 use private_pgm::junction_tree::{JunctionTree, TreeSize};
@@ -221,7 +221,7 @@ impl Plan {
         for (place, case) in cases.iter().enumerate() {
             let same = groups.iter_mut().find(|group| {
                 let first = &cases[group[0]];
-                planned.reads == Reads::Cliques
+                planned.workload_dependence == WorkloadDependence::Cliques
                     && first.public == case.public
                     && first.workload.cliques() == case.workload.cliques()
             });

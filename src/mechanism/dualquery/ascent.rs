@@ -3,15 +3,15 @@ use rand::{Rng, RngExt};
 use super::payoff::Payoff;
 use super::record::Ties;
 
-/// Starts of the search: our choice, some milliseconds.
+/// Random starts. Our choice: it takes some milliseconds.
 const STARTS: usize = 50;
 
-/// Coordinate ascent from random starts: a class for each attribute, of a payoff that no change of
-/// a single attribute improves. For rounds whose exact elimination does not fit into memory; it
-/// sees the sampled queries only, so that privacy does not depend on how good it is.
+/// Coordinate ascent from random starts. Returns a class per attribute such that no change of a
+/// single attribute increases the payoff. For rounds whose exact elimination does not fit into
+/// memory. It depends on the sampled queries only, so privacy does not depend on its quality.
 ///
-/// The starts are random whatever the ties; when those go to the first, they do in every step, and among
-/// the ends.
+/// The starts are random for both tie rules. With [`Ties::First`] every step and the choice among
+/// the ends take the first.
 pub(super) fn ascend(payoff: &Payoff, ties: Ties, rng: &mut impl Rng) -> Vec<usize> {
     let mut best: Option<(f64, Vec<usize>)> = None;
     for _ in 0..STARTS {
@@ -33,8 +33,8 @@ pub(super) fn ascend(payoff: &Payoff, ties: Ties, rng: &mut impl Rng) -> Vec<usi
     best.map_or_else(Vec::new, |(_, chosen)| chosen)
 }
 
-/// One pass over the attributes, each set to a best class given the others. The payoff afterwards if
-/// it is better than `before`.
+/// One pass over the attributes. Sets each to a best class given the others. Returns the new payoff
+/// if it is larger than `before`.
 fn improve(
     payoff: &Payoff,
     chosen: &mut [usize],

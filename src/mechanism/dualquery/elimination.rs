@@ -7,34 +7,34 @@ use private_pgm::domain::{Clique, Domain};
 use private_pgm::junction_tree::{JunctionTree, OrderSearch};
 use private_pgm::numeric::strided::{Projection, for_each_offset, row_major_strides};
 
-/// Max-sum variable elimination, with traceback.
+/// Max-sum variable elimination with traceback.
 ///
-/// Upwards over the junction tree of the payoff's cliques, each clique tells its parent the largest
-/// payoff below it for every value of what they share, and in how many ways it is attained (in real
-/// values, not in classes). Downwards each clique draws its cell among those that attain it, by
-/// their ways, so that the result is uniform over all records of the largest payoff, whatever the
-/// tree.
+/// The upward pass over the junction tree of the payoff's cliques sends, from each clique to its
+/// parent, the largest payoff below it for every value of the separator, and the number of
+/// assignments that attain it (counted in values, not in classes). The downward pass samples the
+/// cell of each clique in proportion to these numbers. The result is uniform over all records of
+/// the largest payoff, for any tree.
 ///
-/// Payoffs are sums of whole numbers, so that ties are exact. Costs a few passes over the cells of
-/// the tree, twice 8 bytes each; the first of all records takes them again for every so many
-/// attributes ([`Order`]).
+/// Payoffs are sums of integers, so ties are exact. The cost is a few passes over the cells of the
+/// tree, and 16 bytes per cell. [`Ties::First`] repeats the passes for each group of attributes
+/// ([`Order`]).
 pub(super) struct Elimination<'a> {
     payoff: &'a Payoff,
     tree: JunctionTree,
 }
 
-/// A new tree in each round, small and used once: our choice, a tenth of the usual search.
+/// Every round has a new, small tree that is used once. Our choice: a tenth of the default search.
 const SEARCH: OrderSearch = OrderSearch { seed: 0, restarts: 20, work: 400_000 };
 
 impl<'a> Elimination<'a> {
-    /// The elimination, unless its tables take more than `memory_limit` bytes.
+    /// `None` if the tables need more than `memory_limit` bytes.
     pub(super) fn new(payoff: &'a Payoff, memory_limit: u64) -> Option<Self> {
         let cliques: Vec<Clique> = payoff.tables.iter().map(|(clique, _)| clique.clone()).collect();
         let tree = JunctionTree::with_search(&payoff.domain, &cliques, &SEARCH);
         (3.0 * tree.size().bytes() <= memory_limit as f64).then_some(Self { payoff, tree })
     }
 
-    /// A class for each attribute, of the largest payoff.
+    /// A class per attribute, of the largest payoff.
     pub(super) fn run(&self, ties: Ties, rng: &mut impl Rng) -> Vec<usize> {
         match ties {
             Ties::Random => self.draw_all(&[], rng),
@@ -49,7 +49,8 @@ impl<'a> Elimination<'a> {
         }
     }
 
-    /// Any of the best by the payoff and what is preferred beside it, tables over single attributes.
+    /// Samples among the best by the sum of the payoff and `preferred`, tables over single
+    /// attributes.
     fn draw_all(&self, preferred: &[(Clique, Vec<f64>)], rng: &mut impl Rng) -> Vec<usize> {
         let ways = self.upwards(preferred);
         let mut chosen = vec![0; self.payoff.domain.len()];
@@ -59,8 +60,9 @@ impl<'a> Elimination<'a> {
         chosen
     }
 
-    /// For each clique, in how many ways each cell attains the best of those that agree with it on
-    /// what the clique shares with its parent; up to a factor, and 0 where it does not.
+    /// For each clique and cell: the number of assignments below it, if it attains the best among
+    /// the cells that agree with it on the separator to the parent, otherwise 0. Up to a factor per
+    /// clique.
     fn upwards(&self, preferred: &[(Clique, Vec<f64>)]) -> Vec<Vec<f64>> {
         let domain = &self.payoff.domain;
         let cells = |index: usize| self.tree.cells(index) as usize;
@@ -86,7 +88,7 @@ impl<'a> Elimination<'a> {
             let projection = onto(domain, clique, &shared);
             let mut largest = vec![0.0; projection.small_len()];
             projection.max(&best[index], &mut largest);
-            // What each cell lacks of the best; those that lack something have no ways.
+            // The difference from the best. Cells below the best count 0.
             projection.broadcast(&largest, &mut best[index], |payoff, largest| *payoff -= largest);
             for (ways, lack) in ways[index].iter_mut().zip(std::mem::take(&mut best[index])) {
                 *ways = if lack == 0.0 { *ways } else { 0.0 };
@@ -94,7 +96,8 @@ impl<'a> Elimination<'a> {
             let Some(parent) = parent else { continue };
             let mut together = vec![0.0; largest.len()];
             projection.sum(&ways[index], &mut together);
-            // Only proportions matter; long chains of large attributes would overflow.
+            // Only proportions matter. Without scaling, long chains of large attributes would
+            // overflow.
             let most = together.iter().copied().fold(0.0, f64::max);
             together.iter_mut().for_each(|ways| *ways /= most);
             let upper = onto(domain, &self.tree.cliques()[parent], &shared);
@@ -104,7 +107,8 @@ impl<'a> Elimination<'a> {
         ways
     }
 
-    /// Draws a cell of a clique, by its ways, among those that agree with what its parent chose.
+    /// Samples a cell of a clique among those that agree with the choice of its parent, in
+    /// proportion to `ways`.
     fn draw(&self, index: usize, ways: &[f64], chosen: &mut [usize], rng: &mut impl Rng) {
         let domain = &self.payoff.domain;
         let clique = &self.tree.cliques()[index];
@@ -127,20 +131,21 @@ impl<'a> Elimination<'a> {
         let mut drawn = None;
         for_each_offset(&free_shape, &free_strides, |_, offset| {
             let here = ways[fixed + offset];
-            // The last cell with any ways is taken when rounding leaves something over.
+            // After rounding, some weight may remain at the end. Then the last possible cell is
+            // taken.
             if here > 0.0 && left >= 0.0 {
                 left -= here;
                 drawn = Some(fixed + offset);
             }
         });
-        let drawn = drawn.expect("the best is attained somewhere");
+        let drawn = drawn.expect("some cell attains the best");
         for axis in free {
             chosen[clique.as_slice()[axis].index()] = drawn / strides[axis] % shape[axis];
         }
     }
 }
 
-/// From a table over `clique` to one over its subset `kept`.
+/// The projection from a table over `clique` to one over its subset `kept`.
 fn onto(domain: &Domain, clique: &Clique, kept: &Clique) -> Projection {
     let kept: Vec<bool> = clique.iter().map(|id| kept.contains(id)).collect();
     Projection::new(&domain.shape(clique), &kept)

@@ -1,5 +1,5 @@
-//! How likely the sampled queries are, given the marginals: what estimators other than the
-//! mechanism's own work from (supplement C.3).
+//! The likelihood of the sampled queries given the marginals: the evidence for estimators other
+//! than the mechanism's own (supplement C.3).
 
 use std::sync::Arc;
 
@@ -13,18 +13,20 @@ use private_pgm::loss::Loss;
 use private_pgm::numeric::pointwise::dot;
 use private_pgm::numeric::strided::Projection;
 
-/// The queries that were sampled in each round, and the records in answer to them.
+/// The sampled queries and the record of each round.
 pub(super) struct SampledQueries {
     queries: Queries,
     likelihood: Arc<Evaluation>,
 }
 
-/// L as a function of the answers a = W mu / N.
+/// The negative log-likelihood as a function of the answers a = W mu / N:
 ///
-/// L(a) = - sum over t and i of ln Q^t(q_i^t) = c - <b, a> + S sum over t of ln Z_t(a), with
-/// ln Z_t as in [`History`], b_q = eta sum over t of (t - 1) n_tq, and
-/// c = eta sum over t and q of n_tq A_tq, where n_tq is how often q was drawn in round t less how
-/// often its negation was. Convex, as each ln Z_t is.
+/// L(a) = - sum over t and i of ln Q^t(q_i^t) = c - <b, a> + S sum over t of ln Z_t(a),
+/// b_q  = eta sum over t of (t - 1) n_tq,
+/// c    = eta sum over t and q of n_tq A_tq,
+///
+/// with ln Z_t as in [`History`]. n_tq is the number of times that q was drawn in round t, minus
+/// the number of times that its negation was. L is convex because each ln Z_t is.
 struct Evaluation {
     history: History,
     samples: f64,
@@ -37,7 +39,6 @@ struct Evaluation {
 }
 
 impl SampledQueries {
-    /// What a game has published.
     pub(super) fn new(
         game: &Game,
         queries: &Queries,
@@ -105,13 +106,13 @@ impl Likelihood for SampledQueries {
     }
 }
 
-/// Minus the logarithm of the likelihood. A value costs two exponentials a query and a
-/// multiplication for each round and query, a gradient twice that.
+/// The negative log-likelihood. A value costs two exponentials per query and a multiplication per
+/// round and query; a gradient costs twice that.
 struct SampledLoss {
     layout: Arc<CliqueLayout>,
     queries: Queries,
     places: Vec<Place>,
-    /// The tables that no part fills.
+    /// Tables whose gradient no part initialises.
     unfilled: Vec<usize>,
     likelihood: Arc<Evaluation>,
     marginal: Vec<f64>,
@@ -121,17 +122,17 @@ struct SampledLoss {
     work: Workspace,
 }
 
-/// Where the layout has the marginal of a part.
+/// The table of the layout that contains the marginal of a part.
 struct Place {
     table: usize,
-    /// From the table to the marginal, when that has fewer attributes.
+    /// From the table to the marginal, if the marginal has fewer attributes.
     projection: Option<Projection>,
-    /// Whether no earlier part has the same table.
+    /// Whether no earlier part uses the same table.
     is_first: bool,
 }
 
 impl Place {
-    /// Whether the part's gradient is what this table begins with; others are added to it.
+    /// Whether the part's gradient initialises this table. The gradients of other parts are added.
     fn fills(&self, table: usize) -> bool {
         self.table == table && self.is_first && self.projection.is_none()
     }
@@ -205,14 +206,14 @@ impl Loss for SampledLoss {
         constant - dot(linear, &self.answers) + samples * normalisers
     }
 
-    /// S (eta / (2 N))^2 times the sum of (t - 1)^2, between tables that both sum to N.
+    /// S (eta / (2 N))^2 times the sum over t of (t - 1)^2, for tables that sum to N.
     ///
-    /// Proof. Along a direction d of the answers the second derivative of S ln Z_t is S times the
-    /// variance, under Q^t, of the change of s: eta (t - 1) d_q for a query, minus that for its
-    /// negation. These lie within eta (t - 1) max |d_q| of 0, and so the variance is at most the
-    /// square of that. Tables p, p' that both sum to N differ by as much upwards as downwards, half
-    /// of |p' - p|_1 each; a query with entries 0 and 1 thus moves by half of it at most, and
-    /// |d_q| <= |p' - p|_1 / (2 N).
+    /// Proof. Along a direction d of the answers, the second derivative of S ln Z_t is S times the
+    /// variance under Q^t of the change of s. That change is eta (t - 1) d_q for a query and its
+    /// negative for the negation. Its absolute value is at most eta (t - 1) max |d_q|, so the
+    /// variance is at most the square of that. If tables p and p' both sum to N, the positive and
+    /// the negative part of p' - p have the same sum, |p' - p|_1 / 2. A query with entries 0 and 1
+    /// therefore changes by at most that, and |d_q| <= |p' - p|_1 / (2 N).
     fn smoothness(&self) -> Option<f64> {
         Some(self.likelihood.smoothness)
     }

@@ -1,34 +1,36 @@
-//! DualQuery: synthetic records from a game between a player who looks for queries that the records
-//! answer wrongly and one who looks for a record that answers them better.
+//! DualQuery: synthetic records from a game between two players. The query player looks for queries
+//! that the records answer wrongly. The record player looks for a record that answers these queries
+//! well.
 //!
 //! # The game
 //!
-//! The queries q are yes-or-no questions about a record, all those of the workload and their
-//! negations; q(X) is the fraction of the data that says yes. In round t the query player holds the
+//! A query q is a predicate on records. The queries are those of the workload and their negations;
+//! q(X) is the fraction of the data that satisfies q. In round t the query player has the
 //! distribution
 //!
 //! Q^t(q) proportional to exp(eta sum over s < t of (q(X) - q(x^s)))
 //!
-//! over them, and draws S queries from it. The record player, who never sees the data, answers with
-//! the record x^t that says yes to most of them ([`record`]). After T rounds the records
-//! x^1, ..., x^T are the synthetic data. (The print has the other sign throughout; as the queries
-//! are closed under negation it is the same game.)
+//! and draws S queries from it. The record player does not see the data. It answers with the record
+//! x^t that satisfies most of the drawn queries ([`record`]). After T rounds the records x^1, ...,
+//! x^T are the synthetic data. (The paper has the opposite sign throughout. The queries are closed
+//! under negation, so the game is the same.)
 //!
 //! # Privacy
 //!
-//! In counts the score of q before round t is (t - 1) c_q - N A_q, where c_q of the N records and
-//! A_q of the t - 1 synthetic ones say yes; that of its negation is minus the same. A replaced
-//! record moves c_q by 1 at most, hence scores by t - 1, and Q^t is the exponential mechanism at
-//! temperature N / eta: each query drawn in round t is epsilon_t-private with
-//! epsilon_t = 2 eta (t - 1) / N. Round 1 is uniform and costs nothing. The S (T - 1) draws of the
-//! other rounds are added up by advanced composition ([`rounds`]), within a budget of
-//! (epsilon, delta). The temperature is public because N is: when records are added or removed N is
-//! private, the fraction q(X) has no fixed sensitivity, and the mechanism refuses.
+//! In counts, the score of q before round t is (t - 1) c_q - N A_q, where c_q of the N records and
+//! A_q of the t - 1 synthetic records satisfy q. The score of the negation is the negative of that.
+//! Replacing a record changes c_q by at most 1 and a score by at most t - 1. Q^t is the exponential
+//! mechanism with these scores at temperature N / eta, so each query drawn in round t is
+//! epsilon_t-private with epsilon_t = 2 eta (t - 1) / N. Round 1 is uniform and costs nothing. The
+//! S (T - 1) draws of the other rounds are composed by advanced composition ([`rounds`]) within a
+//! budget of (epsilon, delta). The temperature depends on N, which is public for replaced records.
+//! If records are added or removed, N is private and the fraction q(X) has no fixed sensitivity;
+//! the mechanism refuses.
 //!
 //! # What is published
 //!
-//! The sampled queries and the records. The mechanism's own estimator answers from the records;
-//! others work from the likelihood of the samples ([`likelihood`]).
+//! The sampled queries and the records. The mechanism's own estimator answers from the records.
+//! Other estimators use the likelihood of the samples ([`likelihood`]).
 //!
 //! References: Gaboardi, Gallego Arias, Hsu, Roth, Wu, Dual Query, ICML 2014; McKenna, Sheldon,
 //! Miklau, ICML 2019, section 4 and supplement C.3.
@@ -37,16 +39,16 @@ mod ascent;
 mod elimination;
 mod likelihood;
 mod order;
-mod own;
 mod payoff;
 mod queries;
+mod query_block;
 mod record;
 mod rounds;
-mod silent;
 mod softmax;
+mod synthetic_records;
 #[cfg(test)]
 mod tests;
-mod weights;
+mod unsatisfied_queries;
 
 use std::time::Instant;
 
@@ -54,61 +56,60 @@ use rand::RngExt;
 use serde::Deserialize;
 
 use super::{
-    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
+    ReleaseDiagnostics,
 };
-use super::{Published, Reads, Release, Task, Times, parse};
+use super::{Published, Release, Task, Times, WorkloadDependence, parse};
 use crate::data::{Dataset, Provenance};
 use dp::{Budget, Guarantee, Neighbours, NoiseSource, Scores, Sensitivity, Share};
 use likelihood::SampledQueries;
-use own::SyntheticRecords;
 use queries::{Queries, Sample};
 use record::{Ties, best_record};
 use rounds::{Counting, Game};
+use synthetic_records::SyntheticRecords;
 
-/// DualQuery, as users know it.
-pub(super) static DUALQUERY: Kind = Kind {
+pub(super) static DUALQUERY: MechanismSpec = MechanismSpec {
     name: "dualquery",
     title: "DualQuery",
-    summary: "synthetic records, each the best answer to queries that the earlier ones get wrong",
+    summary: "synthetic records, each chosen to answer queries that the earlier ones answer \
+              wrongly",
     reference: "Gaboardi, Gallego Arias, Hsu, Roth, Wu, ICML 2014",
     guarantee: GuaranteeKind::Approximate,
-    own: "the synthetic records",
-    reads: Reads::Queries,
-    // Some fifty rounds that weigh every query.
-    effort: Effort { seconds_a_query: 1.5e-5, ..Effort::LITTLE },
-    offers: &[],
+    own_estimator: "the synthetic records",
+    workload_dependence: WorkloadDependence::Queries,
+    // About fifty rounds, each with a weight per query.
+    cost_model: CostModel { seconds_per_query: 1.5e-5, ..CostModel::NEGLIGIBLE },
+    extra_estimators: &[],
     parameters: &[
         Parameter {
             name: "eta",
             default: "2.0",
-            meaning: "how fast the distribution over queries follows the errors",
+            meaning: "step size of the distribution over queries",
         },
-        Parameter { name: "samples", default: "50", meaning: "queries drawn in each round" },
+        Parameter { name: "samples", default: "50", meaning: "number of queries drawn per round" },
         Parameter {
             name: "counting",
             default: "\"largest\"",
-            meaning: "how the draws are counted: all as the largest, as printed, or each as it is",
+            meaning: "privacy cost of a draw: that of the largest one (\"largest\", as in the \
+                      paper), or its own (\"each\")",
         },
         Parameter {
             name: "ties",
             default: "\"random\"",
-            meaning: "which of several best records is taken: any, or the first in the order of their values",
+            meaning: "choice among several best records: uniform (\"random\"), or the \"first\" \
+                      by values",
         },
     ],
     build: |table| Ok(Box::new(DualQuery::checked(parse(table)?)?)),
 };
 
-/// The mechanism with its parameters.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct DualQuery {
-    /// eta.
     eta: f64,
-    /// S, the queries that are drawn in a round.
+    /// S.
     samples: usize,
-    /// How the number of rounds is chosen.
     counting: Counting,
-    /// Which of several best records is taken.
     ties: Ties,
 }
 
@@ -119,7 +120,7 @@ impl Default for DualQuery {
     }
 }
 
-/// A larger eta would let the weights of a single round leave the range of floats.
+/// With a larger eta, the weights of a single round would leave the range of floats.
 const LARGEST_ETA: f64 = 100.0;
 
 impl DualQuery {
@@ -135,7 +136,7 @@ impl DualQuery {
         Ok(self)
     }
 
-    /// The game that the budget allows, and its number of rounds.
+    /// The game, and the number of rounds that the budget allows.
     fn game(&self, task: &Task<'_>, budget: &Budget) -> Result<(Game, usize), MechanismError> {
         let unsuitable = |reason: String| Err(MechanismError::Unsuitable(reason));
         if budget.neighbours() != Neighbours::Replace {
@@ -160,8 +161,8 @@ impl DualQuery {
         if rounds < 2 {
             let least = game.epsilon(counting, 2, delta);
             return unsuitable(format!(
-                "{epsilon} is too small an epsilon for DualQuery on {} records: a round that looks \
-                 at them takes {least:.3}",
+                "{epsilon} is too small an epsilon for DualQuery on {} records: a round that uses \
+                 them needs {least:.3}",
                 game.records
             ));
         }
@@ -191,7 +192,8 @@ impl Mechanism for DualQuery {
         let counts = queries.counts(task.data)?;
         let counted = began.elapsed().as_secs_f64();
         let shares = budget.rest()?.advanced(&game.draws(rounds)?)?;
-        let played = play(&game, self.ties, task, &queries, &counts, shares, source)?;
+        let setup = Setup { game, ties: self.ties, queries: &queries, counts: &counts };
+        let played = play(&setup, task, shares, source)?;
         let total = task.data.len() as f64;
         let domain = task.workload.domain();
         let records = Dataset::from_codes(
@@ -204,34 +206,39 @@ impl Mechanism for DualQuery {
         Ok(Release {
             total,
             published: Published::Likelihood(Box::new(likelihood)),
-            own: Box::new(SyntheticRecords::new(records, played.searched)),
-            offered: Vec::new(),
+            own_estimator: Box::new(SyntheticRecords::new(records, played.searched)),
+            extra_estimators: Vec::new(),
             times: Times { select: began.elapsed().as_secs_f64() - counted, measure: counted },
-            course: Course::default(),
+            diagnostics: ReleaseDiagnostics::default(),
         })
     }
 }
 
-/// What came out of the game.
+struct Setup<'a> {
+    game: Game,
+    ties: Ties,
+    queries: &'a Queries,
+    /// c_q.
+    counts: &'a [f64],
+}
+
 struct Played {
-    /// For each round, the queries that were drawn.
+    /// By round.
     samples: Vec<Vec<Sample>>,
-    /// For each round, the record: a code for each attribute, in axis order.
+    /// By round: a code per attribute, in axis order.
     records: Vec<Vec<u32>>,
-    /// In how many rounds the record was searched for rather than computed.
+    /// The number of rounds whose record is the result of a local search.
     searched: usize,
 }
 
-/// A first round, which is free, and one for each of the shares.
+/// Plays a first round, which is free, and a round for each of the shares.
 fn play(
-    game: &Game,
-    ties: Ties,
+    setup: &Setup<'_>,
     task: &Task<'_>,
-    queries: &Queries,
-    counts: &[f64],
     shares: Vec<Share>,
     source: &mut NoiseSource,
 ) -> Result<Played, MechanismError> {
+    let Setup { game, ties, queries, counts } = setup;
     let mut choices = source.public_choices();
     let shares = std::iter::once(None).chain(shares.into_iter().map(Some));
     let mut played = Played { samples: Vec::new(), records: Vec::new(), searched: 0 };
@@ -246,12 +253,12 @@ fn play(
                 game.scores(updates, counts, &satisfied, &mut scores);
                 let sensitivity = Sensitivity::new(updates as f64, Neighbours::Replace)?;
                 let label = format!("queries of round {}", updates + 1);
-                let kind = Scores::General;
-                share.select_many(label, &scores, sensitivity, kind, game.samples, source)?
+                let general = Scores::General;
+                share.select_many(label, &scores, sensitivity, general, game.samples, source)?
             }
         };
         let samples: Vec<Sample> = chosen.into_iter().map(|i| queries.sample(i)).collect();
-        let best = best_record(queries, &samples, ties, task.memory_limit, &mut choices);
+        let best = best_record(queries, &samples, *ties, task.memory_limit, &mut choices);
         let answers = queries.answers(&best.record);
         satisfied.iter_mut().zip(&answers).for_each(|(a, x)| *a += x);
         played.samples.push(samples);

@@ -1,27 +1,26 @@
 use super::payoff::Payoff;
 use private_pgm::domain::{AttributeId, Clique};
 
-/// What is preferred beside a payoff, so that the first of the best records is the only best one.
+/// Tables that are added to a payoff, so that the first of the best records is the only best one.
 ///
-/// The place of a record in the order of values is itself a sum over its attributes: class c of the k-th
-/// takes c 2^-(b_1 + ... + b_k) away, where b_k bits tell its classes apart. In all it is less than 1, and so
-/// decides among records of equal payoff, which is a whole number. Sums are exact as long as they have 53
-/// bits; attributes are therefore ranked a few at a time, and those ranked before are held where they are, by
-/// penalties that no payoff outweighs.
+/// The rank of a record in the order of values is a sum over its attributes. Class c of the k-th
+/// attribute contributes -c 2^-(b_1 + ... + b_k), where b_k bits encode its classes. The sum of all
+/// contributions is less than 1 in absolute value, and payoffs are integers, so it decides among
+/// records of equal payoff only. Sums are exact within 53 bits. Therefore attributes are ranked in
+/// groups. Attributes of earlier groups are held at their classes by a penalty larger than any
+/// payoff.
 pub(super) struct Order<'a> {
     payoff: &'a Payoff,
-    /// The attributes in their order.
     attributes: &'a [AttributeId],
-    /// The classes of the first ones, which are held.
+    /// The classes of the first attributes.
     held: Vec<usize>,
-    /// How many of the next ones are ranked.
+    /// The number of attributes after these that are ranked.
     ranked: usize,
-    /// More than any two payoffs differ by.
+    /// More than the difference of any two payoffs.
     penalty: f64,
 }
 
 impl<'a> Order<'a> {
-    /// Ranks the first attributes.
     pub(super) fn new(payoff: &'a Payoff) -> Self {
         let largest = |table: &Vec<f64>| table.iter().fold(0.0f64, |most, x| most.max(x.abs()));
         let most: f64 = payoff.tables.iter().map(|(_, table)| largest(table)).sum();
@@ -32,8 +31,8 @@ impl<'a> Order<'a> {
         order
     }
 
-    /// Holds what was ranked at the classes of a best record, and ranks the next attributes, if any are
-    /// left.
+    /// Holds the ranked attributes at the classes of a best record and ranks the next ones. Returns
+    /// whether there are any.
     pub(super) fn hold(&mut self, chosen: &[usize]) -> bool {
         let ranked = &self.attributes[self.held.len()..][..self.ranked];
         self.held.extend(ranked.iter().map(|id| chosen[id.index()]));
@@ -41,8 +40,8 @@ impl<'a> Order<'a> {
         self.ranked > 0
     }
 
-    /// As many of the next attributes as fit, at least one: the bits of payoff and penalties are before
-    /// the point, those of the rank after it.
+    /// Ranks as many of the next attributes as fit, at least one. Payoffs and penalties take the
+    /// bits before the binary point, the rank those after it.
     fn rank(&mut self) {
         let left = &self.attributes[self.held.len()..];
         let mut bits = (self.penalty * (self.attributes.len() + 1) as f64).log2().ceil() as u32;
@@ -53,7 +52,7 @@ impl<'a> Order<'a> {
         self.ranked = left.iter().take_while(fits).count().max(1).min(left.len());
     }
 
-    /// A table for each attribute that is held or ranked.
+    /// A table per attribute that is held or ranked.
     pub(super) fn preferences(&self) -> Vec<(Clique, Vec<f64>)> {
         let (held, left) = self.attributes.split_at(self.held.len());
         let table = |id: AttributeId, of: &dyn Fn(usize) -> f64| {

@@ -6,18 +6,19 @@ use super::queries::{Conjunct, Queries, Sample};
 use super::record::Ties;
 use private_pgm::domain::{AttributeId, Clique, Domain};
 
-/// How many of the sampled queries a record says yes to, less the negations that it says no to:
-/// one table for each clique with samples, over *classes* of values.
+/// The number of sampled queries that a record satisfies, up to a constant: a table per clique with
+/// samples, over *classes* of values.
 ///
-/// Two values of an attribute are in one class when no sampled query tells them apart. A round asks
-/// about a few values of each attribute, so that a table over classes has hundreds of cells where
-/// one over values has ten thousand, and nothing is lost.
+/// Two values of an attribute are in one class if no sampled query distinguishes them. A round asks
+/// about a few values of each attribute, so a table over classes has hundreds of cells where one
+/// over values has ten thousand.
 pub(super) struct Payoff {
-    /// The attributes of the samples, with a value for each class, declared in the order of the real ones.
+    /// The attributes of the samples, with a value per class, declared in the order of the
+    /// attributes of the data.
     pub(super) domain: Domain,
-    /// The tables, by their cliques in that domain.
+    /// By their cliques in `domain`.
     pub(super) tables: Vec<(Clique, Vec<f64>)>,
-    /// For each attribute of that domain, the real one and the values in each class.
+    /// For each attribute of `domain`, that of the data and the values in each class.
     classes: Vec<Classes>,
 }
 
@@ -27,9 +28,8 @@ struct Classes {
 }
 
 impl Payoff {
-    /// The payoff of these samples.
     pub(super) fn new(queries: &Queries, samples: &[Sample]) -> Self {
-        // Queries drawn several times, or together with their negation.
+        // A query may be drawn several times, or together with its negation.
         let mut net: BTreeMap<usize, f64> = BTreeMap::new();
         for sample in samples {
             *net.entry(sample.query).or_default() += sample.sign();
@@ -40,14 +40,14 @@ impl Payoff {
 
         let mut tests: BTreeMap<AttributeId, Vec<&[bool]>> = BTreeMap::new();
         for conjunct in asked.iter().flat_map(|(_, conjuncts)| conjuncts) {
-            tests.entry(conjunct.attribute).or_default().push(&conjunct.says_yes);
+            tests.entry(conjunct.attribute).or_default().push(&conjunct.satisfies);
         }
         let listed: Vec<Classes> = tests
             .iter()
-            .map(|(&attribute, tests)| Classes { attribute, members: told_apart(tests) })
+            .map(|(&attribute, tests)| Classes { attribute, members: indistinguishable(tests) })
             .collect();
         let sizes = listed.iter().enumerate().map(|(i, c)| (i.to_string(), c.members.len()));
-        let domain = Domain::new(sizes).expect("every attribute has a class, and its own number");
+        let domain = Domain::new(sizes).expect("every attribute has a class and a distinct name");
         let new_id: BTreeMap<AttributeId, AttributeId> =
             listed.iter().zip(domain.declared()).map(|(c, &id)| (c.attribute, id)).collect();
         let mut classes = listed;
@@ -57,10 +57,10 @@ impl Payoff {
         for (times, mut conjuncts) in asked {
             conjuncts.sort_by_key(|conjunct| new_id[&conjunct.attribute]);
             let mut cells = vec![times];
-            for Conjunct { attribute, says_yes } in &conjuncts {
+            for Conjunct { attribute, satisfies } in &conjuncts {
                 let members = &classes[new_id[attribute].index()].members;
-                let says_yes = |class: &Vec<u32>| says_yes[class[0] as usize];
-                let column: Vec<f64> = members.iter().map(|c| f64::from(says_yes(c))).collect();
+                let satisfies = |class: &Vec<u32>| satisfies[class[0] as usize];
+                let column: Vec<f64> = members.iter().map(|c| f64::from(satisfies(c))).collect();
                 let product = |&cell: &f64| column.iter().map(move |x| cell * x);
                 cells = cells.iter().flat_map(product).collect();
             }
@@ -71,31 +71,32 @@ impl Payoff {
         Self { domain, tables: tables.into_iter().collect(), classes }
     }
 
-    /// The number of values in each class of an attribute.
+    /// The number of values per class of an attribute.
     pub(super) fn class_sizes(&self, id: AttributeId) -> impl Iterator<Item = f64> + '_ {
         self.classes[id.index()].members.iter().map(|members| members.len() as f64)
     }
 
-    /// The payoff of a class for each attribute.
+    /// The payoff of one class per attribute.
     pub(super) fn value(&self, chosen: &[usize]) -> f64 {
         self.tables.iter().map(|(clique, table)| table[self.cell(clique, chosen)]).sum()
     }
 
-    /// Whether the first record with these classes comes before the first one with others: attribute by
-    /// attribute, as [`Ties::First`] has it. Classes are in the order of their first values.
+    /// Whether the first record with the classes `chosen` comes before the first one with `others`,
+    /// attribute by attribute as in [`Ties::First`]. Classes are in the order of their first
+    /// values.
     pub(super) fn is_before(&self, chosen: &[usize], others: &[usize]) -> bool {
         let mut pairs =
             self.domain.declared().iter().map(|id| (chosen[id.index()], others[id.index()]));
         pairs.find(|(here, there)| here != there).is_some_and(|(here, there)| here < there)
     }
 
-    /// Where the table over `clique` keeps these classes.
+    /// The cell of these classes in the table over `clique`.
     pub(super) fn cell(&self, clique: &Clique, chosen: &[usize]) -> usize {
         clique.iter().fold(0, |cell, id| cell * self.domain.size(id) + chosen[id.index()])
     }
 
-    /// A record with these classes: each attribute has a value of its class, and those that no query
-    /// asks about any value at all.
+    /// A record with these classes. Each attribute has a value of its class. Attributes without
+    /// samples have any value.
     pub(super) fn record(
         &self,
         domain: &Domain,
@@ -113,8 +114,8 @@ impl Payoff {
     }
 }
 
-/// The values in classes that answer all tests alike, in the order of their first values.
-fn told_apart(tests: &[&[bool]]) -> Vec<Vec<u32>> {
+/// Classes of values that satisfy the same tests, in the order of their first values.
+fn indistinguishable(tests: &[&[bool]]) -> Vec<Vec<u32>> {
     let mut classes: BTreeMap<Vec<bool>, Vec<u32>> = BTreeMap::new();
     for value in 0..tests[0].len() {
         let answers = tests.iter().map(|test| test[value]).collect();

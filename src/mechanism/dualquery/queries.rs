@@ -4,46 +4,44 @@ use crate::workload::{SubWorkload, Workload};
 use private_pgm::domain::{AttributeId, Domain};
 use private_pgm::factor::Projectable;
 
-/// The queries of a workload, numbered through: yes-or-no questions about a record, each a
-/// conjunction of one about every attribute of its clique. Query `i + len` is the negation of `i`.
+/// The queries of a workload with consecutive numbers. Each is a conjunction of one predicate per
+/// attribute of its clique. Query `i + len` is the negation of `i`.
 #[derive(Clone)]
 pub(super) struct Queries {
     domain: Domain,
     parts: Vec<SubWorkload>,
-    /// Where the queries of each part begin, and where the last ends.
+    /// The first query of each part, and the end of the last part.
     offsets: Vec<usize>,
 }
 
-/// A query that was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Which one, without its negation.
+    /// Below the number of queries.
     pub(super) query: usize,
-    /// Whether it was the negation.
+    /// Whether the negation was drawn.
     pub(super) negated: bool,
 }
 
-/// What a query asks about one attribute.
+/// The predicate of a query on one attribute.
 pub(super) struct Conjunct {
-    /// The attribute.
     pub(super) attribute: AttributeId,
-    /// Which of its values the query says yes to.
-    pub(super) says_yes: Vec<bool>,
+    /// By value.
+    pub(super) satisfies: Vec<bool>,
 }
 
 impl Sample {
-    /// 1, or -1 for a negation: up to a constant, what the query says is this times what its
-    /// affirmative says.
+    /// 1, or -1 for a negation. The answer to a sample is this times the answer to its query, plus
+    /// a constant.
     pub(super) fn sign(self) -> f64 {
         if self.negated { -1.0 } else { 1.0 }
     }
 }
 
 impl Queries {
-    /// The queries of the workload. Refused when one of them is no such question.
+    /// Refuses queries that are no such conjunctions.
     pub(super) fn new(workload: &Workload) -> Result<Self, MechanismError> {
         let parts = workload.parts().to_vec();
-        if let Some(part) = parts.iter().find(|part| !asks_yes_or_no(part)) {
+        if let Some(part) = parts.iter().find(|part| !is_conjunctive(part)) {
             let names = workload.domain().names(&part.clique).join(", ");
             return Err(MechanismError::Unsuitable(format!(
                 "DualQuery needs products of queries with entries 0 and 1, one for each attribute; \
@@ -60,12 +58,10 @@ impl Queries {
         Ok(Self { domain: workload.domain().clone(), parts, offsets })
     }
 
-    /// The attributes.
     pub(super) fn domain(&self) -> &Domain {
         &self.domain
     }
 
-    /// The sub-workloads.
     pub(super) fn parts(&self) -> &[SubWorkload] {
         &self.parts
     }
@@ -75,12 +71,11 @@ impl Queries {
         self.offsets[self.parts.len()]
     }
 
-    /// The sample with this number, negations included.
     pub(super) fn sample(&self, index: usize) -> Sample {
         Sample { query: index % self.len(), negated: index >= self.len() }
     }
 
-    /// What a query asks about each attribute of its clique, in axis order.
+    /// The predicates of a query, in axis order.
     pub(super) fn conjuncts(&self, query: usize) -> Vec<Conjunct> {
         let index = self.offsets.partition_point(|&offset| offset <= query) - 1;
         let part = &self.parts[index];
@@ -96,15 +91,15 @@ impl Queries {
                 row /= rows;
                 let mut values = vec![0.0; n];
                 factor.apply_transpose(n, 1, &asked, &mut values);
-                let says_yes = values.iter().map(|&value| value != 0.0).collect();
-                Conjunct { attribute, says_yes }
+                let satisfies = values.iter().map(|&value| value != 0.0).collect();
+                Conjunct { attribute, satisfies }
             })
             .collect();
         conjuncts.reverse();
         conjuncts
     }
 
-    /// How many records say yes to each query.
+    /// The number of records that satisfy each query.
     pub(super) fn counts(&self, data: &Dataset) -> Result<Vec<f64>, MechanismError> {
         let mut counts = Vec::with_capacity(self.len());
         for part in &self.parts {
@@ -113,7 +108,8 @@ impl Queries {
         Ok(counts)
     }
 
-    /// What one record, a code for each attribute in axis order, says to each query: 1 or 0.
+    /// 1 for each query that the record satisfies, otherwise 0. A record has a code per attribute,
+    /// in axis order.
     pub(super) fn answers(&self, record: &[u32]) -> Vec<f64> {
         let mut answers = Vec::with_capacity(self.len());
         for part in &self.parts {
@@ -129,7 +125,7 @@ impl Queries {
     }
 }
 
-fn asks_yes_or_no(part: &SubWorkload) -> bool {
+fn is_conjunctive(part: &SubWorkload) -> bool {
     let query = &part.query;
     query.factors().len() == part.clique.len()
         && query.factors().iter().zip(query.shape()).all(|(factor, &n)| factor.counts(n))

@@ -1,4 +1,4 @@
-//! The record player: the record that says yes to most of the sampled queries.
+//! The record player: finds the record that satisfies most of the sampled queries.
 
 use rand::{Rng, RngExt};
 use serde::Deserialize;
@@ -8,29 +8,28 @@ use super::elimination::Elimination;
 use super::payoff::Payoff;
 use super::queries::{Queries, Sample};
 
-/// The answer of the record player.
 pub(super) struct Best {
-    /// A code for each attribute, in axis order.
+    /// A code per attribute, in axis order.
     pub(super) record: Vec<u32>,
-    /// Whether it was searched for, because computing it would not fit into memory. It may then not
-    /// be the best.
+    /// Whether it is the result of a local search, because exact elimination would not fit into
+    /// memory. It may not be the best then.
     pub(super) searched: bool,
 }
 
-/// Which record is taken when several are the best. All see the sampled queries only.
+/// The choice among several best records. It depends on the sampled queries only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Ties {
-    /// Any of them, uniformly.
+    /// Uniform.
     Random,
-    /// The first of them when records are in the order of their values, attribute by attribute in axis
-    /// order, as a maximum over an array of all records would find it: what the method's indifference
-    /// becomes in the published script. Of a search, the first of the best that it finds.
+    /// The first in the order of values, attribute by attribute in axis order. This is what a
+    /// maximum over an array of all records finds, as in the published script. After a local
+    /// search, the first of the best records found.
     First,
 }
 
 impl Ties {
-    /// Which of so many.
+    /// An index below `count`.
     pub(super) fn among(self, count: usize, rng: &mut impl Rng) -> usize {
         match self {
             Ties::Random => rng.random_range(0..count),
@@ -39,7 +38,7 @@ impl Ties {
     }
 }
 
-/// A record that says yes to as many of the samples as possible.
+/// A record that satisfies as many samples as possible.
 pub(super) fn best_record(
     queries: &Queries,
     samples: &[Sample],

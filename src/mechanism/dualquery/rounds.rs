@@ -1,11 +1,10 @@
-//! How many rounds a budget pays for.
+//! The number of rounds that a budget allows.
 
 use serde::Deserialize;
 
 use dp::composition::advanced;
 use dp::{Delta, Epsilon, ParameterError, PureDraws};
 
-/// The numbers of a game.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Game {
     pub(super) eta: f64,
@@ -15,20 +14,20 @@ pub(super) struct Game {
     pub(super) records: usize,
 }
 
-/// How the draws of all rounds are counted when the number of rounds is chosen.
+/// The privacy cost of the draws when the number of rounds is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Counting {
-    /// As printed: k = S (T - 1) draws that all cost as much as the largest, epsilon_T, so that
+    /// As in the paper: k = S (T - 1) draws, each at the cost of the largest, epsilon_T, so that
     /// epsilon_T (sqrt(2 k ln(1/delta)) + k (e^epsilon_T - 1)) <= epsilon.
     Largest,
-    /// Each as it is: epsilon_t grows with t, and the sum of the squares is a third of what the
-    /// largest would make of it. About 1.4 times as many rounds.
+    /// Each draw at its own cost. epsilon_t grows with t, and the sum of squares is a third of that
+    /// bound. This allows about 1.4 times as many rounds.
     Each,
 }
 
 impl Game {
-    /// epsilon_t = 2 eta (t - 1) / N for `updates` = t - 1: what one draw of round t costs.
+    /// The cost of one draw of round t: epsilon_t = 2 eta (t - 1) / N, with `updates` = t - 1.
     fn draw(&self, updates: usize) -> f64 {
         2.0 * self.eta * updates as f64 / self.records as f64
     }
@@ -41,7 +40,7 @@ impl Game {
         (1..rounds).map(round).collect()
     }
 
-    /// The epsilon that `rounds` rounds take at this delta; infinite past the range of floats.
+    /// The epsilon of `rounds` rounds at this delta. Infinite beyond the range of floats.
     pub(super) fn epsilon(&self, counting: Counting, rounds: usize, delta: Delta) -> f64 {
         let last = rounds.saturating_sub(1);
         if last == 0 {
@@ -58,7 +57,8 @@ impl Game {
         }
     }
 
-    /// T, the largest number of rounds within the budget. At least 1, as the first is free.
+    /// T, the largest number of rounds within the budget. At least 1, because the first round is
+    /// free.
     pub(super) fn rounds(&self, counting: Counting, epsilon: Epsilon, delta: Delta) -> usize {
         let fits = |rounds| self.epsilon(counting, rounds, delta) <= epsilon.get();
         let mut above = 2;
@@ -73,7 +73,7 @@ impl Game {
         largest
     }
 
-    /// The scores after `updates` rounds: (t - 1) c_q - N A_q, then those of the negations.
+    /// The scores after `updates` = t - 1 rounds: (t - 1) c_q - N A_q, then those of the negations.
     pub(super) fn scores(
         &self,
         updates: usize,
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_that_pays_for_no_look_at_the_data_leaves_one_round() {
+    fn a_budget_too_small_for_a_second_round_allows_one_round() {
         let few = Game { records: 10, ..ADULT };
         assert_eq!(few.rounds(Counting::Largest, Epsilon::new(1.0).unwrap(), delta()), 1);
     }

@@ -1,54 +1,53 @@
 //! The distributions Q^1, ..., Q^T as functions of the answers.
 
-use super::silent::Silent;
-use super::weights::{Crowd, LANES, Lanes};
+use super::query_block::{LANES, Lanes, QueryBlock};
+use super::unsatisfied_queries::UnsatisfiedQueries;
 
-/// How far weights may move within a stretch, as a power of e: our choice. Weights start between
-/// e^-500 and 1 and so stay between e^-650 and e^150. Smaller ones count as 0: at the end of a
-/// stretch they are e^-350 at most, and the largest one is e^-150 at least, so that together they
-/// are below 1e-80 of the sum.
-const REACH: f64 = 150.0;
+/// The largest change of the logarithm of a weight within a segment. Our choice. Weights begin
+/// between e^-500 and 1 and stay between e^-650 and e^150. Smaller ones count as 0: at the end of a
+/// segment they are at most e^-350 and the largest weight is at least e^-150, so all of them
+/// together are below 1e-80 of the sum.
+const LARGEST_DRIFT: f64 = 150.0;
 
-/// What the records of a game say to each query, arranged for the sums over all queries that the
-/// likelihood needs.
+/// The answers of a game's records, arranged for the sums over all queries that the likelihood
+/// needs.
 ///
-/// Before round t = m + 1 a query with the answer a has the weight e^s, and its negation e^-s, with
-/// s = eta (m a - A), A of the first m records saying yes. From one round to the next s changes by
-/// eta a or by eta (a - 1). So instead of an exponential for each round and query there is a
-/// multiplication: two exponentials a query and stretch of [`REACH`] / eta rounds, each of which
-/// begins with s computed anew and with the largest weight scaled to 1. Queries that no record says
-/// yes to, with small answers, take a shorter way: see [`Silent`].
+/// Before round t = m + 1, a query with the answer a has the weight e^s and its negation e^-s, with
+/// s = eta (m a - A), where A of the first m records satisfy the query. From one round to the next,
+/// s changes by eta a or by eta (a - 1). So a weight is updated by a multiplication instead of an
+/// exponential. Two exponentials are needed per query and segment of [`LARGEST_DRIFT`] / eta
+/// rounds. At the start of a segment s is recomputed and the largest weight is scaled to 1. Queries
+/// that no record satisfies and whose answers are small are summed by series
+/// ([`UnsatisfiedQueries`]).
 pub(super) struct History {
     eta: f64,
     rounds: usize,
-    /// The queries that some record says yes to,
-    loud: Vec<u32>,
-    /// and the others.
-    silent: Vec<u32>,
-    stretches: Vec<Stretch>,
+    /// Queries that some record satisfies.
+    active: Vec<u32>,
+    /// Queries that no record satisfies.
+    unsatisfied: Vec<u32>,
+    segments: Vec<Segment>,
 }
 
-/// Some rounds, and what their records say to the loud queries.
-struct Stretch {
-    /// m of its first round.
+/// Consecutive rounds, and the answers of their records to the active queries.
+struct Segment {
+    /// m of the first round.
     first: usize,
-    /// Its rounds.
     rounds: usize,
     /// A before the first round.
     satisfied: Vec<f64>,
-    /// For each block of queries and each round but the last, whether the record says yes: a bit
-    /// for each query of the block.
-    says_yes: Vec<u8>,
+    /// For each block of queries and each round but the last, a bit per query: whether the record
+    /// satisfies it.
+    satisfies: Vec<u8>,
 }
 
-/// Buffers.
 pub(super) struct Workspace {
-    loud: Crowd,
-    silent: Silent,
-    /// The silent queries whose answers are large, and their weights.
+    active: QueryBlock,
+    unsatisfied: UnsatisfiedQueries,
+    /// Unsatisfied queries whose answers are too large for the series, and their weights.
     large: Vec<u32>,
-    aloud: Crowd,
-    /// For each round of a stretch, the sum of the weights of each lane.
+    large_block: QueryBlock,
+    /// For each round of a segment, the sum of the weights per lane.
     sums: Vec<Lanes>,
 }
 
@@ -60,27 +59,27 @@ struct Normaliser {
 }
 
 impl History {
-    /// The history of a game; `answers` are those of each record, round by round.
+    /// `answers` are those of the record of a round.
     pub(super) fn new(
         eta: f64,
         queries: usize,
         rounds: usize,
         mut answers: impl FnMut(usize) -> Vec<f64>,
     ) -> Self {
-        let says: Vec<Vec<bool>> =
+        let satisfies: Vec<Vec<bool>> =
             (0..rounds).map(|round| answers(round).iter().map(|&x| x != 0.0).collect()).collect();
-        // The last record has no later round whose weights it could change.
-        let heard = says.split_last().map_or(&[][..], |(_, heard)| heard);
-        let (loud, silent) =
-            (0..queries as u32).partition(|&query| heard.iter().any(|says| says[query as usize]));
-        let mut history = Self { eta, rounds, loud, silent, stretches: Vec::new() };
-        let longest = ((REACH / eta) as usize).max(1);
-        let mut satisfied = vec![0.0; history.loud.len()];
+        // The last record changes no weights.
+        let used = satisfies.split_last().map_or(&[][..], |(_, used)| used);
+        let (active, unsatisfied) = (0..queries as u32)
+            .partition(|&query| used.iter().any(|satisfies| satisfies[query as usize]));
+        let mut history = Self { eta, rounds, active, unsatisfied, segments: Vec::new() };
+        let longest = ((LARGEST_DRIFT / eta) as usize).max(1);
+        let mut satisfied = vec![0.0; history.active.len()];
         for first in (0..rounds).step_by(longest) {
-            let says = &says[first..rounds.min(first + longest)];
-            history.stretches.push(Stretch::new(first, says, &history.loud, &satisfied));
-            for says in says {
-                let yes = history.loud.iter().map(|&query| f64::from(says[query as usize]));
+            let satisfies = &satisfies[first..rounds.min(first + longest)];
+            history.segments.push(Segment::new(first, satisfies, &history.active, &satisfied));
+            for satisfies in satisfies {
+                let yes = history.active.iter().map(|&query| f64::from(satisfies[query as usize]));
                 satisfied.iter_mut().zip(yes).for_each(|(a, yes)| *a += yes);
             }
         }
@@ -88,24 +87,25 @@ impl History {
     }
 
     pub(super) fn workspace(&self) -> Workspace {
-        let longest = self.stretches.iter().map(|stretch| stretch.rounds).max().unwrap_or(0);
+        let longest = self.segments.iter().map(|segment| segment.rounds).max().unwrap_or(0);
         Workspace {
-            loud: Crowd::default(),
-            silent: Silent::new(self.silent.len()),
+            active: QueryBlock::default(),
+            unsatisfied: UnsatisfiedQueries::new(self.unsatisfied.len()),
             large: Vec::new(),
-            aloud: Crowd::default(),
+            large_block: QueryBlock::default(),
             sums: vec![[0.0; LANES]; longest],
         }
     }
 
-    /// The sum over the rounds of ln Z_t, Z_t the sum of the weights of all queries and negations.
+    /// The sum over the rounds of ln Z_t, where Z_t is the sum of the weights of all queries and
+    /// negations.
     pub(super) fn log_normalisers(&self, answers: &[f64], work: &mut Workspace) -> f64 {
         self.prepare(answers, work);
-        self.stretches.iter().map(|stretch| log_sum(&self.normalise(stretch, work))).sum()
+        self.segments.iter().map(|segment| log_sum(&self.normalise(segment, work))).sum()
     }
 
-    /// The same, and added to `slopes` its derivative by each answer times `factor`: the sum over
-    /// the rounds of eta m (Q^t(q) - Q^t(not q)).
+    /// The same. Adds to `slopes` `factor` times the derivative by each answer, which is the sum
+    /// over the rounds of eta m (Q^t(q) - Q^t(not q)).
     pub(super) fn log_normalisers_and_slopes(
         &self,
         answers: &[f64],
@@ -115,24 +115,24 @@ impl History {
     ) -> f64 {
         self.prepare(answers, work);
         let mut sum = 0.0;
-        let mut silent_rounds = Vec::with_capacity(self.rounds);
-        for stretch in &self.stretches {
-            let normalisers = self.normalise(stretch, work);
+        let mut series_rounds = Vec::with_capacity(self.rounds);
+        for segment in &self.segments {
+            let normalisers = self.normalise(segment, work);
             sum += log_sum(&normalisers);
-            let coefficients: Vec<f64> = (stretch.first..)
+            let coefficients: Vec<f64> = (segment.first..)
                 .zip(&normalisers)
                 .map(|(updates, z)| factor * self.eta * updates as f64 / z.scaled)
                 .collect();
-            work.loud.add_slopes(&self.loud, &stretch.says_yes, &coefficients, slopes);
-            work.aloud.add_slopes(&work.large, &[], &coefficients, slopes);
+            work.active.add_slopes(&self.active, &segment.satisfies, &coefficients, slopes);
+            work.large_block.add_slopes(&work.large, &[], &coefficients, slopes);
             let unscaled = coefficients.iter().zip(&normalisers).map(|(c, z)| c * (-z.shift).exp());
-            silent_rounds.extend((stretch.first..).map(|m| self.share(m)).zip(unscaled));
+            series_rounds.extend((segment.first..).map(|m| self.share(m)).zip(unscaled));
         }
-        work.silent.add_slopes(&self.silent, silent_rounds.into_iter(), slopes);
+        work.unsatisfied.add_slopes(&self.unsatisfied, series_rounds.into_iter(), slopes);
         sum
     }
 
-    /// m as a share of the last one.
+    /// m / M, with M the last m.
     fn share(&self, updates: usize) -> f64 {
         updates as f64 / self.last_updates()
     }
@@ -143,48 +143,49 @@ impl History {
 
     fn prepare(&self, answers: &[f64], work: &mut Workspace) {
         let scale = self.eta * self.last_updates();
-        work.silent.take(&self.silent, answers, scale, &mut work.large);
-        work.loud.take(&self.loud, answers, self.eta);
-        work.aloud.take(&work.large, answers, self.eta);
+        work.unsatisfied.take(&self.unsatisfied, answers, scale, &mut work.large);
+        work.active.take(&self.active, answers, self.eta);
+        work.large_block.take(&work.large, answers, self.eta);
     }
 
-    /// The normalisers of a stretch. Leaves the weights of its first round in the workspace.
-    fn normalise(&self, stretch: &Stretch, work: &mut Workspace) -> Vec<Normaliser> {
-        let Workspace { loud, silent, aloud, sums, .. } = work;
-        let largest = loud.begin(stretch.first, &stretch.satisfied, self.eta);
-        // Silent queries with small answers have weights near 1.
-        let shift = largest.max(aloud.begin(stretch.first, &[], self.eta)).max(0.0);
-        loud.exponentiate(shift);
-        aloud.exponentiate(shift);
-        let sums = &mut sums[..stretch.rounds];
+    /// The normalisers of a segment. Leaves the weights of its first round in the workspace.
+    fn normalise(&self, segment: &Segment, work: &mut Workspace) -> Vec<Normaliser> {
+        let Workspace { active, unsatisfied, large_block, sums, .. } = work;
+        let largest = active.begin(segment.first, &segment.satisfied, self.eta);
+        // UnsatisfiedQueries queries with small answers have weights near 1.
+        let shift = largest.max(large_block.begin(segment.first, &[], self.eta)).max(0.0);
+        active.exponentiate(shift);
+        large_block.exponentiate(shift);
+        let sums = &mut sums[..segment.rounds];
         sums.fill([0.0; LANES]);
-        loud.add_sums(&stretch.says_yes, sums);
-        aloud.add_sums(&[], sums);
+        active.add_sums(&segment.satisfies, sums);
+        large_block.add_sums(&[], sums);
         let small = (-shift).exp();
-        (stretch.first..)
+        (segment.first..)
             .zip(&*sums)
             .map(|(updates, lanes)| {
-                let scaled = lanes.iter().sum::<f64>() + small * silent.sum(self.share(updates));
+                let scaled =
+                    lanes.iter().sum::<f64>() + small * unsatisfied.sum(self.share(updates));
                 Normaliser { shift, scaled }
             })
             .collect()
     }
 }
 
-impl Stretch {
-    fn new(first: usize, says: &[Vec<bool>], loud: &[u32], satisfied: &[f64]) -> Self {
-        let steps = says.len() - 1;
+impl Segment {
+    fn new(first: usize, answers: &[Vec<bool>], active: &[u32], satisfied: &[f64]) -> Self {
+        let steps = answers.len() - 1;
         let bits = |(block, step): (&[u32], usize)| {
-            let says = &says[step];
-            block.iter().rev().fold(0, |bits, &q| bits << 1 | u8::from(says[q as usize]))
+            let answers = &answers[step];
+            block.iter().rev().fold(0, |bits, &q| bits << 1 | u8::from(answers[q as usize]))
         };
-        let blocks = loud.chunks(LANES).flat_map(|block| (0..steps).map(move |step| (block, step)));
-        let says_yes = blocks.map(bits).collect();
-        Self { first, rounds: says.len(), satisfied: satisfied.to_vec(), says_yes }
+        let blocks =
+            active.chunks(LANES).flat_map(|block| (0..steps).map(move |step| (block, step)));
+        let satisfies = blocks.map(bits).collect();
+        Self { first, rounds: answers.len(), satisfied: satisfied.to_vec(), satisfies }
     }
 }
 
-/// The sum of ln Z.
 fn log_sum(normalisers: &[Normaliser]) -> f64 {
     normalisers.iter().map(|z| z.shift + z.scaled.ln()).sum()
 }

@@ -1,10 +1,10 @@
-//! EFPA: the cells of a marginal as a histogram, measured by its lowest Fourier coefficients, whose
-//! number is chosen privately (Acs, Castelluccia, Chen, "Differentially private histogram publishing
-//! through lossy compression", ICDM 2012).
+//! EFPA: measures the lowest Fourier coefficients of a marginal as a histogram. Their number is
+//! chosen privately (Acs, Castelluccia, Chen, "Differentially private histogram publishing through
+//! lossy compression", ICDM 2012).
 //!
-//! We use the orthonormal real Fourier basis and calibrate the noise to its own L1 sensitivity. A
-//! transform that is not normalised, or coefficients whose phases are published as they are, would not
-//! keep the guarantee.
+//! The basis is the orthonormal real Fourier basis, and the noise is calibrated to the L1
+//! sensitivity of its coefficients. A transform that is not normalised, or coefficients whose
+//! phases are published without noise, would break the guarantee.
 
 #[cfg(test)]
 mod tests;
@@ -13,7 +13,10 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
+use super::{
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Release, Task,
+    WorkloadDependence, parse,
+};
 use crate::numeric::fourier::{real_fourier, real_fourier_inverse};
 use dp::sensitivity::LInfinity;
 use dp::{Budget, L1, Neighbours, NoiseSource, Scores, Sensitivity, Share};
@@ -21,21 +24,17 @@ use private_pgm::baselines::AsMeasured;
 use private_pgm::loss::Measurement;
 use private_pgm::query::QueryMatrix;
 
-/// A bound on the number of records of any table, where that number is private: 2^32. Our choice; it
-/// enters the allowance for rounding only.
-const MOST_RECORDS: f64 = (1u64 << 32) as f64;
-
-/// EFPA, as users know it.
-pub static EFPA: Kind = Kind {
+pub(super) static EFPA: MechanismSpec = MechanismSpec {
     name: "efpa",
     title: "EFPA",
-    summary: "measures the lowest Fourier coefficients of each marginal of the workload, with Laplace noise",
+    summary: "measures the lowest Fourier coefficients of each marginal of the workload, with \
+              Laplace noise",
     reference: "Acs, Castelluccia, Chen, ICDM 2012",
     guarantee: GuaranteeKind::Pure,
-    own: "the inverse transform",
-    reads: Reads::Cliques,
-    effort: Effort::LITTLE,
-    offers: &[],
+    own_estimator: "the inverse transform",
+    workload_dependence: WorkloadDependence::Cliques,
+    cost_model: CostModel::NEGLIGIBLE,
+    extra_estimators: &[],
     parameters: &[],
     build: |table| Ok(Box::new(parse::<Efpa>(table)?)),
 };
@@ -44,13 +43,15 @@ pub static EFPA: Kind = Kind {
 #[serde(deny_unknown_fields, default)]
 struct Efpa {}
 
-/// How far one record moves the first `kept` of n coefficients, in sum, at most.
+/// The L1 sensitivity of the first `kept` of n coefficients.
 ///
-/// The first has entries 1/sqrt(n); each pair of cosine and sine sqrt(2/n) (|cos| + |sin|), which is at
-/// most 2/sqrt(n), as |cos| + |sin| is at most sqrt(2), and a cosine alone, at the end, at most that of
-/// a pair. So with p = kept/2 pairs, rounded down for the first coefficient, a column has an L1 norm of
-/// at most (1 + 2 p)/sqrt(n); a replaced record moves two columns. Room for rounding comes on top: a coefficient is a
-/// sum of log2(n) stages, each off by a few units of the last place of a value of at most N.
+/// The first coefficient has entries 1/sqrt(n). A pair of cosine and sine has sqrt(2/n) (|cos| +
+/// |sin|), which is at most 2/sqrt(n) because |cos| + |sin| <= sqrt(2). The single cosine at the
+/// end has at most sqrt(1/n), less than a pair. So with p = kept/2 pairs, rounded down, a column
+/// has an L1 norm of at most (1 + 2p)/sqrt(n). Replacing a record changes two columns.
+///
+/// The allowance for rounding: a coefficient is computed in log2(n) stages, and the error of each
+/// is a few units in the last place of a value of at most N.
 fn sensitivity(
     kept: usize,
     n: usize,
@@ -63,26 +64,29 @@ fn sensitivity(
     Ok(Sensitivity::<L1>::linear(norm, neighbours)?.enlarged(allowance)?)
 }
 
-/// How far one record moves the length of what is left out: the transform is orthonormal, so that a
-/// record is a vector of length 1 there, and two of them are sqrt(2) apart. The root of a sum of n squares
-/// is off by n/2 units of its last place at most, for each of two tables; twice that leaves room for the
-/// transform. The expected noise, which is the same for both tables, is added to it and rounds once more.
+/// The sensitivity of the L2 norm of the omitted coefficients, as a score.
+///
+/// The transform is orthonormal. A record is a vector of length 1, and two records are sqrt(2)
+/// apart. The allowance for rounding: the root of a sum of n squares has an error of at most n/2
+/// units in the last place, for each of two tables. Twice that includes the transform. The expected
+/// noise is the same for both tables; adding it rounds once more.
 fn score_sensitivity(
     records: f64,
     n: usize,
     noise: f64,
     neighbours: Neighbours,
 ) -> Result<Sensitivity<LInfinity>, MechanismError> {
-    let moved = match neighbours {
+    let sensitivity = match neighbours {
         Neighbours::AddRemove => 1.0,
         Neighbours::Replace => std::f64::consts::SQRT_2.next_up(),
     };
     let allowance = f64::EPSILON * (n as f64 * records + 2.0 * (records + noise));
-    Ok(Sensitivity::<LInfinity>::new(moved, neighbours)?.enlarged(allowance)?)
+    Ok(Sensitivity::<LInfinity>::new(sensitivity, neighbours)?.enlarged(allowance)?)
 }
 
 impl Mechanism for Efpa {
-    /// Each marginal has an equal share of the budget, half of it for the number of coefficients.
+    /// Each marginal has an equal share of the budget. Half of the share is for the number of
+    /// coefficients.
     fn release(
         &self,
         task: &Task<'_>,
@@ -109,8 +113,9 @@ impl Mechanism for Efpa {
     }
 }
 
-/// The cells as their lowest coefficients give them, and a standard deviation that stands for the
-/// noise on each of them: that of the noise alone, spread evenly, since what was left out is not known.
+/// The cells reconstructed from their lowest coefficients, and the standard deviation of the noise
+/// per cell. The latter is the noise of the coefficients spread evenly; the error of the omission
+/// is unknown.
 fn compress(
     cells: &[f64],
     names: &str,
@@ -119,10 +124,7 @@ fn compress(
     source: &mut NoiseSource,
 ) -> Result<(Vec<f64>, f64), MechanismError> {
     let neighbours = share.neighbours();
-    let records = match neighbours {
-        Neighbours::Replace => task.data.len() as f64,
-        Neighbours::AddRemove => MOST_RECORDS,
-    };
+    let records = task.records_bound(neighbours);
     let n = cells.len().next_power_of_two();
     let mut padded = cells.to_vec();
     padded.resize(n, 0.0);
@@ -132,7 +134,7 @@ fn compress(
         return Err(MechanismError::Unsuitable("the budget cannot be halved".into()));
     };
     let epsilon = for_coefficients.guarantee().pure_epsilon()?.get();
-    // Whole pairs: 1, 3, 5, ... coefficients, and all of them.
+    // Complete pairs: 1, 3, 5, ... coefficients, and all of them.
     let candidates: Vec<usize> = (1..n).step_by(2).chain((n > 1).then_some(n)).collect();
     let candidates = if n == 1 { vec![1] } else { candidates };
     let mut left_out: Vec<f64> = coefficients
@@ -154,13 +156,14 @@ fn compress(
         most_noise = most_noise.max(noise);
     }
     let label = format!("number of Fourier coefficients of {names}");
-    let moved = score_sensitivity(records, n, most_noise, neighbours)?;
-    let chosen = for_number.select(label, &scores, moved, Scores::General, source)?;
+    let of_scores = score_sensitivity(records, n, most_noise, neighbours)?;
+    let chosen = for_number.select(label, &scores, of_scores, Scores::General, source)?;
     let kept = candidates[chosen];
-    let moved = sensitivity(kept, n, records, neighbours)?;
-    let line = task.noise.real(moved, kept);
+    let of_coefficients = sensitivity(kept, n, records, neighbours)?;
+    let line = task.noise.real(of_coefficients, kept);
     let label = format!("Fourier coefficients of {names}");
-    let noisy = for_coefficients.laplace(label, &coefficients[..kept], moved, line, source)?;
+    let noisy =
+        for_coefficients.laplace(label, &coefficients[..kept], of_coefficients, line, source)?;
     coefficients.fill(0.0);
     coefficients[..kept].copy_from_slice(&noisy.values);
     let mut reconstructed = real_fourier_inverse(&coefficients);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::mechanism::small_table::SmallTable;
+use crate::mechanism::support::small_table::SmallTable;
 use dp::Epsilon;
 use dp::sensitivity::brute_force::{Records, worst_case};
 
@@ -13,14 +13,14 @@ fn coefficients(counts: &[u64]) -> Vec<f64> {
 }
 
 #[test]
-fn a_record_moves_the_coefficients_no_further_than_claimed() {
+fn the_sensitivity_of_the_coefficients_is_at_most_as_claimed() {
     for (neighbours, records) in CASES {
         for kept in [1, 3, 5, 7, 8] {
             let worst =
                 worst_case::<L1>(8, records, |counts| coefficients(counts)[..kept].to_vec());
             let claimed = sensitivity(kept, 8, 3.0, neighbours).unwrap().get();
             assert!(worst.distance <= claimed, "{kept}: {} and not {claimed}", worst.distance);
-            // A replaced record leaves the first coefficient as it is, so that the claim is larger.
+            // Replacing a record does not change the first coefficient, so the claim is not tight.
             let tight = neighbours == Neighbours::Replace || worst.distance > 0.8 * claimed;
             assert!(tight, "{kept}: {} is far below {claimed}", worst.distance);
         }
@@ -28,7 +28,7 @@ fn a_record_moves_the_coefficients_no_further_than_claimed() {
 }
 
 #[test]
-fn a_record_moves_what_is_left_out_no_further_than_claimed() {
+fn the_sensitivity_of_the_omitted_norm_is_at_most_as_claimed() {
     for (neighbours, records) in CASES {
         for kept in [1, 3, 5, 7] {
             let worst = worst_case::<LInfinity>(8, records, |counts| {

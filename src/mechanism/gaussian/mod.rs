@@ -1,6 +1,6 @@
-//! The Gaussian mechanism on marginals: the cells of all cliques of the workload, with noise (Dwork,
-//! Kenthapadi, McSherry, Mironov, Naor, "Our data, ourselves", EUROCRYPT 2006; discrete noise:
-//! Canonne, Kamath, Steinke, NeurIPS 2020).
+//! The Gaussian mechanism on marginals: the cells of all cliques of the workload with Gaussian
+//! noise (Dwork, Kenthapadi, McSherry, Mironov, Naor, "Our data, ourselves", EUROCRYPT 2006;
+//! discrete noise: Canonne, Kamath, Steinke, NeurIPS 2020).
 
 #[cfg(test)]
 mod tests;
@@ -9,7 +9,10 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
+use super::{
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Release, Task,
+    WorkloadDependence, parse,
+};
 use dp::{Budget, L2, Neighbours, NoiseSource, Sensitivity};
 use private_pgm::baselines::AsMeasured;
 use private_pgm::domain::Clique;
@@ -17,17 +20,16 @@ use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
 use private_pgm::query::QueryMatrix;
 
-/// The Gaussian mechanism, as users know it.
-pub static GAUSSIAN: Kind = Kind {
+pub(super) static GAUSSIAN: MechanismSpec = MechanismSpec {
     name: "gaussian",
     title: "Gaussian",
     summary: "measures the marginals of the workload, with Gaussian noise",
     reference: "Dwork, Kenthapadi, McSherry, Mironov, Naor, EUROCRYPT 2006",
     guarantee: GuaranteeKind::Approximate,
-    own: "the noisy marginals themselves",
-    reads: Reads::Cliques,
-    effort: Effort::LITTLE,
-    offers: &[],
+    own_estimator: "the noisy marginals themselves",
+    workload_dependence: WorkloadDependence::Cliques,
+    cost_model: CostModel::NEGLIGIBLE,
+    extra_estimators: &[],
     parameters: &[],
     build: |table| Ok(Box::new(parse::<Gaussian>(table)?)),
 };
@@ -37,8 +39,9 @@ pub static GAUSSIAN: Kind = Kind {
 struct Gaussian {}
 
 impl Mechanism for Gaussian {
-    /// All marginals are one vector with one draw of noise: squared L2 norms add up, so that k
-    /// marginals cost a factor of sqrt(k), where shares of (epsilon, delta) would cost k.
+    /// All marginals are one vector with one draw of noise. Squared L2 norms add up, so k marginals
+    /// increase the noise by a factor of sqrt(k). Shares of (epsilon, delta) would increase it by
+    /// k.
     fn release(
         &self,
         task: &Task<'_>,
@@ -66,7 +69,7 @@ impl Mechanism for Gaussian {
     }
 }
 
-/// The cells of all marginals, one after another.
+/// The cells of all marginals, concatenated.
 fn cells(task: &Task<'_>, cliques: &[Clique]) -> Result<Vec<f64>, MechanismError> {
     let mut cells = Vec::new();
     for clique in cliques {
@@ -75,12 +78,13 @@ fn cells(task: &Task<'_>, cliques: &[Clique]) -> Result<Vec<f64>, MechanismError
     Ok(cells)
 }
 
-/// A record is in one cell of each of `marginals` marginals: columns of zeros and that many ones.
+/// A record is in one cell of each of the marginals. A column has entries 0 and 1 and as many ones
+/// as there are marginals.
 fn sensitivity(
     marginals: usize,
     neighbours: Neighbours,
 ) -> Result<Sensitivity<L2>, MechanismError> {
-    // Rounded up, except for the roots that are whole numbers.
+    // Rounded up unless exact.
     let root = (marginals as f64).sqrt();
     let norm = if root.fract() == 0.0 { root } else { root.next_up() };
     Ok(Sensitivity::<L2>::nonnegative_linear(norm, neighbours)?)

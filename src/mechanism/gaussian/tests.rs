@@ -1,10 +1,10 @@
 use super::*;
-use crate::mechanism::small_table::{SmallTable, answers};
+use crate::mechanism::support::small_table::{SmallTable, answers};
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Delta, Epsilon, Rho};
 
 #[test]
-fn a_record_moves_all_marginals_together_by_what_is_claimed() {
+fn the_sensitivity_of_all_marginals_together_is_as_claimed() {
     for (neighbours, records) in
         [(Neighbours::Replace, Records::Exactly(3)), (Neighbours::AddRemove, Records::UpTo(3))]
     {

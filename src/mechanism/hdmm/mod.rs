@@ -1,10 +1,10 @@
-//! HDMM: measures not the workload but a strategy that answers it best (McKenna, Miklau, Hay,
+//! HDMM: measures a strategy that is optimised for the workload (McKenna, Miklau, Hay,
 //! Machanavajjhala, "Optimizing error of high-dimensional statistical queries under differential
 //! privacy", PVLDB 2018).
 //!
-//! For each factor of a sub-workload, OPT_0 finds a strategy; the Kronecker product of a
-//! sub-workload's strategies is answered with Laplace noise. None of it looks at the data but the
-//! answers, so the budget is for these alone.
+//! OPT_0 finds a strategy for each factor of a sub-workload. The Kronecker product of these
+//! strategies is answered with Laplace noise. The search does not use the data, so the answers have
+//! all of the budget.
 
 mod opt0;
 mod search;
@@ -16,46 +16,45 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use self::search::strategy;
-use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO};
-use super::strategy::{Prepared, Strategy, estimators};
+use super::support::post_processing::{ADMM_L1, ALPHA, AdmmParameters, ML, NNLS, RHO};
+use super::support::strategy::{Prepared, Strategy, estimators};
 use super::{
-    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
-    Published, Reads, Release, Task, Times, parse,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
+    Published, Release, ReleaseDiagnostics, Task, Times, WorkloadDependence, parse,
 };
 use dp::{Budget, NoiseSource};
 use private_pgm::baselines::FullLeastSquares;
 use private_pgm::loss::Measurement;
 
-/// HDMM, as users know it.
-pub static HDMM: Kind = Kind {
+pub(super) static HDMM: MechanismSpec = MechanismSpec {
     name: "hdmm",
     title: "HDMM",
     summary: "measures strategies that are optimised for the workload, with Laplace noise",
     reference: "McKenna, Miklau, Hay, Machanavajjhala, PVLDB 2018",
     guarantee: GuaranteeKind::Pure,
-    own: "least squares over the whole domain",
-    reads: Reads::Queries,
-    // The search for strategies, one for each size of an attribute.
-    effort: Effort { seconds: 0.5, ..Effort::LITTLE },
-    offers: &[ADMM_L1, ML, NNLS],
+    own_estimator: "least squares over the whole domain",
+    workload_dependence: WorkloadDependence::Queries,
+    // The search for strategies, one per size of an attribute.
+    cost_model: CostModel { seconds: 0.5, ..CostModel::NEGLIGIBLE },
+    extra_estimators: &[ADMM_L1, ML, NNLS],
     parameters: &[
         Parameter {
             name: "restarts",
             default: "25",
-            meaning: "how many random starts the search for a strategy has; the best is taken",
+            meaning: "number of random starts of the search for a strategy; the best is taken",
         },
         Parameter {
             name: "split",
             default: "\"even\"",
-            meaning: "how the sub-workloads share the budget: \"even\", or \"optimal\" for the least \
-                      expected squared error in sum",
+            meaning: "how the budget is divided among the sub-workloads: \"even\", or \"optimal\" \
+                      for the least sum of expected squared errors",
         },
         ALPHA,
         RHO,
     ],
     build: |table| {
-        let (mixture, others) = Mixture::split(table)?;
-        let hdmm = Hdmm { mixture, ..parse(&others)? };
+        let (admm, others) = AdmmParameters::split(table)?;
+        let hdmm = Hdmm { admm, ..parse(&others)? };
         if hdmm.restarts == 0 {
             let message = "restarts: expected at least 1, found 0".into();
             return Err(ParameterError { message });
@@ -70,21 +69,21 @@ struct Hdmm {
     restarts: usize,
     split: Split,
     #[serde(skip)]
-    mixture: Mixture,
+    admm: AdmmParameters,
 }
 
 impl Default for Hdmm {
     fn default() -> Self {
-        Self { restarts: 25, split: Split::Even, mixture: Mixture::default() }
+        Self { restarts: 25, split: Split::Even, admm: AdmmParameters::default() }
     }
 }
 
-/// How sub-workloads share the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Split {
     Even,
-    /// Parts e_i of epsilon give a sum of squared errors of sum error_i / e_i^2, which is least
+    /// With parts e_i of epsilon the sum of squared errors is sum error_i / e_i^2. It is least
+    /// when e_i is proportional to the cube root of error_i.
     /// where e_i is proportional to the third root of error_i.
     Optimal,
 }
@@ -123,10 +122,16 @@ impl Mechanism for Hdmm {
             .collect::<Result<_, _>>()?;
         let total = task.total(neighbours, &answers)?;
         let times = Times { select, measure: began.elapsed().as_secs_f64() - select };
-        let own = Box::new(FullLeastSquares::default());
         let prepared = answers.iter().map(|_| Prepared::default()).collect();
-        let offered = estimators(prepared, self.mixture);
+        let extra_estimators = estimators(prepared, self.admm);
         let published = Published::Answers(answers);
-        Ok(Release { total, published, own, offered, times, course: Course::default() })
+        Ok(Release {
+            total,
+            published,
+            own_estimator: Box::new(FullLeastSquares::default()),
+            extra_estimators,
+            times,
+            diagnostics: ReleaseDiagnostics::default(),
+        })
     }
 }

@@ -9,26 +9,25 @@ use private_pgm::numeric::matrix::Matrix;
 use private_pgm::numeric::pointwise::{add_scaled, dot};
 use private_pgm::query::{PIdentity, QueryFactor};
 
-/// Values of the attribute for each further row of the strategy, as HDMM's authors have it.
+/// Values of the attribute per additional row of the strategy, as chosen by the authors of HDMM.
 const VALUES_PER_ROW: usize = 16;
-/// Our choice: local minima from different starts lie further apart than what is left by then.
+/// Our choice: local minima from different starts differ by more than the remaining decrease.
 const STOPPING: DescentOptions = DescentOptions { decrease: 1e-7, steps: 1000 };
 
-/// The Gram matrix V = W^T W of queries W on n values, as far as the objective needs it.
+/// The Gram matrix V = W^T W of queries W on n values: products with vectors, and the diagonal.
 pub(super) struct Gram {
     product: Product,
     diagonal: Vec<f64>,
 }
 
 enum Product {
-    /// V x = W^T (W x), for queries whose products take a pass.
+    /// V x = W^T (W x), for queries whose products take one pass.
     Queries(QueryFactor),
-    /// V written out.
+    /// V as a dense matrix.
     Matrix(Matrix),
 }
 
 impl Gram {
-    /// Of the queries `factor` on `n` values.
     pub(super) fn new(factor: &QueryFactor, n: usize) -> Self {
         if *factor == QueryFactor::Prefix {
             let diagonal = (0..n).map(|a| (n - a) as f64).collect();
@@ -39,7 +38,6 @@ impl Gram {
         Self { product: Product::Matrix(v), diagonal }
     }
 
-    /// Writes V x.
     fn apply(&self, x: &[f64], image: &mut [f64], scratch: &mut [f64]) {
         match &self.product {
             Product::Queries(factor) => {
@@ -53,11 +51,11 @@ impl Gram {
     }
 }
 
-/// The expected squared error of W in units of the noise's variance, as a function of B.
+/// The expected squared error of W in units of the variance of the noise, as a function of B.
 ///
-/// A = [I; B] diag(1/s) with s_j = 1 + sum over i of B_ij has columns of L1 norm 1; least squares
-/// from its noisy answers give W with a total variance of F = tr(V X) times that of one answer,
-/// X = (A^T A)^-1. With R = (I + B B^T)^-1 and V' = diag(s) V diag(s), Woodbury's identity leaves
+/// A = [I; B] diag(1/s) with s_j = 1 + sum over i of B_ij has columns of L1 norm 1. Least squares
+/// from its noisy answers gives W with a total variance of F = tr(V X) times that of one answer, X
+/// = (A^T A)^-1. With R = (I + B B^T)^-1 and V' = diag(s) V diag(s), Woodbury's identity gives
 ///
 /// ```text
 /// T    = R B V'
@@ -66,7 +64,7 @@ impl Gram {
 /// dF/dB_ij = 2 (c_j / s_j - (T - T B^T R B)_ij)
 /// ```
 ///
-/// so that an evaluation takes p products with V and O(n p^2) operations beside them.
+/// An evaluation takes p products with V and O(n p^2) other operations.
 pub(super) struct Objective<'a> {
     gram: &'a Gram,
     rows: usize,
@@ -83,7 +81,7 @@ impl<'a> Objective<'a> {
         Self { gram, rows, s: vec![0.0; n], scaled: vec![0.0; n], t, rb }
     }
 
-    /// F, and its gradient; infinite where B is too large for floating point.
+    /// F and its gradient. Infinite if B is too large for floating point.
     pub(super) fn evaluate(&mut self, b: &[f64], gradient: &mut [f64]) -> f64 {
         let Self { gram, rows, s, scaled, t, rb } = self;
         let (p, n) = (*rows, s.len());
@@ -98,7 +96,7 @@ impl<'a> Objective<'a> {
             return f64::INFINITY;
         };
         for i in 0..p {
-            // The gradient's place serves as scratch space until it is written.
+            // The gradient is used as scratch space until it is written.
             multiply(scaled, &b[row(i)], s);
             gram.apply(scaled, &mut t[row(i)], &mut gradient[row(i)]);
             t[row(i)].iter_mut().zip(&*s).for_each(|(t, s)| *t *= s);
@@ -130,14 +128,14 @@ fn multiply(product: &mut [f64], a: &[f64], b: &[f64]) {
     product.iter_mut().zip(a).zip(b).for_each(|((p, a), b)| *p = a * b);
 }
 
-/// The best strategy of `restarts` local searches, from entries of B that are uniform in \[0, 1\],
-/// and its F. What it depends on beside the queries is the seed.
+/// The best strategy of `restarts` local searches, and its F. The searches start at entries of B
+/// that are uniform in \[0, 1\]. The result depends on the queries and the seed only.
 pub(super) fn optimise(gram: &Gram, restarts: usize, seed: [u8; 32]) -> (PIdentity, f64) {
     let n = gram.diagonal.len();
     let rows = (n / VALUES_PER_ROW).max(1);
     let mut rng = ChaCha20Rng::from_seed(seed);
     let mut objective = Objective::new(gram, rows);
-    // Without further rows: the identity.
+    // Without additional rows: the identity.
     let mut best = (PIdentity::normalised(Matrix::zeros(0, n)), gram.diagonal.iter().sum());
     for _ in 0..restarts {
         let start = (0..rows * n).map(|_| rng.random_range(0.0..1.0)).collect();

@@ -3,13 +3,13 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use super::opt0::{Gram, optimise};
 use crate::mechanism::MechanismError;
-use crate::mechanism::strategy::Strategy;
+use crate::mechanism::support::strategy::Strategy;
 use crate::workload::SubWorkload;
 use dp::SeedPath;
 use private_pgm::query::QueryFactor;
 
-/// The Kronecker product of the best strategies for the factors of `part`, with this many starts for
-/// each factor that is optimised.
+/// The Kronecker product of the best strategies for the factors of `part`, with `restarts` starts
+/// per factor that is optimised.
 pub(super) fn strategy(part: &SubWorkload, restarts: usize) -> Result<Strategy, MechanismError> {
     let (mut factors, mut error) = (Vec::new(), 1.0);
     for (factor, &n) in part.query.factors().iter().zip(part.query.shape()) {
@@ -23,9 +23,9 @@ pub(super) fn strategy(part: &SubWorkload, restarts: usize) -> Result<Strategy, 
 
 /// The strategy for the queries on one attribute, and its error.
 ///
-/// Where a record is in one row at most, as for the identity, the queries themselves are the best
-/// that can be asked. Other strategies are found by optimisation, once in a process for the same
-/// queries: the search depends on nothing else, so that it does not matter who asks first.
+/// If a record is in at most one row, as for the identity, the queries themselves are the best
+/// strategy. Other strategies are optimised once per process and set of queries. The search depends
+/// on the queries and the number of starts only, so the order of calls does not matter.
 fn factor_strategy(factor: &QueryFactor, n: usize, restarts: usize) -> (QueryFactor, f64) {
     let disjoint = matches!(
         factor,
@@ -42,10 +42,10 @@ fn factor_strategy(factor: &QueryFactor, n: usize, restarts: usize) -> (QueryFac
         .with("values", n)
         .seed();
     let known = {
-        let mut all = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry((key, restarts)).or_default())
     };
-    // Whoever comes second waits. The search forks no threads, so that nobody waits for themselves.
+    // A second caller waits. The search starts no threads, so a caller cannot wait for itself.
     known
         .get_or_init(|| {
             let (strategy, error) = optimise(&Gram::new(factor, n), restarts, key);
@@ -54,7 +54,7 @@ fn factor_strategy(factor: &QueryFactor, n: usize, restarts: usize) -> (QueryFac
         .clone()
 }
 
-/// By the hash of the queries, and the number of starts.
-type Found = HashMap<([u8; 32], usize), Arc<OnceLock<(QueryFactor, f64)>>>;
+/// By the hash of the queries and the number of starts: the strategy and its error.
+type OptimisedStrategies = HashMap<([u8; 32], usize), Arc<OnceLock<(QueryFactor, f64)>>>;
 
-static FOUND: LazyLock<Mutex<Found>> = LazyLock::new(Mutex::default);
+static CACHE: LazyLock<Mutex<OptimisedStrategies>> = LazyLock::new(Mutex::default);

@@ -8,8 +8,8 @@ use super::*;
 use crate::data::{Dataset, Registry};
 use crate::evaluation::{answers as answers_to, workload_error};
 use crate::mechanism::Noise;
-use crate::mechanism::small_table::{SmallTable, answers};
-use crate::mechanism::strategy::Strategy;
+use crate::mechanism::support::small_table::{SmallTable, answers};
+use crate::mechanism::support::strategy::Strategy;
 use crate::workload::Workload;
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Epsilon, Guarantee, L1, Neighbours, SeedPath};
@@ -30,7 +30,7 @@ fn queries(n: usize) -> impl proptest::strategy::Strategy<Value = QueryFactor> {
     ]
 }
 
-/// tr(V X) by the definition: X a column at a time.
+/// tr(V X) by definition, one column of X at a time.
 fn error_by_definition(factor: &QueryFactor, n: usize, b: &Matrix) -> f64 {
     let w = factor.to_dense(n);
     let a = QueryFactor::PIdentity(PIdentity::normalised(b.clone())).to_dense(n);
@@ -48,7 +48,7 @@ fn error_by_definition(factor: &QueryFactor, n: usize, b: &Matrix) -> f64 {
 
 proptest! {
     #[test]
-    fn the_objective_is_the_error_and_its_gradient_the_slope(
+    fn the_objective_is_the_error_and_its_gradient_matches_finite_differences(
         (n, p, factor, b) in (1usize..7, 1usize..4).prop_flat_map(|(n, p)| (
             Just(n), Just(p), queries(n), prop::collection::vec(0.01..2.0f64, p * n),
         )),
@@ -58,7 +58,8 @@ proptest! {
         let mut gradient = vec![0.0; p * n];
         let value = objective.evaluate(&b, &mut gradient);
         let expected = error_by_definition(&factor, n, &Matrix::new(p, n, b.clone()));
-        prop_assert!((value - expected).abs() <= 1e-10 * expected.max(1.0), "{} {}", value, expected);
+        let tolerance = 1e-10 * expected.max(1.0);
+        prop_assert!((value - expected).abs() <= tolerance, "{} {}", value, expected);
         let scale = gradient.iter().fold(1.0f64, |scale, g| scale.max(g.abs()));
         for i in 0..p * n {
             let mut at = |move_by: f64| {
@@ -72,7 +73,7 @@ proptest! {
     }
 }
 
-/// The strategy for one attribute that is asked by `factor`.
+/// The strategy for the queries `factor` on one attribute.
 fn strategy_for(factor: QueryFactor, n: usize) -> Strategy {
     let domain = Domain::new([("a", n)]).unwrap();
     let clique = domain.everything();
@@ -90,7 +91,7 @@ fn prefix_strategies_are_as_good_as_those_of_the_authors() {
         assert!(strategy.error > 0.98 * known, "{n}: {}", strategy.error);
         assert_eq!(strategy.query.rows(), n + n / 16);
         assert!((strategy.query.max_column_l1() - 1.0).abs() < 1e-14);
-        // The error that is claimed is that of the strategy that is returned.
+        // The claimed error is that of the returned strategy.
         let [QueryFactor::PIdentity(a)] = strategy.query.factors() else { panic!("p-identity") };
         let x = a.gram_inverse().unwrap();
         let mut v = Matrix::zeros(n, n);
@@ -105,7 +106,7 @@ fn prefix_strategies_are_as_good_as_those_of_the_authors() {
 }
 
 #[test]
-fn what_is_best_asked_directly_is_asked_directly() {
+fn queries_with_disjoint_rows_are_their_own_strategy() {
     for factor in [QueryFactor::Identity, QueryFactor::Total, QueryFactor::Compress(vec![1, 0, 1])]
     {
         let strategy = strategy_for(factor.clone(), 3);
@@ -124,7 +125,7 @@ fn optimised_strategies_are_never_worse_than_the_identity() {
 }
 
 #[test]
-fn no_record_moves_the_answers_by_more_than_is_claimed() {
+fn the_sensitivity_of_the_answers_is_at_most_as_claimed() {
     for (neighbours, records) in
         [(Neighbours::Replace, Records::Exactly(3)), (Neighbours::AddRemove, Records::UpTo(3))]
     {
@@ -138,7 +139,7 @@ fn no_record_moves_the_answers_by_more_than_is_claimed() {
                 strategy.answers(&table.task()).unwrap()
             });
             assert!(worst.distance <= claimed, "{worst:?} {claimed}");
-            // An added record moves the answers by a column, whose norm is 1.
+            // An added record changes the answers by a column, whose norm is 1.
             if neighbours == Neighbours::AddRemove {
                 assert!(worst.distance > claimed * (1.0 - 1e-4), "{worst:?} {claimed}");
             }
@@ -146,7 +147,7 @@ fn no_record_moves_the_answers_by_more_than_is_claimed() {
     }
 }
 
-/// The paper's own dataset and triples.
+/// The dataset and the triples of the ICML 2019 experiments.
 struct Adult {
     data: Dataset,
     workload: Workload,
@@ -205,9 +206,10 @@ fn the_whole_budget_is_spent_on_the_papers_noise() {
     }
 }
 
-/// With the authors' code, triples solved one by one have errors of 0.1486 to 0.1522 at epsilon 1.
+/// With the authors' code and separate least squares per triple, errors are 0.1486 to 0.1522 at
+/// epsilon 1.
 #[test]
-fn on_adult_the_error_is_that_of_the_authors_code() {
+fn the_error_on_adult_agrees_with_the_authors_code() {
     let adult = Adult::load();
     let truth = adult.workload.answers(&adult.data).unwrap();
     let errors: Vec<f64> = (0..5)
@@ -246,7 +248,7 @@ fn the_same_seed_gives_the_same_answers() {
 }
 
 #[test]
-fn senseless_parameters_are_refused() {
+fn invalid_parameters_are_refused() {
     let message = |text: &str| (HDMM.build)(&text.parse().unwrap()).err().unwrap().message;
     assert_eq!(message("restarts = 0"), "restarts: expected at least 1, found 0");
     assert!(message("restarts = -1").contains("-1"), "{}", message("restarts = -1"));

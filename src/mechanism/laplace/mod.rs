@@ -1,9 +1,10 @@
-//! The Laplace mechanism on marginals: the cells of each clique of the workload, with noise (Dwork,
-//! McSherry, Nissim, Smith, "Calibrating noise to sensitivity in private data analysis", TCC 2006).
+//! The Laplace mechanism on marginals: the cells of each clique of the workload with Laplace noise
+//! (Dwork, McSherry, Nissim, Smith, "Calibrating noise to sensitivity in private data analysis",
+//! TCC 2006).
 //!
-//! Where marginals of lower order are public anyway, the cells can be made consistent with them (Lee,
-//! Wang, Kifer, KDD 2015, section 5.1). They are published beside the noisy cells, for estimators that
-//! use all measurements.
+//! If marginals of lower order are public, the cells can be made consistent with them (Lee, Wang,
+//! Kifer, KDD 2015, section 5.1). The public marginals are published after the noisy cells, for
+//! estimators that use all measurements.
 
 mod public;
 #[cfg(test)]
@@ -11,9 +12,12 @@ mod tests;
 
 use std::time::Instant;
 
-use super::each_marginal::{EachMarginal, Processed, refused};
-use super::post_processing::{ADMM_L1, ALPHA, ML, Mixture, NNLS, RHO, Way};
-use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task};
+use super::support::each_marginal::{EachMarginal, Processed, refused};
+use super::support::post_processing::{ADMM_L1, ALPHA, AdmmParameters, AdmmVariant, ML, NNLS, RHO};
+use super::{
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Release, Task,
+    WorkloadDependence,
+};
 use crate::postprocess::contingency::{self, PublicMarginals};
 use dp::{Budget, L1, NoiseSource, Sensitivity};
 use private_pgm::baselines::{AsMeasured, Estimator, EstimatorError};
@@ -21,40 +25,39 @@ use private_pgm::loss::Measurement;
 use private_pgm::numeric::bytes::Bytes;
 use private_pgm::query::QueryMatrix;
 
-/// The standard deviation that public counts are given among noisy ones, in terms of the noise on a cell.
-/// Our choice: the noise on a sum of cells is larger, so that these sums are as good as fixed. At a tenth
-/// of it, the optimiser of graphical models was far from its end after 2000 iterations, and at epsilon 1
-/// the error was ten times as large.
+/// The standard deviation of public counts as measurements, relative to the noise on a cell. Our
+/// choice: the noise on a sum of cells is larger, so these sums are practically fixed. With a tenth
+/// of this value, the optimiser of the graphical model had not converged after 2000 iterations, and
+/// at epsilon 1 the error was ten times as large.
 const PUBLIC_STDDEV: f64 = 0.1;
-/// The most cells of a table that is made consistent with public marginals: a dense factor over its
-/// cells has to be stored. Our choice, 128 MiB.
+/// The most cells of a table with public marginals, which need a dense factor over the cells. Our
+/// choice: 128 MiB.
 const MOST_CELLS: usize = 4096;
 
-/// The Laplace mechanism, as users know it.
-pub static LAPLACE: Kind = Kind {
+pub(super) static LAPLACE: MechanismSpec = MechanismSpec {
     name: "laplace",
     title: "Laplace",
     summary: "measures the marginals of the workload, with Laplace noise",
     reference: "Dwork, McSherry, Nissim, Smith, TCC 2006",
     guarantee: GuaranteeKind::Pure,
-    own: "the noisy marginals themselves",
-    reads: Reads::Cliques,
-    effort: Effort::LITTLE,
-    offers: &[ADMM_L1, ML, NNLS],
+    own_estimator: "the noisy marginals themselves",
+    workload_dependence: WorkloadDependence::Cliques,
+    cost_model: CostModel::NEGLIGIBLE,
+    extra_estimators: &[ADMM_L1, ML, NNLS],
     parameters: &[ALPHA, RHO],
     build: |table| {
-        let mixture = Mixture::alone(table)?;
-        Ok(Box::new(Laplace { mixture }))
+        let admm = AdmmParameters::alone(table)?;
+        Ok(Box::new(Laplace { admm }))
     },
 };
 
 #[derive(Clone, Copy, Debug)]
 struct Laplace {
-    mixture: Mixture,
+    admm: AdmmParameters,
 }
 
 impl Mechanism for Laplace {
-    /// Each marginal has an equal share of the budget. A record is in one cell of it, so that the
+    /// Each marginal has an equal share of the budget. A record is in one cell of a marginal, so
     /// columns have L1 norm 1.
     fn release(
         &self,
@@ -72,30 +75,36 @@ impl Mechanism for Laplace {
             let noisy = share.laplace(label, cells, sensitivity, line, source)?;
             Ok(Measurement { clique, query, y: noisy.values, stddev: noisy.noise_stddev })
         })?;
-        let known = publish_what_is_public(task, &mut answers)?;
+        let known = append_public_marginals(task, &mut answers)?;
         let total = task.total(neighbours, &answers)?;
-        let offered = self.offered(&known);
-        Ok(Release { offered, ..Release::of_answers(total, answers, Box::new(AsMeasured), began) })
+        let extra_estimators = self.extra_estimators(&known);
+        Ok(Release {
+            extra_estimators,
+            ..Release::of_answers(total, answers, Box::new(AsMeasured), began)
+        })
     }
 }
 
 impl Laplace {
-    /// Tables with the public marginals and without negative cells.
-    fn offered(&self, known: &[PublicMarginals]) -> Vec<(&'static str, Box<dyn Estimator>)> {
-        let of_way = |(name, way): (&'static str, Way)| {
+    /// Nonnegative tables that agree with the public marginals.
+    fn extra_estimators(
+        &self,
+        known: &[PublicMarginals],
+    ) -> Vec<(&'static str, Box<dyn Estimator>)> {
+        let of_variant = |(name, variant): (&'static str, AdmmVariant)| {
             let known = known.to_vec();
             let count = known.len();
-            let process = move |place: usize, measured: &Measurement, deadline| {
-                process(way, &known[place], measured, deadline)
+            let process = move |index: usize, measured: &Measurement, deadline| {
+                process(variant, &known[index], measured, deadline)
             };
             (name, Box::new(EachMarginal { count, process }) as Box<dyn Estimator>)
         };
-        Way::all(self.mixture).map(of_way).into()
+        AdmmVariant::all(self.admm).map(of_variant).into()
     }
 }
 
 fn process(
-    way: Way,
+    variant: AdmmVariant,
     known: &PublicMarginals,
     measured: &Measurement,
     deadline: Option<Instant>,
@@ -104,20 +113,21 @@ fn process(
     if !known.is_empty() && cells > MOST_CELLS {
         let bytes = 8.0 * (cells as f64).powi(2);
         let message = format!(
-            "a table of {cells} cells with public marginals needs {}; the largest has {MOST_CELLS} cells",
+            "a table of {cells} cells with public marginals needs {}; the limit is {MOST_CELLS} \
+             cells",
             Bytes(bytes)
         );
         return Err(EstimatorError::Infeasible { bytes, message });
     }
-    let objective = way.objective(measured.stddev).map_err(refused)?;
-    let settings = way.settings(measured.stddev, deadline);
-    let found = contingency::estimate(known, &measured.y, objective, &settings);
-    let contingency::Estimate { cells, iterations, residuals } = found.map_err(refused)?;
-    Processed::after(iterations, &residuals, cells)
+    let objective = variant.objective(measured.stddev).map_err(refused)?;
+    let settings = variant.settings(measured.stddev, deadline);
+    let estimate = contingency::estimate(known, &measured.y, objective, &settings);
+    Processed::new(estimate.map_err(refused)?)
 }
 
-/// Adds the public marginals of each measured one to the answers, and returns what they say about it.
-fn publish_what_is_public(
+/// Appends the public marginals of the measured cliques to the answers. Returns the public
+/// marginals of each measured clique.
+fn append_public_marginals(
     task: &Task<'_>,
     answers: &mut Vec<Measurement>,
 ) -> Result<Vec<PublicMarginals>, MechanismError> {

@@ -1,10 +1,9 @@
-//! What is public about a marginal.
-
 use crate::data::MarginalTooLarge;
 use private_pgm::domain::Clique;
 use private_pgm::factor::{Factor, Projectable};
 
-/// The marginals on all sets of `order` attributes of `clique`, or on all of them when these are fewer.
+/// The marginals on all sets of `order` attributes of `clique`, or on `clique` if it has fewer
+/// attributes.
 pub(super) fn marginals<P: Projectable<Error = MarginalTooLarge>>(
     data: &P,
     clique: &Clique,

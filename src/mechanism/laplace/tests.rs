@@ -1,7 +1,7 @@
 use rand::SeedableRng;
 
 use super::*;
-use crate::mechanism::small_table::{SmallTable, answers};
+use crate::mechanism::support::small_table::{SmallTable, answers};
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Epsilon, Neighbours};
 use private_pgm::baselines::Run;
@@ -58,7 +58,7 @@ fn public_marginals_are_kept_and_cost_nothing() {
         assert_eq!(known.y, table.data.project(&known.clique).unwrap().values());
     }
     let domain = table.data.domain();
-    for (name, estimator) in &first_order.offered {
+    for (name, estimator) in &first_order.extra_estimators {
         let mut rng = rand_chacha::ChaCha20Rng::from_seed([0; 32]);
         let mut run = Run {
             memory_limit: 1 << 30,
@@ -78,6 +78,6 @@ fn public_marginals_are_kept_and_cost_nothing() {
 }
 
 #[test]
-fn there_is_nothing_to_set_about_the_noise() {
+fn unknown_parameters_are_refused() {
     assert!((LAPLACE.build)(&"sigma = 1.0".parse().unwrap()).is_err());
 }

@@ -1,41 +1,43 @@
-//! The approximated strategy of the matrix mechanism (Yuan, Zhang, Winslett, Xiao, Yang, Hao, PVLDB 2012).
+//! The approximated strategy of the matrix mechanism (Yuan, Zhang, Winslett, Xiao, Yang, Hao, PVLDB
+//! 2012).
 
 use crate::numeric::symmetric::Eigen;
 use private_pgm::numeric::matrix::Matrix;
 
-/// The ratio of the error to the best possible that is good enough: a thousandth of the error. Our
-/// choice; it is reached in some ten iterations, each of which halves what is left.
-const GOOD: f64 = 1.001;
-/// The least multiplier, as a part of their mean: those of constraints that do not bind go to 0, and
-/// rounding would be divided by their roots. It raises the ratio by no more than this. Our choice.
+/// Stop at this ratio of the error to its lower bound. Our choice. It is reached in about ten
+/// iterations, each of which halves the excess.
+const TARGET_RATIO: f64 = 1.001;
+/// The least multiplier, as a fraction of their mean. The multipliers of inactive constraints tend
+/// to 0, and rounding errors would be divided by their roots. This limit raises the ratio by at
+/// most the same amount. Our choice.
 const LEAST: f64 = 1e-6;
-/// The most iterations. Our choice.
+/// Our choice.
 const ITERATIONS: usize = 40;
 
-/// A strategy A = M^(1/2), and the vouched quality of M.
+/// A strategy A = M^(1/2) with a certificate for M.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Approximated {
     /// A.
     pub(super) queries: Matrix,
     /// A^+.
     pub(super) inverse: Matrix,
-    /// tr(V M^+) is at most this many times the least that there is.
+    /// tr(V M^+) is at most this many times the minimum.
     pub(super) ratio: f64,
 }
 
-/// Minimises tr(V M^-1) max diag M over positive semidefinite M, where V = W^T W, and takes the
-/// symmetric root of M for the strategy. `None` when V is 0 or not finite.
+/// Minimises tr(V M^-1) max diag M over positive semidefinite M, where V = W^T W. The strategy is
+/// the symmetric root of M. `None` if V is 0 or not finite.
 ///
-/// With L2 norms of columns in place of L1 norms the search for a strategy is convex in M = A^T A:
-/// tr(V M^-1) subject to diag M <= 1. Its Lagrangian is least, for multipliers l, at
-/// M = D^-1/2 (D^1/2 V D^1/2)^1/2 D^-1/2 with D = diag(l), and the multipliers are those for which
-/// diag M = 1: the fixed point of l = diag (D^1/2 V D^1/2)^1/2 =: s(l), which is iterated. Each l
-/// proves a lower bound of (sum s)^2 / sum l; its M, scaled to max diag M = 1, has
-/// max(s / l) sum s. The ratio of the two says when to stop.
+/// With L2 norms of columns in place of L1 norms, the search for a strategy is convex in M = A^T A:
+/// minimise tr(V M^-1) subject to diag M <= 1. For multipliers l and D = diag(l), the Lagrangian is
+/// minimised by M = D^-1/2 (D^1/2 V D^1/2)^1/2 D^-1/2. The optimal multipliers satisfy diag M = 1.
+/// This is the fixed point of l = diag (D^1/2 V D^1/2)^1/2 =: s(l), which is iterated. Each l gives
+/// the lower bound (sum s)^2 / sum l. Its M, scaled to max diag M = 1, has the value max(s / l) sum
+/// s. The ratio of the two decides when to stop.
 ///
-/// Costs an eigendecomposition of V's size for each iteration. Values that no query asks about have
-/// empty rows and columns. Rounding beyond rank is cut off: eigenvalues below size * 2^-52 of the
-/// largest are 0, so that columns of W whose norms differ by more than 10^3 are beyond it.
+/// Each iteration costs an eigendecomposition of the size of V. Values without queries have empty
+/// rows and columns. Eigenvalues below size * 2^-52 of the largest are set to 0, so the columns of
+/// W may differ in norm by at most a factor of about 10^3.
 pub(super) fn approximated(gram: &Matrix) -> Option<Approximated> {
     let size = gram.rows();
     let mut multipliers: Vec<f64> = (0..size).map(|i| gram[(i, i)]).collect();
@@ -50,7 +52,7 @@ pub(super) fn approximated(gram: &Matrix) -> Option<Approximated> {
         let asked = s.iter().zip(&multipliers).filter(|(_, l)| **l > 0.0);
         let most = asked.map(|(s, l)| s / l).fold(0.0, f64::max);
         let ratio = most * multipliers.iter().sum::<f64>() / s.iter().sum::<f64>();
-        if ratio <= GOOD || iteration == ITERATIONS {
+        if ratio <= TARGET_RATIO || iteration == ITERATIONS {
             let root = eigen.map(positive_root(&eigen));
             let m = self::scaled(&root, &multipliers, |l| (most * l).sqrt().recip());
             let eigen = Eigen::new(&m)?;
@@ -69,7 +71,7 @@ pub(super) fn approximated(gram: &Matrix) -> Option<Approximated> {
     None
 }
 
-/// diag(f(l)) M diag(f(l)), with 0 where l is.
+/// diag(f(l)) M diag(f(l)), with 0 where l is 0.
 fn scaled(matrix: &Matrix, multipliers: &[f64], f: impl Fn(f64) -> f64) -> Matrix {
     let factors: Vec<f64> = multipliers.iter().map(|&l| if l > 0.0 { f(l) } else { 0.0 }).collect();
     let mut scaled = matrix.clone();
@@ -80,7 +82,7 @@ fn scaled(matrix: &Matrix, multipliers: &[f64], f: impl Fn(f64) -> f64) -> Matri
     scaled
 }
 
-/// The root of an eigenvalue, and 0 for what is no more than rounding.
+/// The square root of an eigenvalue, or 0 if the eigenvalue is within rounding of 0.
 fn positive_root(eigen: &Eigen) -> impl Fn(f64) -> f64 + Copy {
     let rounding = eigen.values.len() as f64 * f64::EPSILON * eigen.largest();
     move |value| if value > rounding { value.sqrt() } else { 0.0 }

@@ -1,5 +1,5 @@
-//! The strategy of the low-rank mechanism (Yuan, Zhang, Winslett, Xiao, Yang, Hao, "Low-rank mechanism:
-//! optimizing batch queries under differential privacy", PVLDB 2012).
+//! The strategy of the low-rank mechanism (Yuan, Zhang, Winslett, Xiao, Yang, Hao, "Low-rank
+//! mechanism: optimizing batch queries under differential privacy", PVLDB 2012).
 
 use crate::numeric::l1_ball::project_onto_l1_ball;
 use crate::numeric::projected_gradient::minimise_over;
@@ -9,20 +9,20 @@ use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
 use private_pgm::numeric::product::{View, product};
 
-/// Rows of L for each column: the authors take 1.2 times the rank of W, and we at least 1.2 times the
-/// number of values, so that noise on the counts themselves is among what can be found.
+/// Rows of L per column. The authors take 1.2 times the rank of W. We take 1.2 times the number of
+/// values, so that the search space includes noise on the counts themselves.
 const ROWS: f64 = 1.2;
-/// What is added to the diagonal of V, as a part of its mean, so that L stays far from singular where the
-/// queries do not ask about everything. Our choice.
+/// Added to the diagonal of V, as a fraction of its mean. It keeps L away from singular matrices if
+/// the queries do not determine all values. Our choice.
 const REGULAR: f64 = 1e-4;
-/// Our choice: ten steps that gain less than a thousandth are the last ones.
+/// Our choice: stops after ten steps with a total decrease below a thousandth.
 const STOPPING: DescentOptions = DescentOptions { decrease: 1e-3, steps: 150 };
 
-/// The decomposition W = B L with the least |B|_F, every column of L within the L1 ball, as far as a
-/// local search finds it; returns L. It depends on V = W^T W alone.
+/// The decomposition W = B L with the least |B|_F and every column of L within the L1 ball, by
+/// local search. Returns L. It depends on V = W^T W only.
 ///
-/// Given L, the best B is W L^+, and |B|_F^2 = tr(V (L^T L)^-1): what is left is a smooth function of L
-/// over a product of L1 balls, minimised by projected gradients. `None` when V is not finite.
+/// Given L, the best B is W L^+, and |B|_F^2 = tr(V (L^T L)^-1). This is a smooth function of L
+/// over a product of L1 balls, minimised by projected gradients. `None` if V is 0 or not finite.
 pub(super) fn low_rank(gram: &Matrix) -> Option<Matrix> {
     let size = gram.rows();
     let rows = (ROWS * size as f64).ceil() as usize;
@@ -43,7 +43,7 @@ pub(super) fn low_rank(gram: &Matrix) -> Option<Matrix> {
         },
     );
     let mut found = Matrix::new(size, rows, found.x);
-    // A column that is shorter than it might be only makes the answers noisier.
+    // Scaling a column up to norm 1 reduces the noise.
     for col in 0..size {
         let norm: f64 = found.row(col).iter().map(|x| x.abs()).sum();
         if norm > 0.0 {
@@ -53,9 +53,9 @@ pub(super) fn low_rank(gram: &Matrix) -> Option<Matrix> {
     Some(found.transposed())
 }
 
-/// L^T with the identity in the first columns and V's leading eigenvectors after it, which have half of
-/// the norm at most. They are weighed by the fourth roots of their eigenvalues, as in the strategy that is
-/// best when norms of columns are L2.
+/// L^T with the identity in the first columns, followed by the leading eigenvectors of V with at
+/// most half of the norm. The eigenvectors are weighted by the fourth roots of their eigenvalues,
+/// as in the best strategy for L2 norms of columns.
 fn start(gram: &Matrix, rows: usize) -> Option<Vec<f64>> {
     let size = gram.rows();
     let eigen = Eigen::new(gram)?;
@@ -76,8 +76,8 @@ fn start(gram: &Matrix, rows: usize) -> Option<Vec<f64>> {
     Some(transposed.values().to_vec())
 }
 
-/// F = tr(V S^-1) / scale for S = L^T L, and its gradient by L^T, -2 S^-1 V S^-1 L^T / scale; infinite
-/// where S has no inverse.
+/// F = tr(V S^-1) / scale for S = L^T L, and its gradient with respect to L^T, -2 S^-1 V S^-1 L^T /
+/// scale. Infinite if S is singular.
 pub(super) fn error(
     gram: &Matrix,
     scale: f64,
@@ -93,7 +93,7 @@ pub(super) fn error(
     let mut half = gram.clone();
     s.solve(half.values_mut());
     let value = (0..size).map(|i| half[(i, i)]).sum::<f64>() / scale;
-    // S^-1 V S^-1 is symmetric, so that the transpose of S^-1 V can be solved for as well.
+    // S^-1 V S^-1 is symmetric, so the transpose of S^-1 V can be solved as well.
     let mut both = half.transposed();
     s.solve(both.values_mut());
     let slope = product(&both, columns);

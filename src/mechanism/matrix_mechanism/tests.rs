@@ -3,10 +3,10 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
 use super::covariance::approximated;
-use super::found::{Found, find};
 use super::low_rank::error;
-use super::{LOW_RANK, MATRIX_MECHANISM, Search, strategy};
-use crate::mechanism::small_table::{SmallTable, answers};
+use super::optimised_strategy::{OptimisedStrategy, find};
+use super::{LRM, MM, Search, strategy};
+use crate::mechanism::support::small_table::{SmallTable, answers};
 use crate::mechanism::{MechanismError, Noise, Task};
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Budget, Epsilon, L1, Neighbours, NoiseSource, SeedPath};
@@ -48,7 +48,7 @@ fn objective(v: &Matrix, m: &Matrix) -> f64 {
 
 fn small_workloads() -> impl Strategy<Value = (usize, usize, Vec<f64>, Vec<f64>)> {
     (1usize..6, 1usize..6).prop_flat_map(|(rows, cols)| {
-        // Quarters: what is nearly singular without being so is beyond the searches.
+        // Multiples of a quarter: the searches do not support nearly singular matrices.
         let quarters = (-8i8..=8).prop_map(|quarters| f64::from(quarters) / 4.0);
         let entry = prop_oneof![Just(0.0), Just(1.0), quarters];
         let other = prop::collection::vec(-1.0..1.0f64, cols * cols);
@@ -58,10 +58,10 @@ fn small_workloads() -> impl Strategy<Value = (usize, usize, Vec<f64>, Vec<f64>)
 
 proptest! {
     #[test]
-    fn no_other_covariance_is_better_than_the_approximated_by_more_than_claimed(
+    fn no_other_covariance_is_better_than_the_certificate_allows(
         (_, cols, w, other) in small_workloads(),
     ) {
-        // Full rank, so that the definition can be written out.
+        // Full rank, for which the definition needs no pseudo-inverse.
         let mut v = gram(&Matrix::new(w.len() / cols, cols, w));
         (0..cols).for_each(|i| v[(i, i)] += 0.5);
         let found = approximated(&v).unwrap();
@@ -69,7 +69,7 @@ proptest! {
         prop_assert!((0..cols).all(|i| m[(i, i)] < 1.0 + 1e-12));
         prop_assert!(found.ratio < 1.0011);
         let value = objective(&v, &m);
-        // The identity, the best one a little moved, and any other.
+        // Rivals: the identity, perturbations of the optimum, and a random matrix.
         let mut rival = gram(&Matrix::new(cols, cols, other));
         let identity = QueryFactor::Identity.to_dense(cols);
         prop_assert!(value <= found.ratio * objective(&v, &identity) * (1.0 + 1e-12));
@@ -85,13 +85,13 @@ proptest! {
     }
 
     #[test]
-    fn strategies_answer_their_workload_with_the_error_that_is_claimed(
+    fn strategies_answer_their_workload_with_the_claimed_error(
         (rows, cols, w, _) in small_workloads(),
     ) {
         let query = query(rows, w.clone());
         let w = Matrix::new(rows, cols, w);
         for search in SEARCHES {
-            let Some(found) = Found::new(&query, search) else {
+            let Some(found) = OptimisedStrategy::new(&query, search) else {
                 prop_assert!(w.values().iter().all(|&entry| entry == 0.0));
                 continue;
             };
@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn the_slope_of_the_low_rank_error_is_its_gradient(
+    fn the_gradient_of_the_low_rank_error_matches_finite_differences(
         (_, cols, w, l) in small_workloads(),
     ) {
         let v = gram(&Matrix::new(w.len() / cols, cols, w));
@@ -141,7 +141,7 @@ fn low_rank_strategies_have_columns_of_norm_one_and_are_never_worse_than_the_ide
         factor(QueryFactor::Total, 5),
         query(8, signs),
     ] {
-        let found = Found::new(&query, Search::LowRank).unwrap();
+        let found = OptimisedStrategy::new(&query, Search::LowRank).unwrap();
         let norm = QueryFactor::Dense(found.queries.clone()).max_column_l1(query.cols());
         assert!((norm - 1.0).abs() < 1e-12, "{norm}");
         let v = query.gram();
@@ -149,21 +149,21 @@ fn low_rank_strategies_have_columns_of_norm_one_and_are_never_worse_than_the_ide
         assert!(found.error <= counts, "{} {counts}", found.error);
     }
     // HDMM's search finds 0.436 of the identity's error for 64 prefix sums.
-    let found = Found::new(&factor(QueryFactor::Prefix, 64), Search::LowRank).unwrap();
+    let found = OptimisedStrategy::new(&factor(QueryFactor::Prefix, 64), Search::LowRank).unwrap();
     assert!(found.error < 0.46 * (64.0 * 65.0 / 2.0), "{}", found.error);
 }
 
 #[test]
-fn counts_are_asked_for_themselves() {
+fn the_identity_is_its_own_strategy() {
     for search in SEARCHES {
-        let found = Found::new(&factor(QueryFactor::Identity, 4), search).unwrap();
+        let found = OptimisedStrategy::new(&factor(QueryFactor::Identity, 4), search).unwrap();
         assert_eq!(found.queries, QueryFactor::Identity.to_dense(4));
         assert!((found.error - 4.0).abs() < 1e-12);
     }
 }
 
 #[test]
-fn a_record_moves_the_answers_as_far_as_claimed() {
+fn the_sensitivity_of_the_answers_is_at_most_as_claimed() {
     for (neighbours, records) in
         [(Neighbours::Replace, Records::Exactly(3)), (Neighbours::AddRemove, Records::UpTo(3))]
     {
@@ -181,8 +181,8 @@ fn a_record_moves_the_answers_as_far_as_claimed() {
                 let claimed =
                     of(&table, part).sensitivity(&table.task(), neighbours).unwrap().get();
                 assert!(worst.distance <= claimed, "{} {claimed}", worst.distance);
-                // Columns of a norm below the largest, and replaced records whose columns have
-                // entries in common, are what keeps it from being reached.
+                // Not tight: some columns have a smaller norm, and the columns of two records may
+                // overlap.
                 assert!(worst.distance > 0.45 * claimed, "{} {claimed}", worst.distance);
             }
         }
@@ -190,19 +190,22 @@ fn a_record_moves_the_answers_as_far_as_claimed() {
 }
 
 #[test]
-fn without_noise_to_speak_of_every_estimator_finds_the_counts() {
+fn with_negligible_noise_every_estimator_finds_the_counts() {
     let table = SmallTable::new(&[3, 0, 2, 5, 1, 4]);
-    for kind in [&MATRIX_MECHANISM, &LOW_RANK] {
+    for spec in [&MM, &LRM] {
         let (release, budget) =
-            table.release(kind, Epsilon::new(1000.0).unwrap(), Neighbours::AddRemove, 1);
+            table.release(spec, Epsilon::new(1000.0).unwrap(), Neighbours::AddRemove, 1);
         budget.ledger().verify(budget.total()).unwrap();
         assert!((release.total - 15.0).abs() < 0.5, "{}", release.total);
         assert_eq!(answers(&release).len(), 3);
         let domain = table.workload.domain();
         let clique = table.workload.cliques()[0].clone();
         let truth = table.data.project(&clique).unwrap();
-        let estimators = release.offered.iter().map(|(name, offered)| (*name, offered));
-        for (name, estimator) in estimators.chain([("own", &release.own)]) {
+        let estimators = release
+            .extra_estimators
+            .iter()
+            .map(|(name, extra_estimators)| (*name, extra_estimators));
+        for (name, estimator) in estimators.chain([("own", &release.own_estimator)]) {
             let mut rng = ChaCha20Rng::from_seed([0; 32]);
             let mut run = Run {
                 memory_limit: 1 << 30,
@@ -223,7 +226,7 @@ fn without_noise_to_speak_of_every_estimator_finds_the_counts() {
 fn tables_that_do_not_fit_into_memory_are_refused_with_what_they_need() {
     let table = SmallTable::new(&[1; 6]);
     let task = Task { memory_limit: 1000, noise: Noise::Exact, ..table.task() };
-    let mechanism = (LOW_RANK.build)(&toml::Table::new()).unwrap();
+    let mechanism = (LRM.build)(&toml::Table::new()).unwrap();
     let mut budget = Budget::new(Epsilon::new(1.0).unwrap(), Neighbours::Replace);
     let mut source = NoiseSource::seeded(&SeedPath::new("seed", 1));
     let refused = mechanism.release(&task, &mut budget, &mut source).err().unwrap();
@@ -233,8 +236,8 @@ fn tables_that_do_not_fit_into_memory_are_refused_with_what_they_need() {
 #[test]
 fn bad_parameters_are_refused_by_name() {
     for (text, name) in [("alpha = 2", "alpha"), ("rho = -1.0", "rho"), ("rank = 3", "unknown")] {
-        for kind in [&MATRIX_MECHANISM, &LOW_RANK] {
-            let message = (kind.build)(&text.parse().unwrap()).err().unwrap().message;
+        for spec in [&MM, &LRM] {
+            let message = (spec.build)(&text.parse().unwrap()).err().unwrap().message;
             assert!(message.starts_with(name), "{text}: {message}");
         }
     }

@@ -1,22 +1,22 @@
 //! MWEM: multiplicative weights and the exponential mechanism.
 //!
-//! In each of T rounds, the query that the estimate so far answers worst is chosen by the
-//! exponential mechanism, and measured with Laplace noise; both cost epsilon / (2T). Then the
-//! estimate is brought up to date. Who does that is the caller's choice ([`Task::estimator`]): the
-//! method's own multiplicative weights need a table over all attributes that measurements tie
-//! together, which soon fits into no memory; a graphical model does not, and has the same limit
-//! (ICML 2019, section 4 and supplement E.2).
+//! In each of T rounds, the exponential mechanism selects the query with the largest error of the
+//! current estimate, and the query is measured with Laplace noise. Both cost epsilon / (2T). Then
+//! the estimate is updated by [`Task::estimator`]. The method's own multiplicative weights need a
+//! table over all attributes that are connected by measurements, which soon exceeds the memory. A
+//! graphical model does not, and converges to the same distribution (ICML 2019, section 4 and
+//! supplement E.2).
 //!
-//! What is scored is what is measured: candidates are the queries of the workload themselves, not
-//! the cells of marginals. See [`scores`] for the sensitivities.
+//! Candidates are the queries of the workload, not the cells of marginals: the scored quantity is
+//! the measured one. See [`scores`] for the sensitivities.
 //!
-//! In a variant, a round measures a whole marginal. Its score is the error of the estimate less the
-//! error that the noise itself would bring, and marginals that would make the junction tree of all
-//! that is measured too large are no candidates. That filter looks at cliques only: at the
-//! workload, and at what was chosen privately.
+//! In a variant, a round measures a whole marginal. Its score is the error of the estimate minus
+//! the expected error of the noise. Marginals that would make the junction tree of all measurements
+//! too large are no candidates. This filter uses cliques only: those of the workload and those
+//! selected privately.
 //!
-//! When records may be added and removed, their number is private and is measured first, with a
-//! share of the size of the others: epsilon / (2T + 1) each.
+//! If records may be added and removed, their number is private. It is measured first, with a share
+//! of the same size as the others: epsilon / (2T + 1).
 //!
 //! Reference: Hardt, Ligett, McSherry, A simple and practical algorithm for differentially private
 //! data release, NIPS 2012.
@@ -31,11 +31,11 @@ use std::time::Instant;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
-use super::counting_query::{self, CountingQuery};
-use super::records::count_records;
+use super::support::counting_query::{self, CountingQuery};
+use super::support::records::count_records;
 use super::{
-    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Published, Reads, Release,
-    Rounds, Task, Times,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Published, Release,
+    ReleaseDiagnostics, Rounds, Task, Times, WorkloadDependence,
 };
 use dp::{Budget, Neighbours, NoiseSource, Scores, Sensitivity, Share};
 use parameters::{PARAMETERS, Parameters};
@@ -49,18 +49,21 @@ use private_pgm::model::Model;
 use private_pgm::query::QueryMatrix;
 use scores::Measure;
 
-/// MWEM as users know it.
-pub(super) static KIND: Kind = Kind {
+pub(super) static MWEM: MechanismSpec = MechanismSpec {
     name: "mwem",
     title: "MWEM",
-    summary: "Measures, round by round, the query that the estimate so far answers worst.",
+    summary: "Measures in each round the query with the largest error of the current estimate.",
     reference: "Hardt, Ligett, McSherry, NIPS 2012",
     guarantee: GuaranteeKind::Pure,
-    own: "factored multiplicative weights",
-    reads: Reads::Queries,
-    // As many rounds as attributes, with some hundred iterations each.
-    effort: Effort { iterations_an_attribute: 100.0, part_measured: 0.5, ..Effort::LITTLE },
-    offers: &[],
+    own_estimator: "factored multiplicative weights",
+    workload_dependence: WorkloadDependence::Queries,
+    // As many rounds as attributes, with about a hundred iterations each.
+    cost_model: CostModel {
+        iterations_per_attribute: 100.0,
+        measured_fraction: 0.5,
+        ..CostModel::NEGLIGIBLE
+    },
+    extra_estimators: &[],
     parameters: PARAMETERS,
     build: |table| Ok(Box::new(Mwem { parameters: Parameters::parse(table)? })),
 };
@@ -69,10 +72,9 @@ struct Mwem {
     parameters: Parameters,
 }
 
-/// What has happened so far.
 #[derive(Default)]
 struct Progress {
-    /// The round, counted from 1.
+    /// From 1.
     round: usize,
     answers: Vec<Measurement>,
     model: Option<Model>,
@@ -88,7 +90,7 @@ impl Mechanism for Mwem {
     ) -> Result<Release, MechanismError> {
         let Parameters { rounds, measure, .. } = self.parameters;
         if measure == Measure::Query {
-            counting_query::check(KIND.title, task.data.domain(), task.workload.parts())?;
+            counting_query::check(MWEM.title, task.data.domain(), task.workload.parts())?;
         }
         if task.workload.queries() == 0 {
             return Err(MechanismError::Unsuitable("there are no queries to choose from".into()));
@@ -112,19 +114,22 @@ impl Mechanism for Mwem {
         Ok(Release {
             total: task.total(neighbours, &answers)?,
             published: Published::Answers(answers),
-            own: Box::new(MultiplicativeWeights { step_name: "round", ..Default::default() }),
-            offered: Vec::new(),
+            own_estimator: Box::new(MultiplicativeWeights {
+                step_name: "round",
+                ..Default::default()
+            }),
+            extra_estimators: Vec::new(),
             times,
-            course: Course {
+            diagnostics: ReleaseDiagnostics {
                 rounds: Some(Rounds { used: rounds, limit: rounds }),
-                ..Course::default()
+                ..ReleaseDiagnostics::default()
             },
         })
     }
 }
 
 impl Mwem {
-    /// Chooses with the first share, measures with the second.
+    /// Selects with the first share and measures with the second.
     fn round(
         &self,
         task: &Task<'_>,
@@ -137,7 +142,8 @@ impl Mwem {
         let neighbours = select.neighbours();
         let began = Instant::now();
         let marginals = estimate(task, neighbours, progress)?;
-        let noise_scale = measure.moved(neighbours) / pay.guarantee().pure_epsilon()?.get();
+        let noise_scale =
+            measure.largest_change(neighbours) / pay.guarantee().pure_epsilon()?.get();
         let parts = task.workload.parts();
         let scores = measure.scores(parts, truth, &marginals, noise_scale);
         let allowed = self.candidates(task, scores.len(), &progress.answers)?;
@@ -149,7 +155,7 @@ impl Mwem {
 
         let began = Instant::now();
         let (clique, query, answers) = self.chosen(task, truth, allowed[chosen])?;
-        let sensitivity = Sensitivity::new(measure.moved(neighbours), neighbours)?;
+        let sensitivity = Sensitivity::new(measure.largest_change(neighbours), neighbours)?;
         let label = format!("round {}: its answers", progress.round);
         let noisy = pay.laplace(label, &answers, sensitivity, task.noise.whole(), source)?;
         let (y, stddev) = (noisy.values, noisy.noise_stddev);
@@ -158,8 +164,8 @@ impl Mwem {
         Ok(())
     }
 
-    /// The candidates that may be chosen: all queries; of the marginals, those that leave the
-    /// junction tree of what is measured within its limit.
+    /// All queries; or the marginals that keep the junction tree of all measurements within its
+    /// limit.
     fn candidates(
         &self,
         task: &Task<'_>,
@@ -193,7 +199,7 @@ impl Mwem {
         Ok(allowed)
     }
 
-    /// What to measure for a candidate: queries on a marginal, and their answers.
+    /// The queries to measure for a candidate, and their answers.
     fn chosen(
         &self,
         task: &Task<'_>,
@@ -217,7 +223,7 @@ impl Mwem {
     }
 }
 
-/// The marginals of the sub-workloads' cliques as everything measured so far has them.
+/// The marginals on the cliques of the sub-workloads, estimated from all measurements so far.
 fn estimate(
     task: &Task<'_>,
     neighbours: Neighbours,
@@ -229,7 +235,7 @@ fn estimate(
         observed: Observed::Answers(&progress.answers),
         zeros: &[],
     };
-    // What is estimated from published answers needs no secret randomness, only some that repeats.
+    // Estimation from published answers needs reproducible randomness, not secret randomness.
     let mut rng = ChaCha20Rng::seed_from_u64(progress.answers.len() as u64);
     let estimated = task.estimator.estimate(
         &evidence,
@@ -246,7 +252,7 @@ fn estimate(
     Ok(marginals)
 }
 
-/// Says in which round the memory was not enough.
+/// Adds the round to errors about memory.
 fn in_round(round: usize, rounds: usize, error: MechanismError) -> MechanismError {
     match error {
         MechanismError::Infeasible { bytes, message }

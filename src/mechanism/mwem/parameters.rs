@@ -4,12 +4,11 @@ use super::scores::Measure;
 use crate::mechanism::{Parameter, ParameterError, parse};
 use private_pgm::domain::Domain;
 
-/// What can be set about MWEM.
 pub(super) static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "rounds",
         default: "\"attributes\"",
-        meaning: "How often to choose and measure; by default as often as there are attributes.",
+        meaning: "Number of rounds; \"attributes\" means one per attribute.",
     },
     Parameter {
         name: "measure",
@@ -19,8 +18,8 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "max_cells",
         default: "1000000",
-        meaning: "With whole marginals, the cells that their junction tree may have; those that \
-                  would make it larger are not chosen.",
+        meaning: "With whole marginals: the most cells of their junction tree. Marginals that \
+                  would make it larger are not selected.",
     },
 ];
 
@@ -32,7 +31,6 @@ pub(super) struct Parameters {
     pub(super) max_cells: u64,
 }
 
-/// A number of rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged, expecting = "rounds: expected a whole number from 1 on, or \"attributes\"")]
 pub(super) enum Rounds {
@@ -40,7 +38,7 @@ pub(super) enum Rounds {
     Named(Named),
 }
 
-/// Numbers of rounds that depend on the data's attributes.
+/// Numbers of rounds that depend on the domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Named {
@@ -72,7 +70,7 @@ impl Parameters {
 }
 
 impl Rounds {
-    /// The number for data with these attributes, at least 1.
+    /// At least 1.
     pub(super) fn number(self, domain: &Domain) -> usize {
         match self {
             Rounds::Count(count) => count,
@@ -90,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_listed_as_the_default_is_the_default() {
+    fn listed_defaults_are_the_defaults() {
         let lines = PARAMETERS.iter().map(|p| format!("{} = {}\n", p.name, p.default));
         assert_eq!(parsed(&lines.collect::<String>()), Ok(Parameters::default()));
         assert_eq!(parsed(""), Ok(Parameters::default()));

@@ -1,26 +1,24 @@
 use serde::Deserialize;
 
 use crate::data::MarginalTooLarge;
+use crate::mechanism::support::score_grid::on_grid;
 use crate::workload::{SubWorkload, Workload};
 use dp::{LInfinity, Neighbours, Sensitivity, SensitivityError};
 use private_pgm::factor::{Factor, Projectable};
 
-/// What a round chooses and measures.
+/// What a round selects and measures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Measure {
     /// One query of the workload.
     #[default]
     Query,
-    /// The marginal of one sub-workload, all of its cells.
+    /// All cells of the marginal of one sub-workload.
     Marginal,
 }
 
-/// Estimates are rounded to multiples of 1 / GRID before they are compared with counts.
-const GRID: f64 = (1 << 20) as f64;
-
 impl Measure {
-    /// The answers that could be measured, for each sub-workload. Whole numbers.
+    /// The exact answers of all candidates by sub-workload. They are integers.
     pub(super) fn truth<P: Projectable<Error = MarginalTooLarge>>(
         self,
         workload: &Workload,
@@ -35,23 +33,23 @@ impl Measure {
         }
     }
 
-    /// The score of every candidate: of each query of each sub-workload, |q(x) - q(x^)|; of each
-    /// marginal, |x - x^|_1 - n b, with n b the sum of |noise| that is expected when its n cells
-    /// are measured with Laplace noise of scale b. `marginals` are those of the estimate x^.
+    /// The score of every candidate. For a query q it is |q(x) - q(x^)|. For a marginal with n
+    /// cells it is |x - x^|_1 - n b, where n b is the expected L1 norm of Laplace noise of scale b
+    /// on its cells. `marginals` are those of the estimate x^.
     ///
     /// # Sensitivity
     ///
-    /// x^, n and b do not depend on the data (x^ by way of what was paid for). By the triangle
-    /// inequality ||a| - |a'|| <= |a - a'|, a score moves by no more than the answers in it:
+    /// x^, n and b are the same for both tables: x^ depends on published answers only. By the
+    /// triangle inequality, ||a| - |a'|| <= |a - a'|, a score changes by at most the L1 change of
+    /// the answers in it:
     ///
-    /// | neighbours | q(x), q of zeros and ones | the cells of x, in L1 |
+    /// | neighbours | q(x), q with entries 0 and 1 | the cells of x, in L1 |
     /// | --- | --- | --- |
-    /// | add or remove | 1: the record counts or not | 1: one cell |
-    /// | replace | 1: the old record counts or not, the new one counts or not, q(x') - q(x) is the difference | 2: one cell less, another more |
+    /// | add or remove | 1: the record is counted or not | 1: one cell |
+    /// | replace | 1: old and new record are counted or not | 2: one cell less, another more |
     ///
-    /// Floating point adds nothing to that: counts are whole, x^ and n b are rounded to multiples
-    /// of 2^-20, which the public may do with what is public, and sums and differences of such
-    /// numbers are exact up to 2^32.
+    /// Rounding does not increase these values. Counts are integers. x^ and n b are public and are
+    /// rounded to multiples of 2^-20. Sums and differences of such numbers are exact up to 2^32.
     pub(super) fn scores(
         self,
         parts: &[SubWorkload],
@@ -76,23 +74,19 @@ impl Measure {
         scores
     }
 
-    /// How far one record moves a score, as [`Measure::scores`] proves, and in L1 what is measured.
+    /// The sensitivity of a score, as proved at [`Measure::scores`].
     pub(super) fn sensitivity(
         self,
         neighbours: Neighbours,
     ) -> Result<Sensitivity<LInfinity>, SensitivityError> {
-        Sensitivity::new(self.moved(neighbours), neighbours)
+        Sensitivity::new(self.largest_change(neighbours), neighbours)
     }
 
-    /// The sensitivity as a number. That of the answers in L1 is the same.
-    pub(super) fn moved(self, neighbours: Neighbours) -> f64 {
+    /// The sensitivity of a score. The L1 sensitivity of the measured answers is the same.
+    pub(super) fn largest_change(self, neighbours: Neighbours) -> f64 {
         match (self, neighbours) {
             (Measure::Marginal, Neighbours::Replace) => 2.0,
             (Measure::Query, _) | (Measure::Marginal, Neighbours::AddRemove) => 1.0,
         }
     }
-}
-
-fn on_grid(value: f64) -> f64 {
-    (value * GRID).round() / GRID
 }

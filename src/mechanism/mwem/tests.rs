@@ -1,8 +1,8 @@
-//! Sensitivities by brute force, the ledger, and what rounds bring.
+//! Sensitivities by brute force, the ledger, and the effect of rounds.
 
 use super::*;
 use crate::data::{Dataset, Provenance};
-use crate::mechanism::small_table::SmallTable;
+use crate::mechanism::support::small_table::SmallTable;
 use crate::mechanism::{Noise, find};
 use crate::workload::{SubWorkload, Workload};
 use dp::sensitivity::brute_force::{Records, worst_case};
@@ -36,7 +36,7 @@ fn data(domain: &Domain, records: u32) -> Dataset {
     Dataset::from_codes("toy", domain, &codes, Provenance::default()).unwrap()
 }
 
-/// The records of a table over a domain of one attribute of each size.
+/// The records of a table with these counts.
 fn records(domain: &Domain, table: &[u64]) -> Dataset {
     let mut codes = vec![Vec::new(); domain.len()];
     for (cell, &count) in table.iter().enumerate() {
@@ -105,13 +105,13 @@ fn error(workload: &Workload, data: &Dataset, estimate: &dyn Answers) -> f64 {
 }
 
 #[test]
-fn no_pair_of_small_tables_moves_a_score_by_more_than_its_sensitivity() {
+fn the_sensitivity_of_scores_is_as_claimed_on_all_small_tables() {
     let domain = Domain::new([("a", 2), ("b", 3)]).unwrap();
     let everything = domain.everything();
     let prefix = clique(&domain, &["b"]);
     let workload = Workload::marginals(&domain, &[everything.clone(), prefix.clone()], &prefix);
     let workload = workload.unwrap();
-    // An estimate with fractions, below some counts and above others.
+    // Not integral, below some counts and above others.
     let cells = vec![0.3, 1.7, 0.0, 2.2, 0.1, 0.9];
     let whole = Factor::new(&domain, everything, cells);
     let estimate = [whole.clone(), whole.sum_onto(&prefix)];
@@ -151,7 +151,7 @@ fn the_rounds_spend_the_budget_and_no_more() {
 }
 
 #[test]
-fn a_number_of_records_that_public_marginals_tell_is_not_paid_for() {
+fn a_number_of_records_implied_by_public_marginals_costs_nothing() {
     let table = SmallTable::new(&[3, 1, 4, 1, 5, 9]);
     let mwem = (find("mwem").unwrap().build)(&"rounds = 2".parse().unwrap()).unwrap();
     for (public, draws) in [(None, 5), (Some(0), 4), (Some(1), 4)] {
@@ -165,7 +165,7 @@ fn a_number_of_records_that_public_marginals_tell_is_not_paid_for() {
 }
 
 #[test]
-fn one_counting_query_is_measured_in_each_of_as_many_rounds_as_attributes() {
+fn by_default_one_query_is_measured_in_each_of_as_many_rounds_as_attributes() {
     let domain = domain();
     let (data, workload) = (data(&domain, 300), workload(&domain));
     let (release, _) = released("", &data, &workload, 8.0, Neighbours::Replace, 2).unwrap();
@@ -193,7 +193,7 @@ fn the_same_seed_gives_the_same_release() {
 }
 
 #[test]
-fn with_little_noise_the_error_falls_with_the_rounds_and_both_estimators_agree() {
+fn with_little_noise_the_error_decreases_with_the_rounds_and_both_estimators_agree() {
     let domain = domain();
     let (data, workload) = (data(&domain, 770), workload(&domain));
     for measure in ["query", "marginal"] {
@@ -204,7 +204,7 @@ fn with_little_noise_the_error_falls_with_the_rounds_and_both_estimators_agree()
             let (release, _) =
                 released(&parameters, &data, &workload, epsilon, Neighbours::Replace, 5).unwrap();
             let pgm = estimated(&release, &domain, &Pgm::default());
-            let own = estimated(&release, &domain, &*release.own);
+            let own = estimated(&release, &domain, &*release.own_estimator);
             let [pgm, own] = [pgm, own].map(|answers| error(&workload, &data, &*answers));
             assert!((pgm - own).abs() < 1e-3 * pgm.max(0.1), "{measure}: {pgm} and {own}");
             pgm
@@ -215,7 +215,7 @@ fn with_little_noise_the_error_falls_with_the_rounds_and_both_estimators_agree()
 }
 
 #[test]
-fn marginals_that_make_the_model_too_large_are_not_chosen() {
+fn marginals_that_make_the_model_too_large_are_not_selected() {
     let domain = domain();
     let (data, workload) = (data(&domain, 300), workload(&domain));
     let parameters = "measure = \"marginal\"\nrounds = 6\nmax_cells = 12";

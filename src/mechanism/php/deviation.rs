@@ -1,23 +1,23 @@
-//! How far the counts of a cluster are from their mean.
+//! Absolute deviations of the counts of a cluster from their mean.
 
-/// For each split of `counts` into a beginning and a rest, the sum of |x - mean| over both parts;
-/// entry 0 is the sum over all of them, without a split.
+/// For each split of `counts` into a prefix and a suffix, the sum of |x - mean| over both parts.
+/// Entry 0 is the sum without a split.
 ///
-/// A Fenwick tree over the values gives how many are below a mean, and their sum, so that all splits
-/// together cost O(n log n).
+/// A Fenwick tree over the values gives the number and the sum of the counts below a mean. All
+/// splits together cost O(n log n).
 pub(super) fn of_splits(counts: &[f64]) -> Vec<f64> {
     let mut values = counts.to_vec();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    let beginnings = of_beginnings(counts.iter(), &values);
-    let endings = of_beginnings(counts.iter().rev(), &values);
+    let prefixes = of_prefixes(counts.iter(), &values);
+    let suffixes = of_prefixes(counts.iter().rev(), &values);
     let n = counts.len();
-    let splits = (1..n).map(|at| beginnings[at] + endings[n - at]);
-    std::iter::once(beginnings[n]).chain(splits).collect()
+    let splits = (1..n).map(|at| prefixes[at] + suffixes[n - at]);
+    std::iter::once(prefixes[n]).chain(splits).collect()
 }
 
 /// Entry i is the sum of |x - mean| over the first i counts.
-fn of_beginnings<'a>(counts: impl Iterator<Item = &'a f64>, values: &[f64]) -> Vec<f64> {
+fn of_prefixes<'a>(counts: impl Iterator<Item = &'a f64>, values: &[f64]) -> Vec<f64> {
     let mut below = Fenwick::new(values.len());
     let (mut number, mut sum) = (0.0, 0.0);
     let mut deviations = vec![0.0];
@@ -26,14 +26,14 @@ fn of_beginnings<'a>(counts: impl Iterator<Item = &'a f64>, values: &[f64]) -> V
         number += 1.0;
         sum += count;
         let mean = sum / number;
-        let (few, small) = below.before(values.partition_point(|value| *value < mean));
-        // Those below are short of the mean by as much as the others are above it.
-        deviations.push(2.0 * (few * mean - small));
+        let (number_below, sum_below) = below.before(values.partition_point(|value| *value < mean));
+        // The deviations below the mean and those above it have the same sum.
+        deviations.push(2.0 * (number_below * mean - sum_below));
     }
     deviations
 }
 
-/// How many counts there are among the smallest values, and their sum.
+/// Prefix sums over the sorted values: the number of counts, and their sum.
 struct Fenwick(Vec<(f64, f64)>);
 
 impl Fenwick {

@@ -1,5 +1,5 @@
-//! P-HP: the cells of a marginal as a histogram that is divided into clusters of neighbours with similar
-//! counts, of which the sums are measured (Acs, Castelluccia, Chen, "Differentially private histogram
+//! P-HP: divides a marginal as a histogram into clusters of adjacent cells with similar counts, and
+//! measures the sums of the clusters (Acs, Castelluccia, Chen, "Differentially private histogram
 //! publishing through lossy compression", ICDM 2012).
 
 mod deviation;
@@ -11,31 +11,30 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::each_marginal::{EachMarginal, Processed};
+use super::support::each_marginal::{EachMarginal, Processed};
 use super::{
-    Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError, Reads,
-    Release, Task, parse,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
+    Release, Task, WorkloadDependence, parse,
 };
 use dp::{Budget, Epsilon, L1, LInfinity, Neighbours, NoiseSource, Scores, Sensitivity};
 use private_pgm::loss::Measurement;
 use private_pgm::query::{QueryFactor, QueryMatrix};
 
-/// P-HP, as users know it.
-pub static PHP: Kind = Kind {
+pub(super) static PHP: MechanismSpec = MechanismSpec {
     name: "php",
     title: "P-HP",
-    summary: "divides each marginal of the workload into clusters of neighbours, and measures their sums \
-              with Laplace noise",
+    summary: "divides each marginal of the workload into clusters of adjacent cells and measures \
+              their sums, with Laplace noise",
     reference: "Acs, Castelluccia, Chen, ICDM 2012",
     guarantee: GuaranteeKind::Pure,
-    own: "the mean of its cluster for each cell",
-    reads: Reads::Cliques,
-    effort: Effort::LITTLE,
-    offers: &[],
+    own_estimator: "the mean of its cluster for each cell",
+    workload_dependence: WorkloadDependence::Cliques,
+    cost_model: CostModel::NEGLIGIBLE,
+    extra_estimators: &[],
     parameters: &[Parameter {
         name: "depth",
         default: "8",
-        meaning: "how often clusters are divided in two, at least once; each time has its part of half of the budget",
+        meaning: "levels of division of clusters in two, at least 1; they share half of the budget",
     }],
     build: |table| {
         let mechanism: Php = parse(table)?;
@@ -54,19 +53,19 @@ struct Php {
 }
 
 impl Default for Php {
-    /// Up to 256 clusters. Our choice: the paper does not say.
+    /// At most 256 clusters. Our choice; the paper does not give a value.
     fn default() -> Self {
         Self { depth: 8 }
     }
 }
 
-/// How far a record that is added to a cluster, or removed, moves the sum of |x - mean| over it, or over
-/// the two parts of it: one count moves by 1, the mean of its part, of s counts, by 1/s, so that the sum
-/// moves by at most (1 - 1/s) + (s - 1)/s < 2.
-const DEVIATION_MOVES: f64 = 2.0;
+/// The change of the sum of |x - mean| over a cluster, or over its two parts, if a record is added
+/// or removed. One count changes by 1 and the mean of its part, of s counts, by 1/s. So the sum
+/// changes by at most (1 - 1/s) + (s - 1)/s < 2.
+const DEVIATION_SENSITIVITY: f64 = 2.0;
 
 impl Mechanism for Php {
-    /// Each marginal has an equal share of the budget, half of it for the clusters.
+    /// Each marginal has an equal share of the budget. Half of the share is for the clusters.
     fn release(
         &self,
         task: &Task<'_>,
@@ -80,12 +79,13 @@ impl Mechanism for Php {
             let names = domain.names(&clique).join(", ");
             let mut budget = share.into_budget();
             let clusters = self.divide(cells, &names, &mut budget, source)?;
-            // A record is in one cluster: columns have norm 1.
-            let moved = Sensitivity::<L1>::linear(1.0, neighbours)?;
+            // A record is in one cluster, so columns have norm 1.
+            let sensitivity = Sensitivity::<L1>::linear(1.0, neighbours)?;
             let sum = |cluster: &Range<usize>| cells[cluster.clone()].iter().sum();
             let sums: Vec<f64> = clusters.iter().map(sum).collect();
             let label = format!("sums of the clusters of {names}");
-            let noisy = budget.rest()?.laplace(label, &sums, moved, task.noise.whole(), source)?;
+            let noisy =
+                budget.rest()?.laplace(label, &sums, sensitivity, task.noise.whole(), source)?;
             let intervals = clusters.iter().map(|cluster| (cluster.start, cluster.end)).collect();
             let query = QueryMatrix::intervals(domain, &clique, intervals)?;
             let (y, stddev) = (noisy.values, noisy.noise_stddev);
@@ -101,19 +101,19 @@ impl Mechanism for Php {
             }
             Ok(Processed { cells, ..Processed::default() })
         };
-        let own = Box::new(EachMarginal { count: answers.len(), process });
-        Ok(Release::of_answers(total, answers, own, began))
+        let own_estimator = Box::new(EachMarginal { count: answers.len(), process });
+        Ok(Release::of_answers(total, answers, own_estimator, began))
     }
 }
 
 impl Php {
-    /// Divides the counts level by level: each cluster in two, or not at all, by the exponential
-    /// mechanism. The score is minus the error that is to be expected: the sum of |x - mean|, and for
-    /// each part the mean size of the noise on its sum. Clusters of a level are disjoint, so that they
-    /// do not add up.
+    /// Divides the counts level by level. The exponential mechanism divides each cluster in two, or
+    /// keeps it. The score is the negative expected error: the sum of |x - mean|, and per part the
+    /// expected size of the noise on its sum. The clusters of a level are disjoint, so their costs
+    /// do not add up (parallel composition).
     ///
-    /// A level has the same part of half of the budget. When nothing is left to divide, what remains
-    /// goes to the sums: that this is so is known from choices that were paid for.
+    /// Each level has the same part of half of the budget. If no cluster is left to divide, the
+    /// remaining budget goes to the sums. This decision depends on selections that were paid for.
     fn divide(
         &self,
         counts: &[f64],
@@ -140,9 +140,10 @@ impl Php {
                     .enumerate()
                     .map(|(split, deviation)| -(deviation + parts(split) * sum_noise))
                     .collect();
-                let moved = Sensitivity::<LInfinity>::new(DEVIATION_MOVES, Neighbours::AddRemove)?;
+                let sensitivity =
+                    Sensitivity::<LInfinity>::new(DEVIATION_SENSITIVITY, Neighbours::AddRemove)?;
                 let label = format!("clusters of {names}, level {level}");
-                match share.select(label, &scores, moved, Scores::General, source)? {
+                match share.select(label, &scores, sensitivity, Scores::General, source)? {
                     0 => done.push(cluster),
                     split => {
                         let middle = cluster.start + split;

@@ -1,16 +1,16 @@
 use super::*;
-use crate::mechanism::small_table::{SmallTable, answers};
+use crate::mechanism::support::small_table::{SmallTable, answers};
 use dp::Epsilon;
 use dp::sensitivity::brute_force::{Records, worst_case};
 
 #[test]
-fn a_record_moves_scores_no_further_than_claimed() {
+fn the_sensitivity_of_scores_is_at_most_as_claimed() {
     let worst = worst_case::<LInfinity>(5, Records::UpTo(4), |counts| {
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
         deviation::of_splits(&counts)
     });
-    assert!(worst.distance <= DEVIATION_MOVES, "{}", worst.distance);
-    assert!(worst.distance > 0.75 * DEVIATION_MOVES);
+    assert!(worst.distance <= DEVIATION_SENSITIVITY, "{}", worst.distance);
+    assert!(worst.distance > 0.75 * DEVIATION_SENSITIVITY);
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn clusters_are_disjoint_and_cover_all_cells() {
 }
 
 #[test]
-fn with_much_budget_no_cluster_has_different_counts() {
+fn with_a_large_budget_the_counts_of_a_cluster_are_equal() {
     let counts = [9.0, 9.0, 9.0, 2.0, 2.0, 50.0, 50.0, 50.0];
     let mut source = NoiseSource::seeded(&dp::SeedPath::new("seed", 1));
     let mut budget = Budget::new(Epsilon::new(1e5).unwrap(), Neighbours::AddRemove);
@@ -41,7 +41,7 @@ fn with_much_budget_no_cluster_has_different_counts() {
 }
 
 #[test]
-fn a_depth_without_meaning_is_refused() {
+fn a_depth_out_of_range_is_refused() {
     for text in ["depth = 0", "depth = 17"] {
         let message = (PHP.build)(&text.parse().unwrap()).err().unwrap().message;
         assert!(message.starts_with("depth"), "{message}");

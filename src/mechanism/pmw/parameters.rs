@@ -2,18 +2,17 @@ use serde::Deserialize;
 
 use crate::mechanism::{Parameter, ParameterError, parse};
 
-/// What can be set about private multiplicative weights.
 pub(super) static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "alpha",
         default: "\"auto\"",
-        meaning: "The error to aim at, between 0 and 1, which is also the step of an update; by \
-                  default the smallest that the proof of accuracy has room for.",
+        meaning: "The target error, between 0 and 1, which is also the step size of an update; \
+                  \"auto\" is the smallest value for which the accuracy is proved.",
     },
     Parameter {
         name: "beta",
         default: "0.05",
-        meaning: "The probability with which the promised accuracy may fail.",
+        meaning: "The failure probability of the accuracy guarantee.",
     },
 ];
 
@@ -24,7 +23,7 @@ pub(super) struct Parameters {
     pub(super) beta: f64,
 }
 
-/// The lecture's alpha.
+/// alpha of the lecture.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(untagged, expecting = "alpha: expected a number between 0 and 1, or \"auto\"")]
 pub(super) enum Alpha {
@@ -71,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_listed_as_the_default_is_the_default() {
+    fn listed_defaults_are_the_defaults() {
         let lines = PARAMETERS.iter().map(|p| format!("{} = {}\n", p.name, p.default));
         assert_eq!(parsed(&lines.collect::<String>()), Ok(Parameters::default()));
         assert_eq!(parsed(""), Ok(Parameters::default()));

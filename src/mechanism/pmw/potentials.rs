@@ -1,15 +1,15 @@
-use crate::mechanism::counting_query::CountingQuery;
+use crate::mechanism::support::counting_query::CountingQuery;
 use private_pgm::domain::Domain;
 use private_pgm::factor::Potentials;
 use private_pgm::numeric::strided::Projection;
 
-/// The update U(q, p^) in the log domain: p^ is proportional to exp(sum over C of theta_C(x_C)), and
-/// exp(-eta q) is a factor of the query's clique alone. So the potentials of a clique that contains it
-/// fall by eta where the query counts, and nothing else changes; scaling to 1 is left to whoever
-/// computes marginals.
+/// The update U(q, p^) in the log domain. p^ is proportional to exp(sum over C of theta_C(x_C)),
+/// and exp(-eta q) is a factor on the query's clique. So the potentials of a clique that contains
+/// it decrease by eta in the cells that the query counts. Marginals are normalised when they are
+/// computed.
 ///
 /// # Panics
-/// When no clique of the layout contains the query's.
+/// If no clique of the layout contains the query's.
 pub(super) fn update(
     domain: &Domain,
     potentials: &mut Potentials,

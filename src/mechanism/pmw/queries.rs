@@ -1,56 +1,52 @@
 use crate::data::{Dataset, MarginalTooLarge};
 use crate::mechanism::MechanismError;
-use crate::mechanism::counting_query::{self, CountingQuery};
+use crate::mechanism::support::counting_query::{self, CountingQuery};
+use crate::mechanism::support::score_grid::on_grid;
 use crate::workload::{SubWorkload, Workload};
 use private_pgm::factor::{Factor, Projectable};
 
-/// Estimates are rounded to multiples of 1 / GRID before they are compared with counts.
-const GRID: f64 = (1 << 20) as f64;
-
-/// The queries of a workload and their negations, with their true answers.
+/// The queries of a workload and their negations, with their exact answers.
 ///
-/// A query that counts every record or none is left out with its negation: it is never wrong. Which
-/// these are depends on the workload alone.
+/// A query that counts every record or none is omitted, because it is always answered exactly.
+/// These queries depend on the workload only.
 pub(super) struct Queries<'a> {
     workload: &'a Workload,
-    /// The sub-workload and the row of each query; negations are not listed.
+    /// The sub-workload and the row of each query, without negations.
     rows: Vec<(usize, usize)>,
-    /// How many records each counts.
+    /// The exact answers.
     counts: Vec<f64>,
-    /// The number of records.
     records: f64,
 }
 
-/// What was chosen.
-pub(super) struct Chosen {
+pub(super) struct Selected {
     pub(super) query: CountingQuery,
-    /// How many records it counts.
+    /// The number of records that it counts.
     pub(super) count: f64,
-    /// q(p^), the share of the estimate that it counts.
+    /// q(p^).
     pub(super) estimate: f64,
 }
 
 impl<'a> Queries<'a> {
-    /// Refuses queries that do more than count, and workloads without a query that could be wrong.
+    /// Refuses queries that are no counts, and workloads in which all queries are omitted.
     pub(super) fn new(
-        chooser: &str,
+        mechanism: &str,
         workload: &'a Workload,
         data: &Dataset,
     ) -> Result<Self, MechanismError> {
-        counting_query::check(chooser, workload.domain(), workload.parts())?;
+        counting_query::check(mechanism, workload.domain(), workload.parts())?;
         let mut rows = Vec::new();
-        for (place, part) in workload.parts().iter().enumerate() {
+        for (part_index, part) in workload.parts().iter().enumerate() {
             let cells = workload.domain().cells_f64(&part.clique);
             let counted = part.answers(&vec![1.0; part.query.cols()]);
-            let can_be_wrong = |&(_, counted): &(usize, f64)| counted > 0.0 && counted < cells;
-            let kept = counted.into_iter().enumerate().filter(can_be_wrong);
-            rows.extend(kept.map(|(row, _)| (place, row)));
+            let is_nontrivial = |&(_, counted): &(usize, f64)| counted > 0.0 && counted < cells;
+            let kept = counted.into_iter().enumerate().filter(is_nontrivial);
+            rows.extend(kept.map(|(row, _)| (part_index, row)));
         }
         if rows.is_empty() {
             return Err(MechanismError::Unsuitable("there are no queries to choose from".into()));
         }
         let truth = truth(workload, data)?;
-        let counts = rows.iter().map(|&(place, row)| truth[place][row]).collect();
+        let counts = rows.iter().map(|&(part_index, row)| truth[part_index][row]).collect();
         Ok(Self { workload, rows, counts, records: data.len() as f64 })
     }
 
@@ -59,28 +55,29 @@ impl<'a> Queries<'a> {
         2 * self.rows.len()
     }
 
-    /// q(p^) for each query, without negations, from the marginals of p^ on the cliques of the
+    /// q(p^) for each query without negations, from the marginals of p^ on the cliques of the
     /// workload.
     pub(super) fn estimates(&self, marginals: &[Factor]) -> Vec<f64> {
         let part = |(part, marginal): (&SubWorkload, &Factor)| part.answers(marginal.values());
         let answers: Vec<Vec<f64>> =
             self.workload.parts().iter().zip(marginals).map(part).collect();
-        self.rows.iter().map(|&(place, row)| answers[place][row]).collect()
+        self.rows.iter().map(|&(part_index, row)| answers[part_index][row]).collect()
     }
 
-    /// The scores in counts, n (q(p^) - q(p)): of all queries, then of their negations. `total` is n, or
-    /// the noisy number of records where theirs is private.
+    /// The scores in counts, n (q(p^) - q(p)), of all queries and then of their negations. `total`
+    /// is n, or the noisy number of records where n is private.
     ///
     /// # Sensitivity
     ///
-    /// 1 between neighbours of either kind, hence 1/n for q(p^) - q(p). p^ and the total are public:
-    /// they depend on the data by way of what was paid for. A score moves as far as the count in it,
-    /// c_q or, for a negation, n - c_q, both of which count records of certain values. One that is
-    /// added or removed changes such a number by 1 or not at all. One that is replaced leaves it or
-    /// enters it, both, or neither: it changes by 1, 0 or -1.
+    /// 1 between neighbours of either kind, hence 1/n for q(p^) - q(p). p^ and the total are the
+    /// same for both tables: they depend on published values only. A score changes by as much as
+    /// the count in it. That is c_q, or n - c_q for a negation; both are numbers of records with
+    /// certain values. An added or removed record changes such a number by at most 1. So does a
+    /// replaced record: the old one may leave it, the new one may enter it, and the change is -1, 0
+    /// or 1.
     ///
-    /// Floating point adds nothing: counts are whole, what is public is rounded to multiples of 2^-20,
-    /// and differences of such numbers are exact up to 2^32.
+    /// Rounding does not increase this. Counts are integers, public values are rounded to multiples
+    /// of 2^-20, and differences of such numbers are exact up to 2^32.
     pub(super) fn scores(&self, estimates: &[f64], total: f64) -> Vec<f64> {
         let score = |estimate: f64, count: f64| on_grid(total * estimate) - count;
         let pairs = || estimates.iter().zip(&self.counts);
@@ -90,16 +87,16 @@ impl<'a> Queries<'a> {
         queries.chain(negations).collect()
     }
 
-    /// The candidate with this place among the scores.
-    pub(super) fn chosen(&self, candidate: usize, estimates: &[f64]) -> Chosen {
+    /// The candidate with this index among the scores.
+    pub(super) fn selected(&self, candidate: usize, estimates: &[f64]) -> Selected {
         let index = candidate % self.rows.len();
-        let (place, row) = self.rows[index];
+        let (part_index, row) = self.rows[index];
         let domain = self.workload.domain();
-        let query = CountingQuery::of_row(domain, &self.workload.parts()[place], row);
+        let query = CountingQuery::of_row(domain, &self.workload.parts()[part_index], row);
         let (count, estimate) = (self.counts[index], estimates[index]);
         match candidate < self.rows.len() {
-            true => Chosen { query, count, estimate },
-            false => Chosen {
+            true => Selected { query, count, estimate },
+            false => Selected {
                 query: query.negated(domain),
                 count: self.records - count,
                 estimate: 1.0 - estimate,
@@ -108,8 +105,8 @@ impl<'a> Queries<'a> {
     }
 }
 
-/// The true answers. Where the table of all possible records is smaller than the records themselves,
-/// these are looked at once, and not once for each marginal.
+/// The exact answers. If the table of all possible records is smaller than the data, the data is
+/// read once instead of once per marginal.
 fn truth(workload: &Workload, data: &Dataset) -> Result<Vec<Vec<f64>>, MarginalTooLarge> {
     let everything = data.domain().everything();
     match data.domain().cells(&everything) {
@@ -120,8 +117,4 @@ fn truth(workload: &Workload, data: &Dataset) -> Result<Vec<Vec<f64>>, MarginalT
         }
         _ => workload.answers(data),
     }
-}
-
-fn on_grid(value: f64) -> f64 {
-    (value * GRID).round() / GRID
 }

@@ -1,14 +1,14 @@
-//! p^ again, from the updates that were published.
+//! p^ rebuilt from the published updates.
 //!
-//! The trajectory of the mechanism is public: which queries it updated with, in which order. Whoever has
-//! that list can build the last p^ in any form, so that all arms speak of the same distribution.
+//! The queries of the updates and their order are public. They determine the last p^ in any form,
+//! so all arms describe the same distribution.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::potentials;
 use super::table::Table;
-use crate::mechanism::counting_query::CountingQuery;
+use crate::mechanism::support::counting_query::CountingQuery;
 use private_pgm::baselines::{Diagnostics, Estimated, Estimator, EstimatorError, Run, Tables};
 use private_pgm::factor::{CliqueLayout, Potentials};
 use private_pgm::fit::{EstimateError, Evidence};
@@ -17,17 +17,17 @@ use private_pgm::loss::maximal_cliques;
 use private_pgm::model::{Calibrated, DEFAULT_CELL_LIMIT, Model};
 use private_pgm::numeric::bytes::Bytes;
 
-/// The updates of a run.
 pub(super) struct Updates {
-    /// The queries that p^ was found to be too large on.
+    /// Queries that p^ overestimated.
     pub(super) queries: Vec<CountingQuery>,
-    /// The step.
+    /// The step size.
     pub(super) eta: f64,
-    /// How the run ended, in a sentence.
+    /// How the run ended.
     pub(super) ending: String,
 }
 
-/// The lecture's own form: a table over all attributes, multiplied and scaled update by update.
+/// The form of the lecture: a table over all attributes, multiplied and normalised update by
+/// update.
 pub(super) struct Dense(pub(super) Arc<Updates>);
 
 /// The same updates as potentials of a graphical model on the cliques of the queries.

@@ -1,5 +1,5 @@
 use crate::mechanism::MechanismError;
-use crate::mechanism::counting_query::CountingQuery;
+use crate::mechanism::support::counting_query::CountingQuery;
 use private_pgm::baselines::EstimatorError;
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::elimination_plan::EliminationPlan;
@@ -13,12 +13,12 @@ use private_pgm::oracle::{Exact, MarginalOracle};
 use super::potentials;
 use super::table::Table;
 
-/// p^ while queries are chosen: something that takes updates and has marginals.
+/// p^ during the rounds. It supports updates and marginals.
 ///
-/// Both forms are the same distribution. A table over all attributes is the lecture's; potentials on
-/// the cliques of the workload take the room of their junction tree, which on chains of attributes is
-/// small whatever the number of possible records. The smaller one is used: where the workload ties all
-/// attributes together, as all l-way marginals do, that is the table.
+/// Both forms are the same distribution. The lecture uses a table over all attributes. Potentials
+/// on the cliques of the workload need the memory of their junction tree, which is small for chains
+/// of attributes and any number of possible records. The smaller form is used. If the workload
+/// connects all attributes, as all l-way marginals do, that is the table.
 pub(super) struct State {
     domain: Domain,
     cliques: Vec<Clique>,
@@ -26,7 +26,7 @@ pub(super) struct State {
 }
 
 enum Form {
-    Table { table: Table, ways: Vec<Projection> },
+    Table { table: Table, projections: Vec<Projection> },
     Model(Box<ModelState>),
 }
 
@@ -34,13 +34,13 @@ struct ModelState {
     oracle: Exact,
     potentials: Potentials,
     marginals: Marginals,
-    /// For each clique, the table that contains it and the way from there.
-    ways: Vec<(usize, Projection)>,
+    /// For each clique, the table that contains it and the projection.
+    projections: Vec<(usize, Projection)>,
 }
 
 impl State {
-    /// The uniform distribution, ready for marginals on these cliques and for updates inside of them;
-    /// an error when neither form fits into memory.
+    /// The uniform distribution, with marginals on these cliques and updates within them. Fails if
+    /// neither form fits into memory.
     pub(super) fn uniform(
         domain: &Domain,
         cliques: Vec<Clique>,
@@ -54,14 +54,14 @@ impl State {
                 tree.check_bytes(Table::bytes(domain), memory_limit)
                     .map_err(|error| EstimatorError::from(EstimateError::from(error)))?;
                 let table = Table::uniform(domain);
-                let ways = cliques.iter().map(|clique| table.onto(clique)).collect();
-                Form::Table { table, ways }
+                let projections = cliques.iter().map(|clique| table.onto(clique)).collect();
+                Form::Table { table, projections }
             }
         };
         Ok(Self { domain: domain.clone(), cliques, form })
     }
 
-    /// Takes the update U(q, p^).
+    /// The update U(q, p^).
     pub(super) fn update(&mut self, query: &CountingQuery, eta: f64) {
         match &mut self.form {
             Form::Table { table, .. } => table.update(query, eta),
@@ -72,10 +72,12 @@ impl State {
         }
     }
 
-    /// The marginals on the cliques, as shares of 1.
+    /// The marginals on the cliques, normalised to 1.
     pub(super) fn marginals(&self) -> Vec<Factor> {
         let values: Vec<Vec<f64>> = match &self.form {
-            Form::Table { table, ways } => ways.iter().map(|way| table.marginal(way)).collect(),
+            Form::Table { table, projections } => {
+                projections.iter().map(|projection| table.marginal(projection)).collect()
+            }
             Form::Model(state) => state.marginals(),
         };
         let named = self.cliques.iter().cloned().zip(values);
@@ -92,21 +94,21 @@ fn model(
 ) -> Result<ModelState, MechanismError> {
     let plan = EliminationPlan::new(domain, maximal, tree);
     let cells: f64 = maximal.iter().map(|clique| domain.cells_f64(clique)).sum();
-    // Potentials and marginals beside what the oracle holds.
+    // Potentials and marginals are in addition to the tables of the oracle.
     let bytes = plan.bytes(domain) + 2.0 * size_of::<f64>() as f64 * cells;
     tree.check_bytes(bytes, memory_limit)
         .map_err(|error| EstimatorError::from(EstimateError::from(error)))?;
     let oracle = Exact::from_plan(domain, maximal, &plan).with_threads(false);
     let layout = oracle.layout();
-    let way = |clique: &Clique| {
+    let projection = |clique: &Clique| {
         let index = layout.covering(clique).expect("the cliques are covered");
         let big = &layout.cliques()[index];
         let kept: Vec<bool> = big.iter().map(|id| clique.contains(id)).collect();
         (index, Projection::new(&domain.shape(big), &kept))
     };
-    let ways = cliques.iter().map(way).collect();
+    let projections = cliques.iter().map(projection).collect();
     let (potentials, marginals) = (Potentials::zeros(layout), Marginals::zeros(layout));
-    let mut state = ModelState { oracle, potentials, marginals, ways };
+    let mut state = ModelState { oracle, potentials, marginals, projections };
     state.recompute();
     Ok(state)
 }
@@ -117,12 +119,12 @@ impl ModelState {
     }
 
     fn marginals(&self) -> Vec<Vec<f64>> {
-        let marginal = |(index, way): &(usize, Projection)| {
-            let mut small = vec![0.0; way.small_len()];
-            way.sum(self.marginals.table(*index), &mut small);
+        let marginal = |(index, projection): &(usize, Projection)| {
+            let mut small = vec![0.0; projection.small_len()];
+            projection.sum(self.marginals.table(*index), &mut small);
             small
         };
-        self.ways.iter().map(marginal).collect()
+        self.projections.iter().map(marginal).collect()
     }
 }
 
@@ -134,10 +136,13 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
-        /// A chain, on which the junction tree is the smaller form.
+        /// On a chain the junction tree is the smaller form.
         #[test]
-        fn table_and_model_stay_the_same_distribution(
-            updates in prop::collection::vec((0usize..6, prop::collection::vec(0usize..6, 1..4)), 0..30),
+        fn table_and_model_remain_the_same_distribution(
+            updates in prop::collection::vec(
+                (0usize..6, prop::collection::vec(0usize..6, 1..4)),
+                0..30,
+            ),
             eta in 0.01f64..0.9,
         ) {
             let domain = Domain::new((0..7).map(|i| (format!("x{i}"), 2 + i % 2))).unwrap();
@@ -168,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_used_where_everything_is_tied_together_and_refused_where_it_does_not_fit() {
+    fn a_table_is_used_if_all_attributes_are_connected_and_refused_if_it_does_not_fit() {
         let domain = Domain::new((0..10).map(|i| (format!("x{i}"), 2))).unwrap();
         let ids = domain.declared();
         let pairs = || ids.iter().flat_map(|&a| ids.iter().map(move |&b| Clique::new([a, b])));

@@ -1,9 +1,9 @@
-use crate::mechanism::counting_query::CountingQuery;
+use crate::mechanism::support::counting_query::CountingQuery;
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::factor::Factor;
 use private_pgm::numeric::strided::Projection;
 
-/// The lecture's p^: a probability for every possible record.
+/// p^ of the lecture: a probability per possible record.
 pub(super) struct Table {
     everything: Clique,
     shape: Vec<usize>,
@@ -11,15 +11,12 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The bytes of a table over all attributes.
     pub(super) fn bytes(domain: &Domain) -> f64 {
         size_of::<f64>() as f64 * domain.cells_f64(&domain.everything())
     }
 
-    /// The uniform table.
-    ///
     /// # Panics
-    /// When it has more cells than can be counted; [`Table::bytes`] tells.
+    /// If the number of cells overflows. Check [`Table::bytes`] first.
     pub(super) fn uniform(domain: &Domain) -> Self {
         let everything = domain.everything();
         let count = domain.cells(&everything).expect("a table that fits into memory");
@@ -27,31 +24,29 @@ impl Table {
         Self { everything, shape, cells: vec![1.0 / count as f64; count] }
     }
 
-    /// The update U(q, p^): each cell times exp(-eta q), and all scaled to sum to 1.
+    /// The update U(q, p^): multiplies each cell by exp(-eta q) and normalises.
     pub(super) fn update(&mut self, query: &CountingQuery, eta: f64) {
         let projection = self.onto(&query.clique);
         let mut factors = vec![1.0; projection.small_len()];
         query.cells.iter().for_each(|&cell| factors[cell] = (-eta).exp());
         projection.broadcast(&factors, &mut self.cells, |cell, factor| *cell *= factor);
-        // In blocks, which rounds less than one long sum.
+        // Sums of blocks have a smaller rounding error than one long sum.
         let sum: f64 = self.cells.chunks(1 << 12).map(|block| block.iter().sum::<f64>()).sum();
         self.cells.iter_mut().for_each(|cell| *cell /= sum);
     }
 
-    /// The way to the marginal on `clique`.
+    /// The projection to the marginal on `clique`.
     pub(super) fn onto(&self, clique: &Clique) -> Projection {
         let kept: Vec<bool> = self.everything.iter().map(|id| clique.contains(id)).collect();
         Projection::new(&self.shape, &kept)
     }
 
-    /// The marginal by this way.
     pub(super) fn marginal(&self, projection: &Projection) -> Vec<f64> {
         let mut marginal = vec![0.0; projection.small_len()];
         projection.sum(&self.cells, &mut marginal);
         marginal
     }
 
-    /// The table as counts of `total` records.
     pub(super) fn into_factor(mut self, domain: &Domain, total: f64) -> Factor {
         self.cells.iter_mut().for_each(|cell| *cell *= total);
         Factor::new(domain, self.everything, self.cells)

@@ -1,4 +1,5 @@
-//! Sensitivity by brute force, the ledger, the rounds, what is promised, and that all forms of p^ agree.
+//! Sensitivity by brute force, the ledger, the rounds, the proved accuracy, and the agreement of
+//! all forms of p^.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
@@ -20,7 +21,7 @@ fn binary(attributes: usize) -> Domain {
     Domain::new((0..attributes).map(|i| (format!("x{i}"), 2))).unwrap()
 }
 
-/// Each bit repeats the one before it in six of seven records or so.
+/// Each bit repeats the one before it in about six of seven records.
 fn data(domain: &Domain, records: u32) -> Dataset {
     let mut codes: Vec<Vec<u32>> = vec![(0..records).map(|i| u32::from(i % 5 == 0)).collect()];
     for place in 1..domain.len() as u32 {
@@ -31,14 +32,13 @@ fn data(domain: &Domain, records: u32) -> Dataset {
     Dataset::from_codes("bits", domain, &codes, Provenance::default()).unwrap()
 }
 
-/// The marginals on all sets of `size` neighbours.
+/// The marginals on all sets of `size` adjacent attributes.
 fn neighbours(domain: &Domain, size: usize) -> Workload {
     let sets = domain.declared().windows(size);
     let cliques: Vec<Clique> = sets.map(|set| Clique::new(set.iter().copied())).collect();
     Workload::marginals(domain, &cliques, &Clique::empty()).unwrap()
 }
 
-/// The marginals on all pairs.
 fn pairs(domain: &Domain) -> Workload {
     let ids = domain.declared();
     let below = |i: usize| ids[..i].iter().map(move |&other| Clique::new([ids[i], other]));
@@ -47,7 +47,7 @@ fn pairs(domain: &Domain) -> Workload {
 }
 
 fn released(
-    kind: &str,
+    name: &str,
     parameters: &str,
     data: &Dataset,
     workload: &Workload,
@@ -55,7 +55,7 @@ fn released(
     neighbours: Neighbours,
     seed: u64,
 ) -> Result<(Release, Budget), MechanismError> {
-    let mechanism = (find(kind).unwrap().build)(&parameters.parse().unwrap()).unwrap();
+    let mechanism = (find(name).unwrap().build)(&parameters.parse().unwrap()).unwrap();
     let task = Task {
         data,
         workload,
@@ -94,10 +94,9 @@ fn estimated(
 }
 
 fn model(release: &Release) -> &dyn Estimator {
-    &*release.offered[0].1
+    &*release.extra_estimators[0].1
 }
 
-/// The answers of an estimate to all queries, one after another.
 fn of_estimate(workload: &Workload, estimate: &dyn Answers) -> Vec<f64> {
     let marginals = estimate.marginals(&workload.cliques()).unwrap();
     let parts = workload.parts().iter().zip(&marginals);
@@ -113,7 +112,7 @@ fn largest_error(workload: &Workload, data: &Dataset, estimate: &dyn Answers) ->
 }
 
 #[test]
-fn no_pair_of_small_tables_moves_a_score_by_more_than_its_sensitivity() {
+fn the_sensitivity_of_scores_is_as_claimed_on_all_small_tables() {
     let domain = Domain::new([("a", 2), ("b", 3)]).unwrap();
     let [a, b] = [domain.declared()[0], domain.declared()[1]];
     let cliques = [Clique::new([a, b]), Clique::new([b])];
@@ -134,7 +133,7 @@ fn no_pair_of_small_tables_moves_a_score_by_more_than_its_sensitivity() {
         let scores = |table: &[u64]| {
             let data = records(table);
             let queries = Queries::new("PMW", &workload, &data).unwrap();
-            // Of the prefixes of b alone the last one counts everything.
+            // The last prefix of b counts everything and is omitted.
             assert_eq!(queries.len(), 2 * (6 + 2));
             let estimates: Vec<f64> = (0..8).map(|i| 0.07 + 0.11 * f64::from(i)).collect();
             queries.scores(&estimates, 3.7)
@@ -145,16 +144,16 @@ fn no_pair_of_small_tables_moves_a_score_by_more_than_its_sensitivity() {
 }
 
 #[test]
-fn the_budget_covers_all_rounds_and_the_ledger_has_those_that_were_needed() {
+fn the_budget_covers_all_rounds_and_the_ledger_lists_those_that_were_used() {
     let domain = binary(4);
     let (data, workload) = (data(&domain, 400), pairs(&domain));
     let rho = Rho::implying(epsilon(1.0), Delta::new(1e-6).unwrap()).unwrap();
-    for (kind, total) in [("pmw", epsilon(1.0).into()), ("pmw-delta", Guarantee::from(rho))] {
+    for (name, total) in [("pmw", epsilon(1.0).into()), ("pmw-delta", Guarantee::from(rho))] {
         for (relation, counted) in [(Neighbours::Replace, 0), (Neighbours::AddRemove, 1)] {
             for seed in 0..5 {
                 let (release, budget) =
-                    released(kind, "alpha = 0.4", &data, &workload, total, relation, seed).unwrap();
-                let Rounds { used, limit } = release.course.rounds.unwrap();
+                    released(name, "alpha = 0.4", &data, &workload, total, relation, seed).unwrap();
+                let Rounds { used, limit } = release.diagnostics.rounds.unwrap();
                 // floor(4 ln 16 / 0.16)
                 assert_eq!(limit, 69);
                 assert!((1..=limit).contains(&used));
@@ -181,7 +180,7 @@ fn the_budget_covers_all_rounds_and_the_ledger_has_those_that_were_needed() {
 }
 
 #[test]
-fn table_and_model_and_the_state_that_chose_agree_and_so_do_noisy_runs() {
+fn table_and_model_agree_and_runs_are_reproducible() {
     let domain = binary(7);
     let data = data(&domain, 700);
     // The junction tree of the first is smaller than the table, that of the second is not.
@@ -194,7 +193,7 @@ fn table_and_model_and_the_state_that_chose_agree_and_so_do_noisy_runs() {
                     .0
             };
             let release = run(seed);
-            let own = estimated(&*release.own, &release, &domain, 1 << 20).unwrap();
+            let own = estimated(&*release.own_estimator, &release, &domain, 1 << 20).unwrap();
             let model = estimated(model(&release), &release, &domain, 1 << 20).unwrap();
             let pairs =
                 of_estimate(&workload, &*own).into_iter().zip(of_estimate(&workload, &*model));
@@ -209,18 +208,18 @@ fn table_and_model_and_the_state_that_chose_agree_and_so_do_noisy_runs() {
 }
 
 #[test]
-fn with_little_noise_runs_end_early_and_within_the_promise() {
+fn with_little_noise_runs_end_early_and_within_the_proved_error() {
     let domain = binary(7);
     let (data, workload) = (data(&domain, 5000), pairs(&domain));
     let uniform = {
         let (release, _) =
             released("pmw", "alpha = 0.9", &data, &workload, epsilon(1e4), Neighbours::Replace, 0)
                 .unwrap();
-        assert_eq!(release.course.rounds.unwrap().used, 1, "nothing is off by more than 1");
+        assert_eq!(release.diagnostics.rounds.unwrap().used, 1, "nothing is off by more than 1");
         largest_error(
             &workload,
             &data,
-            &*estimated(&*release.own, &release, &domain, 1 << 20).unwrap(),
+            &*estimated(&*release.own_estimator, &release, &domain, 1 << 20).unwrap(),
         )
     };
     let mut last = uniform;
@@ -229,11 +228,12 @@ fn with_little_noise_runs_end_early_and_within_the_promise() {
         let (release, _) =
             released("pmw", &parameters, &data, &workload, epsilon(1e6), Neighbours::Replace, 1)
                 .unwrap();
-        let Rounds { used, limit } = release.course.rounds.unwrap();
-        assert_eq!(release.course.error_bound, Some(4.0 * alpha));
-        // Hoeffding's lemma: two sevenths of the lecture's rounds, and the check that passes.
+        let Rounds { used, limit } = release.diagnostics.rounds.unwrap();
+        assert_eq!(release.diagnostics.error_bound, Some(4.0 * alpha));
+        // Hoeffding's lemma: two sevenths of the lecture's rounds, and the round whose check
+        // passes.
         assert!(used > 1 && used <= 2 * limit / 7 + 1, "{used} of {limit}");
-        let own = estimated(&*release.own, &release, &domain, 1 << 20).unwrap();
+        let own = estimated(&*release.own_estimator, &release, &domain, 1 << 20).unwrap();
         let error = largest_error(&workload, &data, &*own);
         assert!(error <= 4.0 * alpha && error < last, "alpha {alpha}: {error}, before {last}");
         last = error;
@@ -241,9 +241,9 @@ fn with_little_noise_runs_end_early_and_within_the_promise() {
 }
 
 #[test]
-fn no_run_takes_more_rounds_than_the_bound_and_all_of_them_is_an_ending_too() {
+fn no_run_uses_more_rounds_than_the_limit_and_some_use_all() {
     let domain = binary(1);
-    // Noise that drowns all checks: each passes or not, as a coin falls.
+    // With so much noise, each check passes with probability about one half.
     let (data, workload) = (data(&domain, 3), neighbours(&domain, 1));
     let mut ran_out = 0;
     for seed in 0..200 {
@@ -257,10 +257,10 @@ fn no_run_takes_more_rounds_than_the_bound_and_all_of_them_is_an_ending_too() {
             seed,
         )
         .unwrap();
-        let Rounds { used, limit } = release.course.rounds.unwrap();
+        let Rounds { used, limit } = release.diagnostics.rounds.unwrap();
         assert!(used <= limit && limit == 3);
-        assert_eq!(release.course.error_bound, None, "three records promise nothing");
-        let own = estimated(&*release.own, &release, &domain, 1 << 20).unwrap();
+        assert_eq!(release.diagnostics.error_bound, None, "nothing is proved for three records");
+        let own = estimated(&*release.own_estimator, &release, &domain, 1 << 20).unwrap();
         assert!((own.marginals(&[Clique::empty()]).unwrap()[0].values()[0] - 3.0).abs() < 1e-9);
         ran_out += usize::from(used == limit);
     }
@@ -269,7 +269,7 @@ fn no_run_takes_more_rounds_than_the_bound_and_all_of_them_is_an_ending_too() {
 }
 
 #[test]
-fn a_domain_of_a_quintillion_records_is_no_obstacle_to_the_model() {
+fn the_model_works_on_a_domain_of_a_quintillion_records() {
     let domain = binary(60);
     assert!(domain.cells_f64(&domain.everything()) > 1e18);
     let (data, workload) = (data(&domain, 3000), neighbours(&domain, 2));
@@ -279,7 +279,7 @@ fn a_domain_of_a_quintillion_records_is_no_obstacle_to_the_model() {
     let answers = estimated(model(&release), &release, &domain, 1 << 26).unwrap();
     let error = largest_error(&workload, &data, &*answers);
     assert!(error <= 0.8, "{error}");
-    match estimated(&*release.own, &release, &domain, 1 << 40).err() {
+    match estimated(&*release.own_estimator, &release, &domain, 1 << 40).err() {
         Some(EstimatorError::Infeasible { bytes, message }) => {
             assert_eq!(bytes, 8.0 * 2f64.powi(60));
             assert!(
@@ -289,7 +289,7 @@ fn a_domain_of_a_quintillion_records_is_no_obstacle_to_the_model() {
         }
         other => panic!("{other:?}"),
     }
-    // And pairs of everything with everything fit nowhere.
+    // All pairs fit into no memory.
     let everything = pairs(&domain);
     let refused = released("pmw", "", &data, &everything, epsilon(1.0), Neighbours::Replace, 1);
     match refused.err() {
@@ -301,7 +301,7 @@ fn a_domain_of_a_quintillion_records_is_no_obstacle_to_the_model() {
 }
 
 #[test]
-fn what_does_not_suit_is_refused_with_the_reason() {
+fn unsuitable_data_and_workloads_are_refused_with_the_reason() {
     let domain = binary(3);
     let (data, workload) = (data(&domain, 50), pairs(&domain));
     let refused = |parameters: &str, data: &Dataset, workload: &Workload| {

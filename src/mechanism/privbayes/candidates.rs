@@ -1,4 +1,4 @@
-//! Which parent sets an attribute may have: chosen without looking at the data.
+//! The candidate parent sets of an attribute. They do not depend on the data.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +7,21 @@ use rand_chacha::ChaCha8Rng;
 
 use private_pgm::domain::{AttributeId, Clique, Domain};
 
-/// Steps of the enumeration for each set that is wanted, after which it gives up (our choice; on
-/// the paper's data it takes fewer than ten).
+/// Steps of the enumeration per wanted set before it gives up. Our choice; on the paper's data it
+/// takes fewer than ten.
 const STEPS_PER_SET: usize = 64;
 
-/// The sets from which parents may be taken, and how large they may be.
+/// The parent sets that satisfy `allowed`.
 pub(super) struct ParentSets<'a, A> {
     domain: &'a Domain,
-    /// The attributes that may be parents, by ascending size.
+    /// By ascending size.
     chosen: Vec<AttributeId>,
     allowed: A,
 }
 
 impl<'a, A: Fn(&[AttributeId]) -> bool> ParentSets<'a, A> {
-    /// Parents from `chosen`; sets grow by one attribute at a time, and stay `allowed` all the way.
-    /// Attributes with a single value say nothing and are left out.
+    /// Parents from `chosen`. Sets grow by one attribute at a time, and every intermediate set is
+    /// `allowed`. Attributes with a single value carry no information and are omitted.
     pub(super) fn new(domain: &'a Domain, chosen: &[AttributeId], allowed: A) -> Self {
         let mut chosen: Vec<AttributeId> =
             chosen.iter().copied().filter(|&id| domain.size(id) > 1).collect();
@@ -29,22 +29,21 @@ impl<'a, A: Fn(&[AttributeId]) -> bool> ParentSets<'a, A> {
         Self { domain, chosen, allowed }
     }
 
-    /// The parent sets of at most `cells` combinations of values to which no further attribute can
-    /// be added; all of them if there are no more than `most`, otherwise at most `most` that are
-    /// drawn at random: attributes are taken in random order whenever they still fit. Where nothing
-    /// fits, the empty set is the only one.
+    /// The maximal parent sets with at most `cells` combinations of values. All of them if there
+    /// are at most `most`. Otherwise at most `most` random ones: attributes are added in random
+    /// order as long as they fit. If nothing fits, the empty set is the only one.
     pub(super) fn maximal(&self, cells: usize, most: usize, rng: &mut ChaCha8Rng) -> Vec<Clique> {
         self.all(cells, most).unwrap_or_else(|| self.some(cells, most, rng))
     }
 
-    /// All of them, or `None` if there are more than `most`.
+    /// All maximal sets, or `None` if there are more than `most`.
     fn all(&self, cells: usize, most: usize) -> Option<Vec<Clique>> {
         let mut search =
             Search { sets: self, found: Vec::new(), most, steps: STEPS_PER_SET * (most + 1) };
         search.extend(&mut Vec::new(), cells, 0).then_some(search.found)
     }
 
-    /// At most `count`, drawn at random.
+    /// At most `count` random maximal sets.
     fn some(&self, cells: usize, count: usize, rng: &mut ChaCha8Rng) -> Vec<Clique> {
         let mut drawn = BTreeSet::new();
         let mut order = self.chosen.clone();
@@ -62,7 +61,7 @@ impl<'a, A: Fn(&[AttributeId]) -> bool> ParentSets<'a, A> {
         drawn.into_iter().collect()
     }
 
-    /// Whether `id` can be added to a set that leaves room for `room` combinations of values.
+    /// Whether `id` can be added to a set with a remaining factor of `room` combinations of values.
     fn fits(&self, set: &[AttributeId], id: AttributeId, room: usize) -> bool {
         self.domain.size(id) <= room && !set.contains(&id) && {
             let mut larger = set.to_vec();
@@ -73,7 +72,7 @@ impl<'a, A: Fn(&[AttributeId]) -> bool> ParentSets<'a, A> {
     }
 }
 
-/// An enumeration in lexicographic order.
+/// Enumerates in lexicographic order.
 struct Search<'a, A> {
     sets: &'a ParentSets<'a, A>,
     found: Vec<Clique>,
@@ -82,9 +81,10 @@ struct Search<'a, A> {
 }
 
 impl<A: Fn(&[AttributeId]) -> bool> Search<'_, A> {
-    /// Visits the sets that add attributes from `next` on to `set`; `false` when it gives up.
-    /// Dividing the room loses nothing: sizes multiply to at most `cells` exactly when each is at
-    /// most what the rounded quotients leave.
+    /// Visits the sets that extend `set` by attributes from `next` on. Returns `false` if it gives
+    /// up. Integer division of `room` is exact for this purpose: the product of the sizes is at
+    /// most `cells` if and only if each size is at most the rounded quotient left by the earlier
+    /// ones.
     fn extend(&mut self, set: &mut Vec<AttributeId>, room: usize, next: usize) -> bool {
         if self.steps == 0 {
             return false;
@@ -92,7 +92,7 @@ impl<A: Fn(&[AttributeId]) -> bool> Search<'_, A> {
         self.steps -= 1;
         let mut maximal = true;
         for (place, &id) in self.sets.chosen.iter().enumerate() {
-            // Sizes ascend: from here on nothing fits.
+            // Sizes ascend, so no later attribute fits.
             if self.sets.domain.size(id) > room {
                 break;
             }
@@ -102,9 +102,9 @@ impl<A: Fn(&[AttributeId]) -> bool> Search<'_, A> {
             maximal = false;
             if place >= next {
                 set.push(id);
-                let go_on = self.extend(set, room / self.sets.domain.size(id), place + 1);
+                let completed = self.extend(set, room / self.sets.domain.size(id), place + 1);
                 set.pop();
-                if !go_on {
+                if !completed {
                     return false;
                 }
             }
@@ -127,7 +127,7 @@ mod tests {
         Domain::new(sizes.iter().enumerate().map(|(i, &n)| (format!("x{i}"), n))).unwrap()
     }
 
-    /// By trying all subsets.
+    /// By enumeration of all subsets.
     fn obvious(domain: &Domain, cells: usize) -> BTreeSet<Clique> {
         let ids: Vec<AttributeId> = domain.ids().filter(|&id| domain.size(id) > 1).collect();
         let fits = |set: &Clique| domain.cells(set).unwrap() <= cells;
@@ -161,12 +161,12 @@ mod tests {
     }
 
     #[test]
-    fn more_sets_than_wanted_are_drawn_instead() {
+    fn sets_are_sampled_if_there_are_too_many() {
         let domain = domain(&[2; 40]);
         let ids: Vec<AttributeId> = domain.ids().collect();
         let sets = ParentSets::new(&domain, &ids, |_| true);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        // 40 choose 20 of them.
+        // There are 40 choose 20.
         let drawn = sets.maximal(1 << 20, 100, &mut rng);
         assert_eq!(drawn.len(), 100);
         assert!(drawn.iter().all(|set| set.len() == 20));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_fits_the_set_is_empty() {
+    fn if_nothing_fits_the_set_is_empty() {
         let domain = domain(&[3, 4, 1]);
         let ids: Vec<AttributeId> = domain.ids().collect();
         let sets = ParentSets::new(&domain, &ids, |_| true);

@@ -1,26 +1,24 @@
-//! PrivBayes: a Bayesian network is chosen privately, and the table of each of its families is
-//! measured.
+//! PrivBayes: selects a Bayesian network privately and measures the table of each family.
 //!
-//! 1. *Network*, with half of the budget. The attribute with the fewest values comes first, since it
-//!    fits into the parent sets of most others; this looks at sizes only. Then d - 1 times, with an
-//!    even share each, the exponential mechanism chooses a pair (X, P) of an attribute and its
-//!    parents among those that came before, by a `Score` of how strongly they depend.
-//! 2. *Tables*, with the other half. The d counts of X with P get Laplace noise of scale
-//!    2d / epsilon_2: a replaced record changes two cells of each.
+//! 1. *Network*, with half of the budget. The attribute with the fewest values comes first, because
+//!    it fits into the parent sets of most others; this uses sizes only. Then d - 1 times, with
+//!    equal shares, the exponential mechanism selects a pair (X, P) of an attribute and its parents
+//!    among the earlier attributes, by a `Score` of their dependence.
+//! 2. *Tables*, with the other half. The d tables of counts of X with P get Laplace noise of scale
+//!    2d / epsilon_2, because a replaced record changes two cells of each.
 //!
-//! *Which pairs.* The counts of a table are useful when the mean count is theta times the noise
-//! scale at least, N / cells >= theta 2d / epsilon_2 (theta-usefulness in
-//! the paper). P is as large as that and the size of the graphical model allow (`model_size`); where nothing is
-//! allowed, P is empty. With many attributes there are too many such sets: each of the r attributes
-//! that remain gets at most `candidates` / r of them, drawn without looking at the data
-//! (`candidates`).
+//! *Candidates.* A table is useful if its mean count is at least theta times the noise scale, N /
+//! cells >= theta 2d / epsilon_2 (theta-usefulness in the paper). P is maximal under this condition
+//! and the limit on the size of the graphical model (`model_size`). If no P is allowed, P is empty.
+//! With many attributes there are too many such sets. Each of the r remaining attributes gets at
+//! most `candidates` / r of them, sampled without the data (`candidates`).
 //!
-//! *Neighbours.* N decides which tables are useful, and the sensitivities are for replaced records,
-//! so that N must be public: a budget between neighbours by adding and removing is refused.
+//! *Neighbours.* N determines which tables are useful, and the sensitivities are for replaced
+//! records. So N has to be public, and a budget between neighbours by adding and removing is
+//! refused.
 //!
 //! References: Zhang, Cormode, Procopiuc, Srivastava, Xiao, PrivBayes, SIGMOD 2014 and ACM TODS
-//! 42(4), 2017; McKenna, Sheldon, Miklau, ICML 2019, section 4, for the even split of the
-//! budget.
+//! 42(4), 2017; McKenna, Sheldon, Miklau, ICML 2019, section 4, for the even split of the budget.
 
 mod candidates;
 mod model_size;
@@ -33,10 +31,10 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::bayesian_network::BayesianNetwork;
+use super::support::bayesian_network::BayesianNetwork;
 use super::{
-    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
-    Published, Reads, Release, Task, Times, parse,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
+    Published, Release, ReleaseDiagnostics, Task, Times, WorkloadDependence, parse,
 };
 use dp::{Budget, Epsilon, Guarantee, L1, Neighbours, NoiseSource, Sensitivity, Share};
 use private_pgm::factor::Projectable;
@@ -44,49 +42,51 @@ use private_pgm::loss::Measurement;
 use private_pgm::query::QueryMatrix;
 use score::Score;
 
-/// PrivBayes as users know it.
-pub static PRIVBAYES: Kind = Kind {
+pub(super) static PRIVBAYES: MechanismSpec = MechanismSpec {
     name: "privbayes",
     title: "PrivBayes",
-    summary: "Chooses a Bayesian network by the exponential mechanism and measures the table of \
+    summary: "Selects a Bayesian network by the exponential mechanism and measures the table of \
               each attribute with its parents.",
     reference: "Zhang, Cormode, Procopiuc, Srivastava, Xiao, ACM TODS 42(4), 2017",
     guarantee: GuaranteeKind::Pure,
-    own: "records drawn from the network",
-    reads: Reads::Queries,
-    effort: Effort { seconds_a_pair: 1e-4, part_measured: 0.01, ..Effort::LITTLE },
-    offers: &[],
+    own_estimator: "records drawn from the network",
+    workload_dependence: WorkloadDependence::Queries,
+    cost_model: CostModel {
+        seconds_per_pair: 1e-4,
+        measured_fraction: 0.01,
+        ..CostModel::NEGLIGIBLE
+    },
+    extra_estimators: &[],
     parameters: &[
         Parameter {
             name: "theta",
             default: "4.0",
-            meaning: "how many times the noise scale the mean count of a table is at least",
+            meaning: "least mean count of a table, as a multiple of the noise scale",
         },
         Parameter {
             name: "score",
             default: "\"r\"",
-            meaning: "what parents are chosen by: \"r\" or \"mutual-information\"",
+            meaning: "score by which parents are selected: \"r\" or \"mutual-information\"",
         },
         Parameter {
             name: "network_share",
             default: "0.5",
-            meaning: "the part of the budget that chooses the network",
+            meaning: "fraction of the budget for the selection of the network",
         },
         Parameter {
             name: "candidates",
             default: "2000",
-            meaning: "the most pairs of an attribute and parents that one choice is made from",
+            meaning: "most candidates of one selection, pairs of an attribute and its parents",
         },
         Parameter {
             name: "model_cells",
             default: "2000000",
-            meaning: "the most cells of the junction tree that parents are joined in",
+            meaning: "most cells of the junction tree of the network",
         },
     ],
     build: |table| Ok(Box::new(PrivBayes::checked(parse(table)?)?)),
 };
 
-/// The mechanism, with its parameters.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct PrivBayes {
@@ -100,7 +100,7 @@ struct PrivBayes {
 impl Default for PrivBayes {
     fn default() -> Self {
         Self {
-            // The paper's choice.
+            // From the paper.
             theta: 4.0,
             score: Score::R,
             network_share: 0.5,
@@ -128,7 +128,7 @@ impl PrivBayes {
         Ok(self)
     }
 
-    /// The cells that a table may have: N / cells is at least theta times the noise scale.
+    /// The most cells of a useful table: N / cells is at least theta times the noise scale.
     fn useful_cells(&self, records: usize, noise_scale: f64) -> usize {
         (records as f64 / (self.theta * noise_scale)) as usize
     }
@@ -148,8 +148,8 @@ impl Mechanism for PrivBayes {
         let (data, domain) = (task.data, task.data.domain());
         if budget.neighbours() == Neighbours::AddRemove {
             return Err(MechanismError::Unsuitable(
-                "PrivBayes decides by the number of records which tables are useful, and that \
-                 number is private between neighbours by adding and removing; choose replacement"
+                "PrivBayes needs a public number of records to decide which tables are useful, and \
+                 that number is private between neighbours by adding and removing; use replacement"
                     .into(),
             ));
         }
@@ -160,7 +160,7 @@ impl Mechanism for PrivBayes {
         }
         let started = Instant::now();
         let whole = budget.rest()?;
-        // One attribute needs no network, and has all of the budget to itself.
+        // A single attribute needs no network and has all of the budget.
         let (select, measure) = match domain.len() {
             1 => (Vec::new(), vec![whole]),
             d => {
@@ -194,15 +194,14 @@ impl Mechanism for PrivBayes {
         Ok(Release {
             total: task.total(Neighbours::Replace, &answers)?,
             published: Published::Answers(answers),
-            own: Box::new(BayesianNetwork { families }),
-            offered: Vec::new(),
+            own_estimator: Box::new(BayesianNetwork { families }),
+            extra_estimators: Vec::new(),
             times: Times { select: select_seconds, measure: started.elapsed().as_secs_f64() },
-            course: Course::default(),
+            diagnostics: ReleaseDiagnostics::default(),
         })
     }
 }
 
-/// The share in two parts with these weights.
 fn two_parts(share: Share, weights: [f64; 2]) -> Result<[Share; 2], MechanismError> {
     let mut parts = share.split_weights(&weights)?.into_iter();
     match (parts.next(), parts.next()) {
@@ -211,7 +210,7 @@ fn two_parts(share: Share, weights: [f64; 2]) -> Result<[Share; 2], MechanismErr
     }
 }
 
-/// The epsilon that Laplace noise may use of a guarantee.
+/// The epsilon of Laplace noise within a guarantee.
 fn pure_epsilon(guarantee: Guarantee) -> Result<Epsilon, MechanismError> {
     match guarantee {
         Guarantee::Pure { epsilon } | Guarantee::Approximate { epsilon, .. } => Ok(epsilon),

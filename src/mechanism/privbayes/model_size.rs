@@ -1,31 +1,30 @@
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::junction_tree::{JunctionTree, OrderSearch};
 
-use super::super::bayesian_network::Family;
+use crate::mechanism::support::bayesian_network::Family;
 
-/// Keeps the graphical model of a network small: says which attributes may become the parents of
-/// one child.
+/// Limits the size of the graphical model of a network: decides which attributes may be the parents
+/// of one child.
 ///
-/// Families are cliques of the model, and small cliques alone do not make a small junction tree.
-/// Whether attributes may be joined is decided from the families that were chosen before, which are
-/// published, and never from the data.
+/// Families are cliques of the model, and small cliques do not imply a small junction tree. The
+/// decision depends on the families selected before, which are published, and never on the data.
 pub(super) struct ModelSize<'a> {
     domain: &'a Domain,
     tree: JunctionTree,
     cells: f64,
     limit: f64,
-    /// For each pair of attributes of the domain, whether it may be joined.
+    /// Whether a pair of attributes may be in one clique.
     pairs: Vec<bool>,
 }
 
 impl<'a> ModelSize<'a> {
-    /// For a network that has these families so far, and a junction tree of `limit` cells at most.
+    /// For a network with these families and a junction tree of at most `limit` cells.
     ///
-    /// Cost: a walk in the junction tree for each pair of attributes, unless it is so small that
+    /// Cost: a search in the junction tree per pair of attributes, unless the tree is so small that
     /// no pair can make it too large.
     pub(super) fn new(domain: &'a Domain, families: &[Family], limit: usize) -> Self {
         let cliques: Vec<Clique> = families.iter().map(Family::clique).collect();
-        // The greedy orders alone: this is asked at every step.
+        // Greedy orders only, because this is called at every step.
         let search = OrderSearch { restarts: 0, ..OrderSearch::default() };
         let tree = JunctionTree::with_search(domain, &cliques, &search);
         let cells = tree.size().cells;
@@ -43,8 +42,8 @@ impl<'a> ModelSize<'a> {
         model
     }
 
-    /// Whether these attributes may be joined to a clique: in pairs, and all of them, without
-    /// making the junction tree larger than the limit. Those in one clique already always may.
+    /// Whether these attributes may be in one clique: each pair of them, and all together, without
+    /// a junction tree larger than the limit. Attributes that are already in one clique always may.
     pub(super) fn allows(&self, set: &[AttributeId]) -> bool {
         let may =
             |a: AttributeId, b: AttributeId| self.pairs[a.index() * self.domain.len() + b.index()];
@@ -52,16 +51,17 @@ impl<'a> ModelSize<'a> {
         in_pairs && (set.len() <= 2 || self.fits(set))
     }
 
-    /// Whether the tree stays within the limit when the set is joined.
+    /// Whether the tree stays within the limit with the set in one clique.
     fn fits(&self, set: &[AttributeId]) -> bool {
-        // No clique grows by more than all of the set.
+        // No clique grows by more than the whole set.
         let sizes: f64 = set.iter().map(|&id| self.domain.size(id) as f64).product();
         self.cells * sizes <= self.limit || self.cells_with(set) <= self.limit
     }
 
-    /// The cells of a junction tree with the set in one of its cliques, made from this one: from
-    /// where the attributes so far are together, all cliques on the way to the next attribute take
-    /// it in. That keeps the running intersection property. It need not be the smallest such tree.
+    /// The cells of a junction tree with the set in one of its cliques, derived from this one.
+    /// Starting at a clique that contains the attributes so far, every clique on the path to the
+    /// next attribute takes it in. That preserves the running intersection property. The result
+    /// need not be the smallest such tree.
     fn cells_with(&self, set: &[AttributeId]) -> f64 {
         let home = set.first().and_then(|&first| self.tree.containing(first).first());
         let Some(&(mut home)) = home else { return self.cells };
@@ -71,7 +71,7 @@ impl<'a> ModelSize<'a> {
             let together = |&index: &usize| {
                 set[..joined].iter().all(|&other| self.tree.cliques()[index].contains(other))
             };
-            // Where they are together by themselves nearest to the next one.
+            // The last clique on the path that contains all attributes so far.
             let start = path.iter().rposition(together).unwrap_or(0);
             for &index in &path[start..] {
                 if self.tree.cliques()[index].contains(id) {
@@ -89,8 +89,8 @@ impl<'a> ModelSize<'a> {
         self.cells + more.sum::<f64>()
     }
 
-    /// The cliques from `home` to the nearest one that has the attribute; `home` alone if none of
-    /// its component has.
+    /// The cliques from `home` to the nearest one with the attribute. `home` alone if its component
+    /// does not have the attribute.
     fn path(&self, home: usize, id: AttributeId) -> Vec<usize> {
         let mut reached: Vec<(usize, Option<usize>)> = vec![(home, None)];
         let mut next = 0;
@@ -114,7 +114,7 @@ impl<'a> ModelSize<'a> {
 mod tests {
     use super::*;
 
-    /// A chain a - b - c - d - e of pairs, and f by itself; all with 3 values.
+    /// A chain a - b - c - d - e of pairs, and a separate f; all with 3 values.
     fn chain(limit: usize) -> (Domain, Vec<Family>, usize) {
         let domain = Domain::new(["a", "b", "c", "d", "e", "f"].map(|name| (name, 3))).unwrap();
         let ids: Vec<AttributeId> = domain.ids().collect();
@@ -152,14 +152,14 @@ mod tests {
         assert!(allows(93, &[0, 4]) && !allows(92, &[0, 4]));
         // c joins ab.
         assert!(allows(57, &[0, 2]) && !allows(56, &[0, 2]));
-        // a joins f, which is apart.
+        // a joins f, which is separate.
         assert!(allows(45, &[0, 5]) && !allows(44, &[0, 5]));
         // Three at once: c and d join ab, 9 -> 81, and d joins bc, 9 -> 27.
         assert!(allows(129, &[0, 2, 3]) && !allows(128, &[0, 2, 3]));
     }
 
     #[test]
-    fn what_is_allowed_is_what_a_junction_tree_has() {
+    fn an_allowed_set_has_a_junction_tree_within_the_limit() {
         let (domain, mut families, limit) = chain(93);
         let ids: Vec<AttributeId> = domain.ids().collect();
         assert!(ModelSize::new(&domain, &families, limit).allows(&[ids[0], ids[4]]));

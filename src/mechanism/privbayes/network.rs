@@ -4,22 +4,22 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::super::MechanismError;
-use super::super::bayesian_network::Family;
 use super::PrivBayes;
 use super::candidates::ParentSets;
 use super::model_size::ModelSize;
 use super::score::{Score, Shape};
 use crate::data::{Dataset, MarginalTooLarge};
+use crate::mechanism::MechanismError;
+use crate::mechanism::support::bayesian_network::Family;
 use dp::{NoiseSource, Scores, SeedPath, Share};
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::factor::Projectable;
 
-/// The families of a network over all attributes, in an order in which parents come before their
-/// children: one choice for each share, after the first attribute.
+/// Selects the families of a network over all attributes, one per share after the first attribute.
+/// Parents come before their children.
 ///
-/// Cost: a pass over the columns of each candidate that was not scored before, shared between
-/// threads. Scores do not depend on the step, so they are kept.
+/// Cost: a pass over the columns of each new candidate, in parallel. Scores do not depend on the
+/// step and are cached.
 pub(super) fn choose(
     privbayes: &PrivBayes,
     data: &Dataset,
@@ -29,11 +29,11 @@ pub(super) fn choose(
     in_time: impl Fn() -> Result<(), MechanismError>,
 ) -> Result<Vec<Family>, MechanismError> {
     let domain = data.domain();
-    // Ids ascend with size: the first one has the fewest values.
+    // Ids ascend with size, so the first attribute has the fewest values.
     let mut rest: Vec<AttributeId> = domain.ids().collect();
     let first = rest.remove(0);
     let mut families = vec![Family { child: first, parents: Clique::empty() }];
-    // Not private: what it draws says which sets are compared, never what the data is.
+    // Not secret: it decides which sets are compared, independently of the data.
     let mut rng = ChaCha8Rng::from_seed(SeedPath::new("mechanism", "privbayes").seed());
     let mut scored: HashMap<(AttributeId, Clique), f64> = HashMap::new();
     for share in shares {
@@ -64,7 +64,7 @@ pub(super) fn choose(
     Ok(families)
 }
 
-/// The pairs that the next choice is made from.
+/// The candidates of the next selection.
 fn candidates(
     privbayes: &PrivBayes,
     domain: &Domain,
@@ -77,7 +77,7 @@ fn candidates(
     let model = ModelSize::new(domain, families, privbayes.model_cells);
     let sets = ParentSets::new(domain, &chosen, |set| model.allows(set));
     let most = (privbayes.candidates / rest.len()).max(1);
-    // Children with the same number of values have the same sets.
+    // Children of the same size have the same sets.
     let mut by_size: BTreeMap<usize, Vec<Clique>> = BTreeMap::new();
     let mut candidates = Vec::new();
     for &child in rest {
@@ -89,7 +89,7 @@ fn candidates(
     candidates
 }
 
-/// How strongly a child depends on its parents in the data.
+/// The dependence of a child on its parents in the data.
 pub(super) fn score(
     score: Score,
     data: &Dataset,

@@ -2,41 +2,46 @@ use serde::Deserialize;
 
 use dp::{LInfinity, Neighbours, Sensitivity, SensitivityError};
 
-/// How strongly an attribute X depends on its parents P, from their table of counts.
+/// The dependence of an attribute X on its parents P, from their table of counts.
 ///
-/// Write n_xp for the counts, n_x and n_p for their sums over p and over x, and N for their total.
+/// Let n_xp be the counts, n_x and n_p their sums over p and over x, and N their total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Score {
     /// R(X; P) = 1/2 sum |Pr(x, p) - Pr(x) Pr(p)|, the total variation distance from independence.
     ///
-    /// *Sensitivity* under replacement: 3/N + 2/N^2. *Proof.* N R = 1/2 sum |D_xp| with
-    /// D_xp = n_xp - n_x n_p / N. A replaced record changes two cells of n_xp by 1 each, and at
-    /// most two entries each of n_x and n_p by a_x and b_p, with sum |a_x| <= 2 and
-    /// sum |b_p| <= 2. So D_xp changes by the cell's change less
-    /// (a_x n_p + n_x b_p + a_x b_p) / N, and the absolute values of these sum to at most
-    /// 2 + 2 + 2 + 4/N. Half of that, over N, is the claim. QED.
+    /// *Sensitivity* under replacement: 3/N + 2/N^2.
+    ///
+    /// *Proof.* N R = 1/2 sum |D_xp| with D_xp = n_xp - n_x n_p / N. A replaced record changes two
+    /// cells of n_xp by 1 each. It changes n_x by a_x and n_p by b_p, with sum |a_x| <= 2 and sum
+    /// |b_p| <= 2. So D_xp changes by the change of the cell minus (a_x n_p + n_x b_p + a_x b_p) /
+    /// N. The absolute values of the four terms sum to at most 2 + 2 + 2 + 4/N over all cells. Half
+    /// of that, divided by N, is the claim. QED.
     #[default]
     R,
     /// I(X; P) = sum Pr(x, p) ln(Pr(x, p) / (Pr(x) Pr(p))), mutual information in nats.
     ///
     /// *Sensitivity* under replacement, with g(t) = (t + 1) ln(t + 1) - t ln t: g(N - 1) / N if X
-    /// or P has two values, and 2 g((N - 1)/2) / N otherwise (the bounds of the paper). *Proof.* With
-    /// f(t) = t ln t, N I = sum f(n_xp) - sum f(n_x) - sum f(n_p) + f(N). Take the record out
-    /// first, and let c be the counts of the other N - 1; g is the increment of f, concave and
-    /// increasing from g(0) = 0. Without the record in (x, p) the sum is larger by
-    /// G(x, p) = g(c_x) + g(c_p) - g(c_xp), which is not negative, as c_xp <= c_x. Moving a record
-    /// from (x, p) to (y, q) thus changes N I by G(x, p) - G(y, q) <= G(x, p). Since
-    /// c_x + c_p <= N - 1 + c_xp, concavity gives G(x, p) <= 2 g((N - 1 + m)/2) - g(m) with
-    /// m = c_xp, which falls as m grows, as (N - 1 + m)/2 >= m: at most 2 g((N - 1)/2).
-    /// If X has two values and y = x, then G(x, p) - G(x, q) <= g(c_p) - g(c_xp) <= g(N - 1). If y
-    /// is the other value, c_p <= c_xp + c_y, so that g(c_p) - g(c_xp) <= g(c_y), and what G(y, q)
-    /// takes off is at least g(c_y): what remains is at most g(c_x) <= g(N - 1). The table is
-    /// symmetric in X and P, and the inverse move bounds the change from below. QED.
+    /// or P has two values, otherwise 2 g((N - 1)/2) / N (the bounds of the paper).
+    ///
+    /// *Proof.* Let f(t) = t ln t. Then N I = sum f(n_xp) - sum f(n_x) - sum f(n_p) + f(N). Let c
+    /// be the counts of the N - 1 records that are not replaced. g is the increment of f; it is
+    /// concave and increasing, and g(0) = 0. Removing the record at (x, p) increases the sum by
+    /// G(x, p) = g(c_x) + g(c_p) - g(c_xp), which is not negative because c_xp <= c_x. So moving a
+    /// record from (x, p) to (y, q) changes N I by G(x, p) - G(y, q) <= G(x, p).
+    ///
+    /// *General bound.* c_x + c_p <= N - 1 + c_xp. With m = c_xp, concavity gives G(x, p) <= 2 g((N
+    /// - 1 + m)/2) - g(m). This decreases in m because (N - 1 + m)/2 >= m, so it is at most 2 g((N
+    /// - 1)/2).
+    ///
+    /// *X with two values.* If y = x, then G(x, p) - G(x, q) <= g(c_p) - g(c_xp) <= g(N - 1). If y
+    /// is the other value, then c_p <= c_xp + c_y, so g(c_p) - g(c_xp) <= g(c_y). G(y, q) is at
+    /// least g(c_y), so the difference is at most g(c_x) <= g(N - 1). The table is symmetric in X
+    /// and P, and the inverse move bounds the change from below. QED.
     MutualInformation,
 }
 
-/// What is public about a candidate's table.
+/// The public shape of a candidate's table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     /// The values of X.
@@ -46,7 +51,7 @@ pub(super) struct Shape {
 }
 
 impl Score {
-    /// The score of a table of whole counts: one row of `parents` counts for each value of X.
+    /// The score of a table of integer counts, with a row of `parents` counts per value of X.
     pub(super) fn of(self, counts: &[f64], parents: usize) -> f64 {
         let by_child: Vec<f64> = counts.chunks_exact(parents).map(|row| row.iter().sum()).collect();
         let mut by_parents = vec![0.0; parents];
@@ -56,7 +61,7 @@ impl Score {
         let total: f64 = by_child.iter().sum();
         match self {
             Score::R => {
-                // In whole numbers, so that the only roundings are those of the last line.
+                // In integers, so that only the last line rounds.
                 let (n, by_parents) = (total as i128, by_parents.iter().map(|&p| p as i128));
                 let rows = counts.chunks_exact(parents).zip(&by_child);
                 let twice: i128 = rows
@@ -75,8 +80,8 @@ impl Score {
         }
     }
 
-    /// How far the score of any of these candidates moves when one of `records` records is
-    /// replaced, with room for the rounding of two computed scores.
+    /// The sensitivity of the score of any of these candidates if one of `records` records is
+    /// replaced, with an allowance for the rounding of two computed scores.
     pub(super) fn sensitivity(
         self,
         records: usize,
@@ -85,13 +90,13 @@ impl Score {
         let n = records as f64;
         let g = |t: f64| entropy_term(t + 1.0) - entropy_term(t);
         let value = match self {
-            // R is at most 1 and rounded twice.
+            // R is at most 1 and is rounded twice.
             Score::R => 3.0 / n + 2.0 / (n * n) + 2.0 * f64::EPSILON,
             Score::MutualInformation => {
                 let binary = candidates.iter().all(|c| c.child.min(c.parents) <= 2);
                 let exact = if binary { g(n - 1.0) } else { 2.0 * g((n - 1.0) / 2.0) } / n;
-                // Three sums of at most N ln N in all, each term of which loses three units in the
-                // last place, and each addition one.
+                // Three sums of at most N ln N in total. Each term has an error of three units in
+                // the last place, and each addition of one.
                 let cells = candidates.iter().map(|c| c.child * c.parents).max().unwrap_or(0);
                 exact + 16.0 * (cells as f64 + 2.0) * f64::EPSILON * n.ln().max(1.0)
             }
@@ -128,7 +133,7 @@ mod tests {
         [(2, 2, 12), (2, 3, 8), (3, 2, 8), (2, 5, 5), (3, 3, 5), (3, 4, 4)];
 
     #[test]
-    fn no_pair_of_small_tables_moves_a_score_further_than_claimed() {
+    fn the_sensitivity_of_scores_is_at_most_as_claimed_on_all_small_tables() {
         for score in [Score::R, Score::MutualInformation] {
             for (child, parents, most) in SHAPES {
                 for records in 1..=most {
@@ -143,9 +148,9 @@ mod tests {
     }
 
     #[test]
-    fn the_claims_are_not_larger_than_they_need_to_be() {
-        // Mutual information reaches its bound where a table allows the extreme move: for two
-        // values, from one cell to a new row and column; for more, out of a cross.
+    fn the_claimed_sensitivities_are_tight() {
+        // Mutual information attains its bound if a table allows the extreme move: for two values,
+        // from one cell to a new row and column; for more, out of a cross.
         let information = Score::MutualInformation;
         for records in 2..=8 {
             let (found, bound) =
@@ -172,7 +177,7 @@ mod tests {
         assert_eq!(Score::R.of(&[3.0, 0.0, 0.0, 3.0], 2), 0.5);
         let copy = Score::MutualInformation.of(&[3.0, 0.0, 0.0, 3.0], 2);
         assert!((copy - 2f64.ln()).abs() < 1e-15);
-        // Without parents, or without a choice, there is nothing to depend on.
+        // Without parents, or with a single value of X, there is no dependence.
         assert_eq!(Score::R.of(&[3.0, 5.0], 1), 0.0);
         assert_eq!(Score::R.of(&[3.0, 5.0], 2), 0.0);
     }

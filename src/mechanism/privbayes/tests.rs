@@ -1,7 +1,7 @@
-use super::super::bayesian_network::Family;
-use super::super::{Noise, find};
 use super::*;
 use crate::data::{Dataset, Provenance};
+use crate::mechanism::support::bayesian_network::Family;
+use crate::mechanism::{Noise, find};
 use crate::workload::Workload;
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{LInfinity, Mechanism as Draw, SeedPath};
@@ -11,7 +11,7 @@ use private_pgm::fit::Update;
 use private_pgm::junction_tree::JunctionTree;
 use rand::SeedableRng;
 
-/// Records in which each attribute depends on the one before it, without any randomness.
+/// Each attribute depends on the one before it. Deterministic.
 fn chain(sizes: &[usize], records: usize) -> Dataset {
     let named = sizes.iter().enumerate().map(|(i, &n)| (format!("x{i}"), n));
     let domain = Domain::new(named).unwrap();
@@ -19,7 +19,7 @@ fn chain(sizes: &[usize], records: usize) -> Dataset {
     for (place, &size) in sizes.iter().enumerate() {
         let code = |record: usize| {
             let before = codes.last().map_or(0, |column| column[record] as usize);
-            // Every third record follows its own mind.
+            // Every third record is independent of the one before it.
             let own = (record * (2 * place + 3) + record / 7) % size;
             (if record % 3 == place % 3 { own } else { before % size }) as u32
         };
@@ -66,7 +66,7 @@ fn families(mechanism: &PrivBayes, data: &Dataset, cells: usize, epsilon: f64) -
 }
 
 #[test]
-fn the_draws_use_up_the_budget_half_for_the_network_half_for_the_tables() {
+fn the_draws_spend_half_of_the_budget_on_the_network_and_half_on_the_tables() {
     let data = chain(&[2, 3, 4, 2, 5], 1000);
     let mut budget = budget(2.0);
     release(&PrivBayes::default(), &data, &mut budget).unwrap();
@@ -94,14 +94,14 @@ fn the_draws_use_up_the_budget_half_for_the_network_half_for_the_tables() {
 }
 
 #[test]
-fn published_tables_are_those_of_a_network_and_carry_their_noise() {
+fn published_tables_are_those_of_a_network_and_state_their_noise() {
     let data = chain(&[2, 3, 4, 2, 5], 1000);
     let release = release(&PrivBayes::default(), &data, &mut budget(2.0)).unwrap();
     assert_eq!((release.total, answers(&release).len()), (1000.0, 5));
     for answer in answers(&release) {
         assert!(answer.query.is_identity() && answer.check(data.domain()).is_ok());
         assert!(answer.y.iter().all(|y| y.fract() == 0.0));
-        // That of the discrete Laplace distribution with b = 10, nearly sqrt(2) b.
+        // The discrete Laplace distribution with b = 10 has nearly sqrt(2) b.
         assert!((answer.stddev - 200f64.sqrt()).abs() < 0.1, "{}", answer.stddev);
     }
 }
@@ -118,7 +118,8 @@ fn the_same_seed_gives_the_same_bytes() {
             rng: &mut rand_chacha::ChaCha20Rng::seed_from_u64(5),
             observer: &mut |_: &Update<'_>| {},
         };
-        let estimated = release.own.estimate(&release.evidence(data.domain()), &mut run).unwrap();
+        let estimated =
+            release.own_estimator.estimate(&release.evidence(data.domain()), &mut run).unwrap();
         let drawn = estimated.answers.marginals(&[data.domain().everything()]).unwrap();
         (answers(&release).to_vec(), drawn)
     };
@@ -160,7 +161,7 @@ fn tables_are_useful() {
 }
 
 #[test]
-fn with_much_budget_the_strongest_dependences_are_found() {
+fn with_a_large_budget_the_strongest_dependences_are_found() {
     let columns: Vec<Vec<u32>> = vec![
         (0..600).map(|i| i % 2).collect(),
         (0..600).map(|i| i % 3).collect(),
@@ -178,8 +179,8 @@ fn with_much_budget_the_strongest_dependences_are_found() {
 }
 
 #[test]
-fn no_replaced_record_moves_the_score_of_a_family_further_than_claimed() {
-    // X with 2 values and two parents, through records, counting and scoring.
+fn the_sensitivity_of_a_family_score_is_at_most_as_claimed() {
+    // X with 2 values and two parents, from records to scores.
     let domain = Domain::new([("p", 2), ("x", 2), ("q", 2)]).unwrap();
     let [p, x, q] = ["p", "x", "q"].map(|name| domain.id(name).unwrap());
     let family = Family { child: x, parents: Clique::new([p, q]) };
@@ -204,7 +205,7 @@ fn no_replaced_record_moves_the_score_of_a_family_further_than_claimed() {
 }
 
 #[test]
-fn the_model_stays_as_small_as_it_is_told_to() {
+fn the_model_stays_within_its_limit() {
     let data = chain(&[2; 24], 300);
     let cells = |model_cells| {
         let privbayes = PrivBayes { model_cells, ..PrivBayes::default() };
@@ -214,7 +215,7 @@ fn the_model_stays_as_small_as_it_is_told_to() {
     };
     let (free, bounded) = (cells(usize::MAX), cells(500));
     assert!(free > 2000.0, "{free}");
-    // The limit is about what parents are joined to; each family adds its own table to that.
+    // The limit applies to the tree before a family adds its own table.
     assert!(bounded <= 500.0 + 24.0 * 16.0, "{bounded}");
 }
 
@@ -229,7 +230,7 @@ fn one_attribute_gets_the_whole_budget() {
 }
 
 #[test]
-fn data_and_budgets_that_do_not_suit_are_refused() {
+fn unsuitable_data_and_budgets_are_refused() {
     let refused = |data: &Dataset, mut budget: Budget| {
         let result = release(&PrivBayes::default(), data, &mut budget);
         let message = match result {

@@ -1,8 +1,8 @@
-//! Privlet: the cells of a marginal as a histogram, measured by its Haar wavelet coefficients (Xiao,
-//! Wang, Gehrke, "Differential privacy via wavelet transforms", TKDE 2011).
+//! Privlet: measures the Haar wavelet coefficients of a marginal as a histogram (Xiao, Wang,
+//! Gehrke, "Differential privacy via wavelet transforms", TKDE 2011).
 //!
-//! The paper weighs the coefficients of means; with sums and differences as they are, all coefficients
-//! have the same noise, and it is the same mechanism.
+//! The paper weights coefficients of means. With unnormalised sums and differences all coefficients
+//! have the same noise, and the mechanism is the same.
 
 #[cfg(test)]
 mod tests;
@@ -11,25 +11,28 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::each_marginal::{EachMarginal, Processed};
-use super::{Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Reads, Release, Task, parse};
+use super::support::each_marginal::{EachMarginal, Processed};
+use super::{
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Release, Task,
+    WorkloadDependence, parse,
+};
 use crate::postprocess::haar;
 use dp::{Budget, L1, Neighbours, NoiseSource, Sensitivity};
 use private_pgm::loss::Measurement;
 use private_pgm::numeric::sparse::CsrMatrix;
 use private_pgm::query::QueryMatrix;
 
-/// Privlet, as users know it.
-pub static PRIVLET: Kind = Kind {
+pub(super) static PRIVLET: MechanismSpec = MechanismSpec {
     name: "privlet",
     title: "Privlet",
-    summary: "measures the wavelet coefficients of each marginal of the workload, with Laplace noise",
+    summary: "measures the wavelet coefficients of each marginal of the workload, with Laplace \
+              noise",
     reference: "Xiao, Wang, Gehrke, TKDE 2011",
     guarantee: GuaranteeKind::Pure,
-    own: "the inverse transform",
-    reads: Reads::Cliques,
-    effort: Effort::LITTLE,
-    offers: &[],
+    own_estimator: "the inverse transform",
+    workload_dependence: WorkloadDependence::Cliques,
+    cost_model: CostModel::NEGLIGIBLE,
+    extra_estimators: &[],
     parameters: &[],
     build: |table| Ok(Box::new(parse::<Privlet>(table)?)),
 };
@@ -38,20 +41,20 @@ pub static PRIVLET: Kind = Kind {
 #[serde(deny_unknown_fields, default)]
 struct Privlet {}
 
-/// How far one record moves the coefficients of so many cells, in sum.
+/// The L1 sensitivity of the coefficients of `cells` cells.
 ///
-/// Of the coefficients of 2^l cells, a record that is added or removed changes the sum and the one
-/// difference of each level that it is below, by 1 each: 1 + l. One that is replaced leaves the sum as
-/// it is. Where the old and the new cell are below the same node, its difference changes by 2 at most,
-/// and elsewhere two differences of a level change by 1: 2 l.
+/// Let there be 2^l cells after padding. An added or removed record changes the sum, and one
+/// difference per level, by 1 each: 1 + l. A replaced record does not change the sum. On a level,
+/// either the old and the new cell are below the same node and its difference changes by at most 2,
+/// or the differences of two nodes change by 1: 2l.
 fn sensitivity(cells: usize, neighbours: Neighbours) -> Result<Sensitivity<L1>, MechanismError> {
     let levels = cells.next_power_of_two().ilog2();
-    let moved = match neighbours {
+    let sensitivity = match neighbours {
         Neighbours::AddRemove => 1 + levels,
-        // The sum alone does not move; its noise is that of a count.
+        // A single cell does not change. The noise is that of a count.
         Neighbours::Replace => (2 * levels).max(1),
     };
-    Ok(Sensitivity::new(f64::from(moved), neighbours)?)
+    Ok(Sensitivity::new(f64::from(sensitivity), neighbours)?)
 }
 
 impl Mechanism for Privlet {
@@ -68,8 +71,9 @@ impl Mechanism for Privlet {
         let answers = task.measure_each(budget, |clique, cells, share| {
             let coefficients = haar::transform(cells);
             let label = format!("wavelet coefficients of {}", domain.names(&clique).join(", "));
-            let moved = sensitivity(cells.len(), neighbours)?;
-            let noisy = share.laplace(label, &coefficients, moved, task.noise.whole(), source)?;
+            let sensitivity = sensitivity(cells.len(), neighbours)?;
+            let noisy =
+                share.laplace(label, &coefficients, sensitivity, task.noise.whole(), source)?;
             let mut rows = CsrMatrix::new(cells.len());
             for [plus, minus] in haar::rows(cells.len()) {
                 let signed = plus.map(|cell| (cell, 1.0)).chain(minus.map(|cell| (cell, -1.0)));
@@ -85,7 +89,7 @@ impl Mechanism for Privlet {
             cells.truncate(measured.query.cols());
             Ok(Processed { cells, ..Processed::default() })
         };
-        let own = Box::new(EachMarginal { count: answers.len(), process });
-        Ok(Release::of_answers(total, answers, own, began))
+        let own_estimator = Box::new(EachMarginal { count: answers.len(), process });
+        Ok(Release::of_answers(total, answers, own_estimator, began))
     }
 }

@@ -1,11 +1,11 @@
 use super::*;
-use crate::mechanism::small_table::{SmallTable, answers};
+use crate::mechanism::support::small_table::{SmallTable, answers};
 use dp::Epsilon;
 use dp::sensitivity::brute_force::{Records, worst_case};
 use private_pgm::factor::Projectable;
 
 #[test]
-fn a_record_moves_the_coefficients_as_far_as_claimed() {
+fn the_sensitivity_of_the_coefficients_is_as_claimed() {
     for (neighbours, records) in
         [(Neighbours::Replace, Records::Exactly(3)), (Neighbours::AddRemove, Records::UpTo(3))]
     {
@@ -20,9 +20,9 @@ fn a_record_moves_the_coefficients_as_far_as_claimed() {
 }
 
 #[test]
-fn what_is_published_are_the_coefficients_of_the_marginals() {
+fn the_coefficients_of_the_marginals_are_published() {
     let table = SmallTable::new(&[3, 0, 2, 5, 1, 4]);
-    // So much budget that the noise on whole numbers is none.
+    // With so large a budget, noise on integers is 0.
     let epsilon = Epsilon::new(1e4).unwrap();
     let (release, budget) = table.release(&PRIVLET, epsilon, Neighbours::AddRemove, 1);
     assert_eq!(budget.ledger().verify(budget.total()).unwrap(), Some(epsilon.into()));

@@ -1,23 +1,22 @@
-//! Choosing the tree.
+//! The selection of the tree.
 
 use rayon::prelude::*;
 
-use super::super::MechanismError;
 use crate::data::{Dataset, MarginalTooLarge};
+use crate::mechanism::MechanismError;
 use dp::{LInfinity, Neighbours, NoiseSource, Scores, Sensitivity, SensitivityError, Share};
 use private_pgm::domain::{AttributeId, Clique};
 use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
 
-/// Estimates are rounded to multiples of this, so that up to 2^36 records all differences and their
-/// sums are exact, and the sensitivity of a computed score is that of the score.
+/// Estimates are rounded to multiples of this. Up to 2^36 records all differences and their sums
+/// are exact, and the sensitivity of a computed score is that of the exact score.
 const GRID: f64 = 1.0 / 65536.0;
 
-/// The edges of a spanning tree over all attributes: Kruskal's algorithm, with the exponential
-/// mechanism in place of the maximum, one choice for each share.
+/// The edges of a spanning tree over all attributes: Kruskal's algorithm with the exponential
+/// mechanism in place of the maximum, one edge per share.
 ///
-/// Cost: the two-way marginal of every pair, d (d - 1) / 2 passes over two columns, shared between
-/// threads.
+/// Cost: the two-way marginal of every pair, d (d - 1) / 2 passes over two columns, in parallel.
 pub(super) fn choose(
     data: &Dataset,
     one_way: &[Measurement],
@@ -35,7 +34,7 @@ pub(super) fn choose(
         .par_iter()
         .map(|&(a, b)| score(data, (a, b), &marginals[a.index()], &marginals[b.index()], total))
         .collect::<Result<Vec<f64>, _>>()?;
-    // The smallest attribute that each one is connected with.
+    // The smallest attribute of the component of each attribute.
     let mut component: Vec<AttributeId> = domain.ids().collect();
     let mut edges = Vec::with_capacity(shares.len());
     for share in shares {
@@ -54,20 +53,20 @@ pub(super) fn choose(
     Ok(edges)
 }
 
-/// Noisy counts as a distribution: without negatives, or uniform where nothing is left.
+/// Noisy counts as a distribution: negative counts are 0, uniform if all are.
 fn distribution(noisy: &[f64]) -> Vec<f64> {
     let mass: f64 = noisy.iter().map(|y| y.max(0.0)).sum();
     let value = |y: &f64| if mass > 0.0 { y.max(0.0) / mass } else { 1.0 / noisy.len() as f64 };
     noisy.iter().map(value).collect()
 }
 
-/// How little the one-way marginals say about a pair: the L1 distance between its counts and what
-/// they would be if the two attributes were independent, from noisy marginals only.
+/// The L1 distance between the counts of a pair and the counts under independence, from noisy
+/// one-way marginals.
 ///
-/// *Sensitivity*: 2 when a record is replaced, 1 when one is added or removed. *Proof.* The noisy
-/// marginals and the total are published, and the same for both tables. The distance to a fixed
-/// vector changes by at most the L1 norm of the change of the counts, by the triangle inequality:
-/// two cells, or one, change by 1. QED.
+/// *Sensitivity*: 2 if a record is replaced, 1 if a record is added or removed. *Proof.* The noisy
+/// marginals and the total are published, and the same for both tables. By the triangle inequality,
+/// the distance to a fixed vector changes by at most the L1 norm of the change of the counts: two
+/// cells, or one, change by 1. QED.
 fn score(
     data: &Dataset,
     (a, b): (AttributeId, AttributeId),
@@ -75,7 +74,7 @@ fn score(
     of_b: &[f64],
     total: f64,
 ) -> Result<f64, MarginalTooLarge> {
-    // Ids ascend: a's axis is the first.
+    // Ids ascend, so the axis of a is the first.
     let counts = data.project(&Clique::new([a, b]))?;
     let rows = counts.values().chunks_exact(of_b.len()).zip(of_a);
     let distance = |(row, &pa): (&[f64], &f64)| {
@@ -101,7 +100,7 @@ mod tests {
     use dp::sensitivity::brute_force::{Records, worst_case};
     use private_pgm::domain::Domain;
 
-    /// The score of the table with these counts, through records.
+    /// The score of the records with these counts.
     fn score_of(shape: [usize; 2], table: &[u64], marginals: [&[f64]; 2], total: f64) -> f64 {
         let domain = Domain::new([("a", shape[0]), ("b", shape[1])]).unwrap();
         let mut codes = vec![Vec::new(), Vec::new()];
@@ -117,8 +116,8 @@ mod tests {
     }
 
     #[test]
-    fn the_score_moves_as_far_as_claimed_and_no_further() {
-        // Noisy marginals of any kind: they are fixed before the score looks at the data.
+    fn the_sensitivity_of_the_score_is_as_claimed() {
+        // Any noisy marginals: they are fixed before the score uses the data.
         let cases: [(&[f64], &[f64], f64); 3] = [
             (&[0.3, 0.7], &[0.1, 0.6, 0.3], 4.0),
             (&[1.0, 0.0], &[0.0, 0.0, 1.0], 4.0),
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn independent_attributes_score_nothing_and_a_copy_much() {
+    fn independent_attributes_score_zero_and_a_copy_scores_the_total() {
         let half: &[f64] = &[0.5, 0.5];
         assert_eq!(score_of([2, 2], &[2, 2, 2, 2], [half, half], 8.0), 0.0);
         assert_eq!(score_of([2, 2], &[4, 0, 0, 4], [half, half], 8.0), 8.0);

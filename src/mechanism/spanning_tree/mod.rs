@@ -1,40 +1,40 @@
-//! Spanning tree: all one-way marginals, and the two-way marginals along a tree that is chosen
-//! privately (the mechanism MST, in spirit).
+//! Spanning tree: all one-way marginals, and the two-way marginals of a privately selected tree (a
+//! simplified MST mechanism).
 //!
 //! A third of the budget each, in zCDP:
 //!
 //! 1. *Attributes.* The d one-way marginals, with Gaussian noise.
-//! 2. *Tree.* Edge by edge, d - 1 times, the exponential mechanism chooses among the pairs of
-//!    attributes that are not connected yet the one whose table the one-way marginals explain least
-//!    (`edges`).
+//! 2. *Tree.* d - 1 times, the exponential mechanism selects a pair of attributes that are not
+//!    connected yet, by the error of the one-way marginals on its table (`edges`).
 //! 3. *Pairs.* The d - 1 two-way marginals of the tree, with Gaussian noise.
 //!
-//! A replaced record changes two cells of a marginal by 1, an L2 norm of sqrt(2); an added or
-//! removed one changes one. Every graphical model of a tree is tractable: its junction tree has the
-//! chosen pairs for cliques.
+//! A replaced record changes two cells of a marginal by 1, which has the L2 norm sqrt(2). An added
+//! or removed record changes one cell. Every graphical model of a tree is tractable: the cliques of
+//! its junction tree are the selected pairs.
 //!
-//! *The budget* should be one in rho, [`Rho::implying`](dp::Rho::implying) the epsilon
-//! and delta that are promised ([`budget`]). Any other but a pure one is spent too, in parts that
-//! add up in its own currency and therefore buy less.
+//! *The budget* should be in rho, [`Rho::implying`](dp::Rho::implying) the promised epsilon and
+//! delta ([`budget`]). A budget of (epsilon, delta) works too, but its parts add up in epsilon and
+//! delta and therefore have more noise. A pure budget is refused.
 //!
 //! Reference: McKenna, Miklau, Sheldon, Winning the NIST contest, Journal of Privacy and
-//! Confidentiality 11(3), 2021. Theirs also merges rare values, which this one does not.
+//! Confidentiality 11(3), 2021. MST also merges rare values; this mechanism does not.
 
 mod edges;
 mod synthesize;
 #[cfg(test)]
 mod tests;
 
-pub use synthesize::{Synthesis, synthesize};
+pub use synthesize::Synthesis;
+pub(crate) use synthesize::synthesize;
 
 use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::bayesian_network::{BayesianNetwork, Family};
+use super::support::bayesian_network::{BayesianNetwork, Family};
 use super::{
-    Course, Effort, GuaranteeKind, Kind, Mechanism, MechanismError, Parameter, ParameterError,
-    Published, Reads, Release, Task, Times, parse,
+    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
+    Published, Release, ReleaseDiagnostics, Task, Times, WorkloadDependence, parse,
 };
 use crate::data::Dataset;
 use dp::{
@@ -46,28 +46,31 @@ use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
 use private_pgm::query::QueryMatrix;
 
-/// The mechanism as users know it.
-pub static SPANNING_TREE: Kind = Kind {
+pub(super) static SPANNING_TREE: MechanismSpec = MechanismSpec {
     name: "spanning-tree",
     title: "Spanning tree",
     summary: "Measures all one-way marginals, and the two-way marginals of a maximum spanning tree \
-              that the exponential mechanism chooses.",
+              that the exponential mechanism selects.",
     reference: "McKenna, Miklau, Sheldon, Journal of Privacy and Confidentiality 11(3), 2021",
     guarantee: GuaranteeKind::Concentrated,
-    own: "records drawn along the tree",
-    reads: Reads::Queries,
-    effort: Effort { seconds_a_pair: 1e-4, part_measured: 0.01, ..Effort::LITTLE },
-    offers: &[],
+    own_estimator: "records drawn along the tree",
+    workload_dependence: WorkloadDependence::Queries,
+    cost_model: CostModel {
+        seconds_per_pair: 1e-4,
+        measured_fraction: 0.01,
+        ..CostModel::NEGLIGIBLE
+    },
+    extra_estimators: &[],
     parameters: &[Parameter {
         name: "weights",
         default: "[1.0, 1.0, 1.0]",
-        meaning: "how the budget is divided: one-way marginals, choosing the tree, its pairs",
+        meaning: "weights in the budget: one-way marginals, selection of the tree, its pairs",
     }],
     build: |table| Ok(Box::new(SpanningTree::checked(parse(table)?)?)),
 };
 
-/// A budget that pays for this much privacy: in rho, which adds up best.
-pub fn budget(
+/// A budget in rho for this guarantee.
+pub(crate) fn budget(
     epsilon: Epsilon,
     delta: Delta,
     neighbours: Neighbours,
@@ -75,7 +78,6 @@ pub fn budget(
     Ok(Budget::new(Rho::implying(epsilon, delta)?, neighbours))
 }
 
-/// The mechanism, with its parameters.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct SpanningTree {
@@ -99,9 +101,9 @@ impl SpanningTree {
         }
     }
 
-    /// The shares of the one-way marginals, of the choices and of the two-way marginals.
+    /// The shares of the one-way marginals, of the selections and of the two-way marginals.
     fn split(&self, whole: Share, attributes: usize) -> Result<[Vec<Share>; 3], MechanismError> {
-        // One attribute has no tree, and all of the budget to itself.
+        // A single attribute has no tree, and all of the budget.
         if attributes == 1 {
             return Ok([vec![whole], Vec::new(), Vec::new()]);
         }
@@ -123,7 +125,7 @@ impl Mechanism for SpanningTree {
         source: &mut NoiseSource,
     ) -> Result<Release, MechanismError> {
         let (data, domain, neighbours) = (task.data, task.data.domain(), budget.neighbours());
-        // Whether there are records is public only where their number is.
+        // Whether there are any records is public only if their number is.
         if domain.is_empty() || (data.is_empty() && neighbours == Neighbours::Replace) {
             return Err(MechanismError::Unsuitable(
                 "a spanning tree needs data with at least one record and one attribute".into(),
@@ -148,15 +150,15 @@ impl Mechanism for SpanningTree {
         Ok(Release {
             total: task.total(neighbours, &answers)?,
             published: Published::Answers(answers),
-            own: Box::new(BayesianNetwork { families: directed(domain, &edges) }),
-            offered: Vec::new(),
+            own_estimator: Box::new(BayesianNetwork { families: directed(domain, &edges) }),
+            extra_estimators: Vec::new(),
             times: Times { select, measure },
-            course: Course::default(),
+            diagnostics: ReleaseDiagnostics::default(),
         })
     }
 }
 
-/// The marginals on these cliques with Gaussian noise, one share each.
+/// Measures the marginals on these cliques with Gaussian noise, one share each.
 fn measure(
     data: &Dataset,
     cliques: impl Iterator<Item = Clique>,
@@ -166,7 +168,7 @@ fn measure(
 ) -> Result<Vec<Measurement>, MechanismError> {
     let domain = data.domain();
     let one = |(clique, share): (Clique, Share)| {
-        // A marginal's columns are unit vectors.
+        // The columns of a marginal are unit vectors.
         let sensitivity = Sensitivity::<L2>::nonnegative_linear(1.0, share.neighbours())?;
         let label = format!("marginal of {}", domain.names(&clique).join(" x "));
         let counts = data.project(&clique)?;
@@ -177,7 +179,7 @@ fn measure(
     cliques.zip(shares).map(one).collect()
 }
 
-/// The tree with all edges pointing away from the first attribute, parents before children.
+/// The tree with all edges directed away from the first attribute. Parents come before children.
 fn directed(domain: &Domain, edges: &[Clique]) -> Vec<Family> {
     let mut rest: Vec<AttributeId> = domain.ids().collect();
     let mut families: Vec<Family> = Vec::new();

@@ -8,25 +8,22 @@ use private_pgm::domain::Clique;
 use private_pgm::factor::Projectable;
 use private_pgm::model::{Model, Sampling};
 
-/// Synthetic records, and the model that they were drawn from.
 #[derive(Debug)]
 pub struct Synthesis {
-    /// The records.
     pub records: Dataset,
-    /// The graphical model, which can be stored and asked.
     pub model: Model,
-    /// How its fit went.
+    /// Of the fit.
     pub diagnostics: Diagnostics,
 }
 
-/// Synthetic records for any use: the release of a spanning tree, a graphical model fitted to it,
-/// and records drawn from the model.
+/// Synthetic records: fits a graphical model to the release of a spanning tree and samples records
+/// from it.
 ///
-/// `count` is how many to draw, by default as many as the release says that there are. All that
-/// touches the data is paid for from `budget`, best made by [`budget`](super::budget). Randomness
-/// that need not be private comes from `run`; for a release that shall be private, seed both `run`
-/// and `source` from the operating system.
-pub fn synthesize(
+/// `count` is the number of records, by default the total of the release. Everything that depends
+/// on the data is paid for from `budget`, which is best made by [`budget`](super::budget). `run`
+/// provides randomness that need not be secret. For a private release, seed both `run` and `source`
+/// from the operating system.
+pub(crate) fn synthesize(
     data: &Dataset,
     budget: &mut Budget,
     source: &mut NoiseSource,

@@ -1,15 +1,15 @@
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
-use super::super::Noise;
 use super::*;
 use crate::data::Provenance;
+use crate::mechanism::Noise;
 use crate::workload::Workload;
 use dp::{Guarantee, Mechanism as Draw, SeedPath};
 use private_pgm::baselines::{Estimated, Estimator, Pgm, Run};
 use private_pgm::fit::{Settings, Update};
 
-/// Five attributes: b copies a but for every tenth record, and d copies c.
+/// b copies a except in every tenth record, and d copies c.
 fn pairs(records: u32) -> Dataset {
     let domain = Domain::new([("a", 3), ("b", 3), ("c", 4), ("d", 4), ("e", 2)]).unwrap();
     let column = |code: &dyn Fn(u32) -> u32| (0..records).map(code).collect::<Vec<u32>>();
@@ -61,7 +61,7 @@ fn estimate(estimator: &dyn Estimator, release: &Release, domain: &Domain) -> Es
 }
 
 #[test]
-fn the_draws_use_up_rho_a_third_each() {
+fn the_draws_spend_a_third_of_rho_each() {
     for neighbours in [Neighbours::Replace, Neighbours::AddRemove] {
         let mut budget = rho(1.0, neighbours);
         let release = release(&pairs(600), &mut budget).unwrap();
@@ -80,7 +80,8 @@ fn the_draws_use_up_rho_a_third_each() {
             &[Draw::DiscreteGaussian; 4],
         ];
         assert_eq!(kinds, expected.concat());
-        // sigma = sqrt(D^2 / (2 rho_i)), with D^2 = 2 or 1 and rho_i a fifth or a fourth of a third.
+        // sigma = sqrt(D^2 / (2 rho_i)), with D^2 = 2 or 1 and rho_i a fifth or a fourth of a
+        // third.
         let squared = if neighbours == Neighbours::Replace { 2.0 } else { 1.0 };
         for (answer, parts) in answers(&release).iter().zip([5.0; 5].into_iter().chain([4.0; 4])) {
             let sigma = (squared * 3.0 * parts / (2.0 * total.get())).sqrt();
@@ -94,7 +95,7 @@ fn the_draws_use_up_rho_a_third_each() {
 }
 
 #[test]
-fn the_pairs_are_a_spanning_tree_and_the_strong_ones_are_in_it() {
+fn the_pairs_are_a_spanning_tree_with_the_strong_dependences() {
     let data = pairs(6000);
     let release = release(&data, &mut rho(10.0, Neighbours::Replace)).unwrap();
     let measured: Vec<Clique> = answers(&release).iter().map(|a| a.clique.clone()).collect();
@@ -116,7 +117,8 @@ fn both_estimators_reproduce_a_strong_pair() {
     let pair = Clique::new(["a", "b"].map(|name| data.domain().id(name).unwrap()));
     let truth = data.project(&pair).unwrap();
     let pgm = Pgm { settings: Settings { iterations: Some(200), ..Settings::default() } };
-    for (estimator, tolerance) in [(&*release.own, 200.0), (&pgm as &dyn Estimator, 20.0)] {
+    for (estimator, tolerance) in [(&*release.own_estimator, 200.0), (&pgm as &dyn Estimator, 20.0)]
+    {
         let estimated = estimate(estimator, &release, data.domain());
         let table = estimated.answers.marginals(std::slice::from_ref(&pair)).unwrap().remove(0);
         for (found, expected) in table.values().iter().zip(truth.values()) {
@@ -130,7 +132,7 @@ fn the_same_seed_gives_the_same_bytes() {
     let data = pairs(600);
     let run = || {
         let release = release(&data, &mut rho(1.0, Neighbours::Replace)).unwrap();
-        let drawn = estimate(&*release.own, &release, data.domain());
+        let drawn = estimate(&*release.own_estimator, &release, data.domain());
         let everything = [data.domain().everything()];
         (answers(&release).to_vec(), drawn.answers.marginals(&everything).unwrap())
     };
@@ -141,7 +143,7 @@ fn the_same_seed_gives_the_same_bytes() {
 fn an_unknown_number_of_records_is_estimated() {
     let release = release(&pairs(600), &mut rho(1.0, Neighbours::AddRemove)).unwrap();
     assert!(release.total != 600.0 && (release.total - 600.0).abs() < 100.0, "{}", release.total);
-    // Even none: that there are none is not public.
+    // An empty table too: that it is empty is not public.
     let release = super::tests::release(&pairs(0), &mut rho(1.0, Neighbours::AddRemove)).unwrap();
     assert!(release.total >= 1.0);
 }
@@ -155,12 +157,12 @@ fn one_attribute_needs_no_tree() {
     let release = release(&data, &mut budget).unwrap();
     assert_eq!(answers(&release).len(), 1);
     assert_eq!(budget.ledger().verify(budget.total()).unwrap(), Some(budget.total()));
-    let drawn = estimate(&*release.own, &release, &domain);
+    let drawn = estimate(&*release.own_estimator, &release, &domain);
     assert_eq!(drawn.answers.marginals(&[domain.everything()]).unwrap()[0].total(), 100.0);
 }
 
 #[test]
-fn data_budgets_and_parameters_that_do_not_suit_are_refused() {
+fn unsuitable_data_budgets_and_parameters_are_refused() {
     let empty = release(&pairs(0), &mut rho(1.0, Neighbours::Replace));
     assert!(matches!(empty, Err(MechanismError::Unsuitable(_))));
     let mut pure = Budget::new(Epsilon::new(1.0).unwrap(), Neighbours::Replace);
@@ -175,17 +177,17 @@ fn data_budgets_and_parameters_that_do_not_suit_are_refused() {
 }
 
 #[test]
-fn an_epsilon_and_a_delta_pay_as_well_but_buy_less() {
+fn a_budget_of_epsilon_and_delta_works_with_more_noise() {
     let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
     let mut approximate = Budget::new((epsilon, delta), Neighbours::Replace);
-    let dear = release(&pairs(600), &mut approximate).unwrap();
+    let noisier = release(&pairs(600), &mut approximate).unwrap();
     assert!(approximate.ledger().verify(approximate.total()).is_ok());
-    let cheap = release(&pairs(600), &mut rho(1.0, Neighbours::Replace)).unwrap();
-    assert!(answers(&cheap)[0].stddev < answers(&dear)[0].stddev);
+    let concentrated = release(&pairs(600), &mut rho(1.0, Neighbours::Replace)).unwrap();
+    assert!(answers(&concentrated)[0].stddev < answers(&noisier)[0].stddev);
 }
 
 #[test]
-fn synthetic_records_look_like_the_data() {
+fn synthetic_records_resemble_the_data() {
     let data = pairs(6000);
     let mut budget = rho(10.0, Neighbours::Replace);
     let mut source = NoiseSource::seeded(&SeedPath::new("test", "synthesize"));

@@ -11,19 +11,19 @@ use crate::postprocess::htree::HTree;
 use crate::postprocess::tree::{Tree, TreeError};
 use dp::{Neighbours, SeedPath};
 
-/// The largest branching factor that is tried. Our choice: beyond it the error grows (Qardaji, Yang,
-/// Li, PVLDB 2013, find 8 to 16 best for ranges).
+/// The largest branching factor that is tried. Our choice: the error increases beyond it (Qardaji,
+/// Yang, Li, PVLDB 2013, find 8 to 16 best for ranges).
 const MOST: usize = 64;
-/// Random ranges that a tree is judged by. Our choice.
+/// Random ranges by which a tree is evaluated. Our choice.
 const RANGES: usize = 64;
 
-/// How many neighbours a node sums.
+/// The number of children of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "toml::Value")]
 pub(super) enum Branching {
     Fixed(usize),
-    /// As many as are best for HTree, by the expected squared error of random ranges. It depends on the
-    /// number of leaves and not on the counts, so that it costs no privacy.
+    /// The best for HTree by the expected squared error over random ranges. It depends on the
+    /// number of leaves and not on the counts, so it costs no privacy.
     Auto,
 }
 
@@ -41,7 +41,6 @@ impl TryFrom<toml::Value> for Branching {
 }
 
 impl Branching {
-    /// The tree over so many leaves.
     pub(super) fn tree(
         self,
         leaves: usize,
@@ -55,12 +54,12 @@ impl Branching {
     }
 }
 
-/// Searched for once in a process: it depends on nothing else.
+/// Computed once per process and arguments.
 fn best(leaves: usize, neighbours: Neighbours) -> Result<usize, MechanismError> {
-    type Known = HashMap<(usize, bool), Arc<OnceLock<usize>>>;
-    static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+    type Cache = HashMap<(usize, bool), Arc<OnceLock<usize>>>;
+    static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
     let known = {
-        let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry((leaves, neighbours == Neighbours::Replace)).or_default())
     };
     if let Some(&branching) = known.get() {
@@ -90,8 +89,8 @@ fn best(leaves: usize, neighbours: Neighbours) -> Result<usize, MechanismError> 
     Ok(*known.get_or_init(|| best.1))
 }
 
-/// The variance of a range, in units of the variance of a node: q^T (A^T A)^-1 q, where A has a row for
-/// each node. Least squares turn the answers y into (A^T A)^-1 A^T y, and A^T y = q for the y that has
+/// The variance of a range in units of the variance of a node: q^T (A^T A)^-1 q, where A has a row
+/// per node. Least squares maps the answers y to (A^T A)^-1 A^T y, and A^T y = q for the y that is
 /// q on the leaves and 0 above.
 pub(super) fn range_variance(
     htree: &HTree,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::mechanism::small_table::{SmallTable, answers};
+use crate::mechanism::support::small_table::{SmallTable, answers};
 use crate::postprocess::admm::Settings;
 use dp::Epsilon;
 use dp::sensitivity::brute_force::{Records, worst_case};
@@ -8,7 +8,7 @@ use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
 
 #[test]
-fn a_record_moves_as_many_nodes_as_claimed() {
+fn the_sensitivity_of_the_nodes_is_as_claimed() {
     for (neighbours, records) in
         [(Neighbours::Replace, Records::Exactly(3)), (Neighbours::AddRemove, Records::UpTo(3))]
     {
@@ -35,7 +35,7 @@ fn every_node_is_measured_with_the_noise_of_its_tree() {
     assert_eq!(budget.ledger().verify(budget.total()).unwrap(), Some(epsilon.into()));
     let scales: Vec<f64> =
         budget.ledger().lines().iter().map(|line| line.entry.draw.scale).collect();
-    // Trees over 6, 3 and 2 cells have 4, 3 and 2 levels; each has a third of the budget.
+    // Trees over 6, 3 and 2 cells have 4, 3 and 2 levels. Each has a third of the budget.
     assert_eq!(scales, [8.0, 6.0, 4.0]);
     let measured = &answers(&release)[0];
     assert_eq!((measured.y.len(), measured.query.rows()), (12, 12));
@@ -64,8 +64,8 @@ fn bad_parameters_are_refused_by_name() {
 #[test]
 fn rho_may_be_a_number_a_whole_number_or_auto() {
     let settings = |text: &str| {
-        let (mixture, _) = Mixture::split(&text.parse().unwrap()).unwrap();
-        Way::AdmmL1(mixture).settings(100.0, None)
+        let (admm, _) = AdmmParameters::split(&text.parse().unwrap()).unwrap();
+        AdmmVariant::AdmmL1(admm).settings(100.0, None)
     };
     let suited = Settings::suited(0.9, 100.0);
     assert_eq!(settings("rho = 2.5"), Settings { rho: 2.5, ..suited });
@@ -81,14 +81,14 @@ fn estimates_that_run_out_of_time_are_timeouts() {
     let (release, _) = table.release(&TREE, Epsilon::new(0.1).unwrap(), Neighbours::AddRemove, 1);
     let measured = &answers(&release)[0];
     let htree = HTree::new(Tree::new(2, 6).unwrap());
-    for (name, way) in Way::all(Mixture::default()) {
-        let ended = process(way, &htree, measured, Some(Instant::now()));
+    for (name, variant) in AdmmVariant::all(AdmmParameters::default()) {
+        let ended = process(variant, &htree, measured, Some(Instant::now()));
         assert!(matches!(ended, Err(EstimatorError::Timeout { iterations: 1 })), "{name}");
-        assert!(process(way, &htree, measured, None).is_ok(), "{name}");
+        assert!(process(variant, &htree, measured, None).is_ok(), "{name}");
     }
 }
 
-/// Var(q^T x) = q^T (A^T A)^-1 q, with A written out and the inverse by elimination.
+/// Var(q^T x) = q^T (A^T A)^-1 q, with A as a dense matrix.
 fn variance_by_definition(tree: &Tree, (start, end): (usize, usize)) -> f64 {
     let leaves = tree.leaves();
     let mut gram = Matrix::zeros(leaves, leaves);
@@ -117,7 +117,7 @@ fn the_variance_of_a_range_is_that_of_least_squares() {
 }
 
 #[test]
-fn the_chosen_branching_factor_is_the_best_of_all_over_all_ranges() {
+fn the_automatic_branching_factor_is_nearly_the_best_over_all_ranges() {
     for leaves in [1, 2, 5, 40] {
         for neighbours in [Neighbours::AddRemove, Neighbours::Replace] {
             let error = |branching: usize| {
@@ -129,7 +129,7 @@ fn the_chosen_branching_factor_is_the_best_of_all_over_all_ranges() {
             };
             let chosen = Branching::Auto.tree(leaves, neighbours).unwrap().branching();
             let best = (2..=leaves.max(2)).map(error).fold(f64::INFINITY, f64::min);
-            // A sample of the ranges decides.
+            // The choice is made on a sample of the ranges.
             assert!(error(chosen) <= 1.05 * best, "{leaves}: {chosen}");
         }
     }

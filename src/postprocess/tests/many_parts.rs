@@ -1,11 +1,11 @@
-//! Trees so large that threads share an iteration.
+//! Trees so large that an iteration uses several threads.
 
 use rand::RngExt;
 
 use super::{generator, noise};
-use crate::postprocess::admm::{Settings, Tolerance};
+use crate::postprocess::admm::{Estimate, Settings, Tolerance};
 use crate::postprocess::copies::{PARALLEL, PART};
-use crate::postprocess::histogram::{self, Estimate};
+use crate::postprocess::histogram;
 use crate::postprocess::htree::HTree;
 use crate::postprocess::proximal::Objective;
 use crate::postprocess::tree::Tree;
@@ -42,18 +42,19 @@ fn histograms_do_not_depend_on_the_number_of_threads() {
         let settings = Settings { iterations: 100, ..Settings::suited(alpha, STDDEV) };
         let (one, three) = (estimated(1, alpha, &settings), estimated(3, alpha, &settings));
         let bits = |bins: &[f64]| bins.iter().map(|bin| bin.to_bits()).collect::<Vec<_>>();
-        assert_eq!(bits(&one.bins), bits(&three.bins), "alpha {alpha}");
+        assert_eq!(bits(&one.counts), bits(&three.counts), "alpha {alpha}");
         assert_eq!((one.iterations, one.residuals), (three.iterations, three.residuals));
     }
 }
 
-/// How far above the least value of its objective a histogram is at most, as a part of it.
+/// A bound on the relative distance of the objective from its minimum.
 ///
-/// F(b) is the sum over the nodes of phi((S b)_v - y_v), where S sums and phi(t) = alpha |t| +
-/// (1 - alpha) t^2. As phi(t) >= g t - phi*(g) for any slope g, and g^T S b >= 0 for all b >= 0 if the slopes
-/// along each path from a leaf to the root have a sum that is not negative, F is at least the sum of
-/// -g_v y_v - phi*(g_v) for such g, with phi*(g) = max(|g| - alpha, 0)^2 / (4 (1 - alpha)). The g are the slopes
-/// where the histogram is, and the leaves' are raised where a path is below 0.
+/// F(b) is the sum over the nodes of phi((S b)_v - y_v), where S sums and phi(t) = alpha |t| + (1 -
+/// alpha) t^2. For any slope g, phi(t) >= g t - phi*(g) with the conjugate phi*(g) = max(|g| -
+/// alpha, 0)^2 / (4 (1 - alpha)). If the slopes along each path from a leaf to the root have a
+/// nonnegative sum, then g^T S b >= 0 for all b >= 0, and F is at least the sum of -g_v y_v -
+/// phi*(g_v). g are the slopes at the histogram; those of the leaves are raised where the sum along
+/// a path is negative.
 fn relative_gap(alpha: f64, tree: &Tree, noisy: &[f64], bins: &[f64]) -> f64 {
     let sums = tree.sums(bins);
     let differences: Vec<f64> = sums.iter().zip(noisy).map(|(sum, y)| sum - y).collect();
@@ -79,14 +80,14 @@ fn relative_gap(alpha: f64, tree: &Tree, noisy: &[f64], bins: &[f64]) -> f64 {
 #[test]
 fn histograms_in_many_parts_are_optimal() {
     let (htree, noisy) = noisy_tree();
-    // Squares have one slope everywhere, so that what is left is that of the iterations. In the mixture it
-    // is not known where a node is as measured: up to 0.9, where a standard deviation away it is 29.
+    // Squares have a unique slope, so the gap is that of the iterations. The mixture has any slope
+    // up to 0.9 where a node equals its measurement, compared with 29 at one standard deviation.
     for (alpha, part, most) in [(0.0, 1e-8, 1e-8), (0.9, 1e-6, 1e-4)] {
         let tolerance = Tolerance::relative(part, alpha, STDDEV);
         let settings = Settings { tolerance, ..Settings::suited(alpha, STDDEV) };
         let found = estimated(2, alpha, &settings);
         assert!(found.residuals.converged(), "{}", found.residuals);
-        let gap = relative_gap(alpha, htree.tree(), &noisy, &found.bins);
+        let gap = relative_gap(alpha, htree.tree(), &noisy, &found.counts);
         assert!((-1e-12..most).contains(&gap), "alpha {alpha}: {gap:e}");
     }
 }

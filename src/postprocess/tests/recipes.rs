@@ -1,7 +1,7 @@
 use rand::RngExt;
 
 use super::programs::Program;
-use super::trees::written_out;
+use super::trees::dense;
 use super::{generator, noise};
 use crate::postprocess::admm::{Settings, SettingsError, Tolerance};
 use crate::postprocess::contingency::{self, ContingencyError, PublicError, PublicMarginals};
@@ -25,7 +25,8 @@ fn close(found: &[f64], expected: &[f64], tolerance: f64) -> bool {
     found.iter().zip(expected).all(|(a, b)| (a - b).abs() <= tolerance)
 }
 
-/// Mixtures have one minimum, which is compared; maximum likelihood may have many, of one value.
+/// Mixtures have a unique minimum, which is compared. Maximum likelihood may have many minima of
+/// the same value.
 fn check(program: &Program, found: &[f64], case: &str) {
     let optimum = program.optimum();
     let (value, best) = (program.value(found), program.value(&optimum));
@@ -51,14 +52,18 @@ fn histograms_are_optimal() {
             let objective = Objective::new(alpha).unwrap();
             let found = histogram::estimate(&htree, &noisy, objective, &TIGHT).unwrap();
             assert!(found.residuals.converged(), "{}", found.residuals);
-            let a = written_out(htree.tree());
+            let a = dense(htree.tree());
             let program = Program { alpha, a: &a, r: &noisy, e: &[] };
-            check(&program, &found.bins, &format!("k {branching}, {leaves} leaves, alpha {alpha}"));
+            check(
+                &program,
+                &found.counts,
+                &format!("k {branching}, {leaves} leaves, alpha {alpha}"),
+            );
         }
     }
 }
 
-/// All marginals of an order, of a table over binary attributes.
+/// All marginals of an order of a table over binary attributes.
 fn marginals(domain: &Domain, table: &Factor, order: usize) -> Vec<Factor> {
     let sets = (0u32..1 << domain.len()).filter(|set| set.count_ones() as usize == order);
     let clique = |set: u32| Clique::new(domain.ids().filter(|id| set >> id.index() & 1 == 1));
@@ -99,8 +104,8 @@ fn contingency_tables_are_optimal_and_have_the_public_marginals() {
             let found = contingency::estimate(&public, &noisy, objective, &TIGHT).unwrap();
             assert!(found.residuals.converged(), "{}", found.residuals);
             let program = Program { alpha, a: &identity, r: &noisy, e: &e };
-            check(&program, &found.cells, &format!("order {order}, alpha {alpha}"));
-            let estimate = Factor::new(&domain, domain.everything(), found.cells);
+            check(&program, &found.counts, &format!("order {order}, alpha {alpha}"));
+            let estimate = Factor::new(&domain, domain.everything(), found.counts);
             for marginal in &known {
                 let ours = estimate.sum_onto(marginal.clique());
                 assert!(close(ours.values(), marginal.values(), 1e-5));
@@ -111,7 +116,7 @@ fn contingency_tables_are_optimal_and_have_the_public_marginals() {
 
 #[test]
 fn answers_to_strategies_are_optimal() {
-    // All entries, and one in six, which are stored without the zeros.
+    // Dense, and one entry in six, which is stored as a sparse matrix.
     for one_in in [1, 6] {
         strategies_are_optimal(one_in);
     }
@@ -143,26 +148,26 @@ fn the_unit_of_pure_objectives_does_not_change_the_least_value() {
     let htree = HTree::new(Tree::new(2, 16).unwrap());
     let mut rng = generator(9);
     let noisy: Vec<f64> = (0..31).map(|_| 20.0 + noise(&mut rng, 100.0)).collect();
-    let a = written_out(htree.tree());
+    let a = dense(htree.tree());
     for alpha in [0.0, 1.0] {
         let program = Program { alpha, a: &a, r: &noisy, e: &[] };
         let best = program.value(&program.optimum());
         let objective = Objective::new(alpha).unwrap().in_units_of(100.0);
         let found = histogram::estimate(&htree, &noisy, objective, &TIGHT).unwrap();
-        let value = program.value(&found.bins);
+        let value = program.value(&found.counts);
         assert!((value - best).abs() < 1e-4 * best, "alpha {alpha}: {value} and not {best}");
     }
 }
 
 #[test]
-fn the_default_tolerance_does_not_show_in_long_ranges() {
+fn the_default_tolerance_is_sufficient_for_long_ranges() {
     let htree = HTree::new(Tree::new(2, 4096).unwrap());
     let mut rng = generator(3);
     let scale = 100.0;
     let noisy: Vec<f64> =
         htree.tree().sums(&[0.5; 4096]).iter().map(|c| c + noise(&mut rng, scale)).collect();
     let objective = Objective::new(0.0).unwrap().in_units_of(scale);
-    let of = |settings| histogram::estimate(&htree, &noisy, objective, &settings).unwrap().bins;
+    let of = |settings| histogram::estimate(&htree, &noisy, objective, &settings).unwrap().counts;
     let tolerance = Tolerance { primal: 1e-7, dual: 1e-7 };
     let (quick, long) = (of(Settings::default()), of(Settings { tolerance, ..TIGHT }));
     for half in 0..2 {
@@ -173,7 +178,7 @@ fn the_default_tolerance_does_not_show_in_long_ranges() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_settings_and_sizes_are_refused() {
     assert_eq!(Objective::new(1.5), Err(SettingsError::Alpha(1.5)));
     assert!(Objective::new(f64::NAN).is_err());
     let (l1, htree) = (Objective::new(1.0).unwrap(), HTree::new(Tree::new(2, 4).unwrap()));
@@ -198,7 +203,7 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn marginals_that_no_table_has_are_refused() {
+fn contradicting_marginals_are_refused() {
     let domain = binary(3);
     let [a, b, c] = [0, 1, 2].map(|i| domain.declared()[i]);
     let ab = Factor::new(&domain, Clique::new([a, b]), vec![1.0, 2.0, 3.0, 4.0]);
@@ -221,7 +226,7 @@ fn marginals_that_no_table_has_are_refused() {
 }
 
 #[test]
-fn iterations_that_do_not_suffice_are_reported_with_what_is_left() {
+fn a_lack_of_convergence_is_reported_with_the_residuals() {
     let htree = HTree::new(Tree::new(2, 64).unwrap());
     let mut rng = generator(1);
     let noisy: Vec<f64> = (0..127).map(|_| noise(&mut rng, 50.0)).collect();
@@ -230,8 +235,8 @@ fn iterations_that_do_not_suffice_are_reported_with_what_is_left() {
         histogram::estimate(&htree, &noisy, Objective::new(0.9).unwrap(), &settings).unwrap();
     assert!(!found.residuals.converged() && found.iterations == 3);
     assert!(found.residuals.to_string().starts_with("not converged; residuals: primal "));
-    // All pairwise marginals agree, and yet no table without negative cells has them: the three
-    // attributes cannot all differ from each other.
+    // All pairwise marginals agree, but no nonnegative table has them: three binary attributes
+    // cannot all differ from each other.
     let domain = binary(3);
     let pairs = [(0, 1), (0, 2), (1, 2)].map(|(i, j)| {
         let clique = Clique::new([domain.declared()[i], domain.declared()[j]]);

@@ -6,8 +6,8 @@ use crate::postprocess::tree::{Tree, TreeError};
 use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
 
-/// A row for each node, with ones at the leaves below it.
-pub(super) fn written_out(tree: &Tree) -> Matrix {
+/// A row per node, with ones at the leaves below it.
+pub(super) fn dense(tree: &Tree) -> Matrix {
     let mut matrix = Matrix::zeros(tree.nodes(), tree.leaves());
     for (node, span) in tree.spans().enumerate() {
         span.for_each(|leaf| matrix[(node, leaf)] = 1.0);
@@ -23,7 +23,7 @@ proptest! {
         let tree = Tree::new(branching, leaves).unwrap();
         let mut rng = generator(seed);
         let noisy: Vec<f64> = (0..tree.nodes()).map(|_| noise(&mut rng, 10.0)).collect();
-        let a = written_out(&tree);
+        let a = dense(&tree);
         let mut gram = Matrix::zeros(leaves, leaves);
         let mut best = vec![0.0; leaves];
         for row in 0..a.rows() {
@@ -38,10 +38,10 @@ proptest! {
         prop_assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9));
     }
 
-    /// Of several forests, in parallel: consistent, and what is left is orthogonal to all consistent
-    /// trees, which are spanned by the paths from a leaf to the root.
+    /// Several forests, in parallel. The result is consistent, and the residual is orthogonal to
+    /// all consistent trees, which are spanned by the paths from a leaf to the root.
     #[test]
-    fn htree_is_ordinary_least_squares_in_large_trees_too(
+    fn htree_is_ordinary_least_squares_in_large_trees(
         branching in prop_oneof![2usize..6, 60usize..70], leaves in 1usize..60_000, seed: u64,
     ) {
         let tree = Tree::new(branching, leaves).unwrap();
@@ -103,7 +103,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn scaled_trees_are_consistent_and_keep_what_was_already_right(
+    fn scaled_trees_are_consistent_and_scaling_is_idempotent(
         branching in 2usize..6, leaves in 1usize..40, seed: u64,
     ) {
         let tree = Tree::new(branching, leaves).unwrap();
@@ -121,7 +121,7 @@ proptest! {
 }
 
 #[test]
-fn children_next_to_nothing_are_scaled_to_finite_numbers() {
+fn tiny_children_are_scaled_to_finite_numbers() {
     // The parent over their sum would be infinite.
     let least = f64::from_bits(1);
     let mut nodes = [8.0, least, least];
@@ -133,11 +133,11 @@ fn children_next_to_nothing_are_scaled_to_finite_numbers() {
 }
 
 #[test]
-fn nodes_may_sum_more_neighbours_than_there_are_or_could_be() {
+fn the_branching_factor_may_exceed_the_number_of_leaves() {
     for branching in [5, 1 << 40, usize::MAX] {
         let htree = HTree::new(Tree::new(branching, 5).unwrap());
         let nodes = [20.0, 1.0, 2.0, 3.0, 4.0, 5.0];
-        // Of the 5 that the root is more, it gives up 5/6 and each leaf gets 5/6.
+        // The root exceeds the sum by 5. It decreases by 5/6 and each leaf increases by 5/6.
         let found = htree.project(&nodes).unwrap();
         let expected = [115.0, 11.0, 17.0, 23.0, 29.0, 35.0].map(|sixths| sixths / 6.0);
         assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
@@ -145,7 +145,7 @@ fn nodes_may_sum_more_neighbours_than_there_are_or_could_be() {
 }
 
 #[test]
-fn trees_that_do_not_fit_are_refused() {
+fn invalid_trees_are_refused() {
     assert_eq!(Tree::new(1, 4), Err(TreeError::Branching(1)));
     assert_eq!(Tree::new(2, 0), Err(TreeError::NoLeaves));
     let htree = HTree::new(Tree::new(2, 4).unwrap());

@@ -8,7 +8,7 @@ use private_pgm::fit::{Algorithm, Likelihood, Settings, Update, estimate};
 use private_pgm::loss::Loss;
 use private_pgm::optimiser::StepSize;
 
-/// A game with any samples and records.
+/// A game with random samples and records.
 fn any_game(eta: f64, rounds: usize, rng: &mut ChaCha8Rng) -> (Queries, SampledQueries, Naive) {
     let queries = Queries::new(&workload()).unwrap();
     let game = Game { eta, samples: 4, records: 100 };
@@ -50,7 +50,7 @@ impl Naive {
     }
 }
 
-/// Tables as the workload has them, one for all, and some of each kind, of which one is not asked for.
+/// The tables of the workload; one table for all; and a mixture, in which one table has no queries.
 fn layouts() -> [Arc<CliqueLayout>; 3] {
     let domain = domain();
     let cliques = |names: &[&str]| names.iter().map(|names| clique(&domain, names)).collect();
@@ -90,9 +90,9 @@ fn evaluate(loss: &mut dyn Loss, marginals: &Marginals) -> (f64, CliqueVector) {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// From one long stretch (small eta) to a stretch for each round (eta of 80 and more).
+    /// From one long segment (small eta) to a segment per round (eta of at least 80).
     #[test]
-    fn the_likelihood_is_that_of_the_game_played_again(
+    fn the_likelihood_agrees_with_a_replay_of_the_game(
         eta in prop_oneof![0.01..4.0f64, 10.0..100.0f64],
         rounds in 1usize..40,
         seed: u64,
@@ -123,7 +123,7 @@ proptest! {
             let (_, gradient) = evaluate(&mut *loss, &marginals);
             let size = gradient.values().iter().map(|g| g.abs()).fold(0.0, f64::max);
             for cell in 0..layout.len() {
-                // A cell is a hundredth of the answers; the step is 1e-5 of one.
+                // A cell changes an answer by 1/100, so h changes it by 1e-5.
                 let h = 1e-3;
                 let [up, down] = [h, -h].map(|h| {
                     let mut moved = marginals.clone();
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn the_likelihood_is_convex_and_bends_no_faster_than_it_says(
+    fn the_likelihood_is_convex_and_as_smooth_as_claimed(
         eta in 0.1..20.0f64,
         rounds in 2usize..40,
         seed: u64,
@@ -157,7 +157,7 @@ proptest! {
         let slope: f64 = gradient.values().iter().zip(two.values().iter().zip(one.values()))
             .map(|(g, (t, o))| g * (t - o)).sum();
         let excess = second - first - slope;
-        // The answers move by less than the tables do: half the distance, in fractions.
+        // Answers, as fractions, change by at most half of the distance of the tables.
         let moved = answers.iter().zip(&others).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         let bound = 0.5 * loss.smoothness().unwrap() * (2.0 * 100.0 * moved).powi(2);
         prop_assert!(excess >= -rounding && excess <= bound + rounding, "{excess} {bound}");
@@ -165,7 +165,7 @@ proptest! {
 }
 
 #[test]
-fn mirror_descent_with_search_never_rises_and_ends_with_a_certificate() {
+fn mirror_descent_with_line_search_is_monotone_and_ends_with_a_certificate() {
     let mut budget = Budget::new(total(1.0), Neighbours::Replace);
     let release = released(&DualQuery::default(), &mut budget, &data(3000)).unwrap();
     let Published::Likelihood(likelihood) = &release.published else { panic!("answers") };

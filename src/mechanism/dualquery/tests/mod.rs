@@ -20,14 +20,14 @@ fn clique(domain: &Domain, names: &str) -> Clique {
     names.chars().map(|name| domain.id(&name.to_string()).unwrap()).collect()
 }
 
-/// Triples around a cycle; e is in none of them. b and d are asked by prefix.
+/// Cliques around a cycle, without e. Prefix queries on b and d.
 fn workload() -> Workload {
     let domain = domain();
     let cliques = ["abc", "bcd", "ad"].map(|names| clique(&domain, names));
     Workload::marginals(&domain, &cliques, &clique(&domain, "bd")).unwrap()
 }
 
-/// Records in which every attribute follows the one before it, more or less.
+/// Every attribute mostly repeats the one before it.
 fn data(records: usize) -> Dataset {
     let domain = domain();
     let mut rng = ChaCha8Rng::seed_from_u64(7);

@@ -21,7 +21,7 @@ fn rounds_of_samples() -> impl Strategy<Value = (Workload, Vec<usize>)> {
     })
 }
 
-/// Every record, with how many of the samples it says yes to.
+/// Every record with the number of samples that it satisfies.
 fn all_payoffs(queries: &Queries, samples: &[Sample]) -> Vec<(Vec<u32>, i64)> {
     let domain = queries.domain();
     let mut records = vec![Vec::new()];
@@ -60,7 +60,7 @@ proptest! {
         let first = best_record(&queries, &samples, Ties::First, 1 << 24, &mut rng).record;
         prop_assert_eq!(Some(&first), all.iter().find(|(_, p)| *p == most).map(|(r, _)| r));
         let searched = best_record(&queries, &samples, Ties::Random, 0, &mut rng);
-        // Samples that cancel out leave nothing to compute.
+        // If all samples cancel out, there are no tables and elimination is trivial.
         prop_assert_eq!(searched.searched, !Payoff::new(&queries, &samples).tables.is_empty());
         prop_assert!(payoff_of(&searched.record) <= most);
         // The payoff over classes is that of the records, up to the number of negations.
@@ -74,16 +74,16 @@ proptest! {
     }
 }
 
-/// Forty attributes of four values in a ring, far more than have a rank of 53 bits in all: each wants to
-/// be in another half than the next one.
+/// Forty attributes of four values in a ring, so their ranks have more than 53 bits. Neighbours in
+/// the ring pay off in different halves.
 #[test]
-fn the_first_record_is_found_among_many_attributes_too() {
+fn the_first_record_is_found_when_its_rank_exceeds_53_bits() {
     let domain = Domain::new((0..40).map(|i| (format!("x{i}"), 4))).unwrap();
     let ids = domain.declared();
     let pairs: Vec<Clique> = (0..40).map(|i| Clique::new([ids[i], ids[(i + 1) % 40]])).collect();
     let workload = Workload::marginals(&domain, &pairs, &Clique::empty()).unwrap();
     let queries = Queries::new(&workload).unwrap();
-    // Of the 16 queries of a pair, those with one value in each half.
+    // The queries of a pair with one value in each half.
     let halves_differ = |query: &usize| (query % 16 / 4 < 2) != (query % 4 < 2);
     let wanted = (0..queries.len()).filter(halves_differ);
     let samples: Vec<Sample> = wanted.map(|query| queries.sample(query)).collect();
@@ -93,11 +93,11 @@ fn the_first_record_is_found_among_many_attributes_too() {
 }
 
 #[test]
-fn a_search_takes_the_first_of_what_it_finds() {
+fn a_local_search_takes_the_first_of_the_best_it_finds() {
     let workload = workload();
     let queries = Queries::new(&workload).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(4);
-    // A conjunction, which every step leads to, and its negation, which nearly all records satisfy.
+    // A conjunction, which every start reaches, and its negation, which nearly all records satisfy.
     for negated in [false, true] {
         let samples = [Sample { query: 0, negated }];
         let best = best_record(&queries, &samples, Ties::First, 1 << 24, &mut rng).record;

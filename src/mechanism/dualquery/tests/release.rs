@@ -6,7 +6,6 @@ use private_pgm::baselines::Run;
 use private_pgm::factor::{CliqueLayout, Marginals};
 use private_pgm::fit::Update;
 
-/// The answers of a release's own estimator, and its message.
 fn own_answers(release: &Release) -> (Vec<Vec<f64>>, String) {
     let (domain, workload) = (domain(), workload());
     let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -17,14 +16,14 @@ fn own_answers(release: &Release) -> (Vec<Vec<f64>>, String) {
         rng: &mut rng,
         observer: &mut |_: &Update| {},
     };
-    let estimated = release.own.estimate(&release.evidence(&domain), &mut run).unwrap();
+    let estimated = release.own_estimator.estimate(&release.evidence(&domain), &mut run).unwrap();
     let marginals = estimated.answers.marginals(&workload.cliques()).unwrap();
     let values = marginals.into_iter().map(|factor| factor.into_values()).collect();
     (values, estimated.diagnostics.message)
 }
 
 #[test]
-fn the_ledger_lists_every_draw_at_the_temperature_of_the_game_and_holds() {
+fn the_ledger_lists_every_draw_at_the_temperature_of_the_game_and_verifies() {
     let data = data(3000);
     for counting in [Counting::Largest, Counting::Each] {
         let mechanism = DualQuery { counting, ..DualQuery::default() };
@@ -51,7 +50,7 @@ fn the_ledger_lists_every_draw_at_the_temperature_of_the_game_and_holds() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_and_records_that_make_up_the_total() {
+fn the_same_seed_gives_the_same_bytes_and_answers_sum_to_the_total() {
     let data = data(3000);
     let runs = [0, 1].map(|_| {
         let mut budget = Budget::new(total(1.0), Neighbours::Replace);
@@ -71,7 +70,7 @@ fn the_same_seed_gives_the_same_bytes_and_records_that_make_up_the_total() {
 }
 
 #[test]
-fn what_the_game_cannot_be_played_with_is_refused() {
+fn unsuitable_budgets_and_data_are_refused() {
     let refusal = |total: Guarantee, neighbours, records| {
         let mut budget = Budget::new(total, neighbours);
         let refused = released(&DualQuery::default(), &mut budget, &data(records));
@@ -119,7 +118,7 @@ fn no_replaced_record_moves_a_score_by_more_than_the_number_of_updates() {
     let satisfied = queries.answers(&[1, 2]);
     for updates in 1..4 {
         let worst = worst_case::<LInfinity>(6, Records::Exactly(3), |table| {
-            // The cells of a table over a and b are records.
+            // A record per count of a cell of the table over a and b.
             let mut codes = vec![Vec::new(); 2];
             for (cell, &times) in table.iter().enumerate() {
                 for _ in 0..times {
@@ -137,7 +136,7 @@ fn no_replaced_record_moves_a_score_by_more_than_the_number_of_updates() {
     }
 }
 
-/// T as a published script computes it, with the second term under the root.
+/// T as computed by a published script, with the second term under the root.
 fn misplaced_rounds(game: &Game, epsilon: f64, delta: f64) -> usize {
     let fits = |rounds: &usize| {
         let updates = (rounds - 1) as f64;
@@ -150,7 +149,7 @@ fn misplaced_rounds(game: &Game, epsilon: f64, delta: f64) -> usize {
 
 #[test]
 fn the_misplaced_parenthesis_is_refused_by_the_budget() {
-    // Where rounds are dear the difference shows even though each draw is counted as it is.
+    // With expensive rounds the difference shows even if each draw has its own cost.
     let game = Game { eta: 2.0, samples: 50, records: 3000 };
     let (epsilon, delta) = (100.0, 1e-3);
     let total: Guarantee = (Epsilon::new(epsilon).unwrap(), Delta::new(delta).unwrap()).into();
@@ -161,7 +160,7 @@ fn the_misplaced_parenthesis_is_refused_by_the_budget() {
     let Guarantee::Approximate { epsilon: e, delta: d } = total else { unreachable!() };
     let right = game.rounds(Counting::Each, e, d);
     let wrong = misplaced_rounds(&game, epsilon, delta);
-    assert!(wrong > right, "{wrong} rounds, where {right} can be paid");
+    assert!(wrong > right, "{wrong} rounds, but the budget allows {right}");
     assert!(advanced(right).is_ok());
     let refused = advanced(wrong).unwrap_err().to_string();
     assert!(refused.contains("epsilon"), "{refused}");

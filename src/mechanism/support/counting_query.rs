@@ -1,4 +1,4 @@
-//! Queries that count records, one by one.
+//! Single queries that count records.
 
 use crate::mechanism::MechanismError;
 use crate::workload::SubWorkload;
@@ -6,10 +6,10 @@ use private_pgm::domain::{Clique, Domain};
 use private_pgm::numeric::sparse::CsrMatrix;
 use private_pgm::query::{QueryError, QueryFactor, QueryMatrix};
 
-/// Refuses a workload with queries that do more than count records: their answers move by other
-/// amounts than 1. `chooser` is the mechanism, for the message.
-pub(super) fn check(
-    chooser: &str,
+/// Refuses a workload with queries that are no counts of records. One record changes the answer to
+/// a count by at most 1. `mechanism` is for the message.
+pub(crate) fn check(
+    mechanism: &str,
     domain: &Domain,
     parts: &[SubWorkload],
 ) -> Result<(), MechanismError> {
@@ -19,28 +19,28 @@ pub(super) fn check(
     match parts.iter().find(|part| !counts(part)) {
         None => Ok(()),
         Some(part) => Err(MechanismError::Unsuitable(format!(
-            "{chooser} chooses among queries that count records; those on {} do not",
+            "{mechanism} chooses among queries that count records; those on {} do not",
             domain.names(&part.clique).join(", "),
         ))),
     }
 }
 
-/// A query that counts the records in some cells of a marginal: a list of cells, usually short, as
-/// estimates evaluate it thousands of times.
+/// A query that counts the records in some cells of a marginal. The list of cells is usually short,
+/// and estimators evaluate the query thousands of times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CountingQuery {
-    pub(super) clique: Clique,
-    /// Of the table over the clique, each once.
-    pub(super) cells: Vec<usize>,
+pub(crate) struct CountingQuery {
+    pub(crate) clique: Clique,
+    /// Distinct cells of the table over the clique.
+    pub(crate) cells: Vec<usize>,
 }
 
 impl CountingQuery {
-    /// One row of a sub-workload whose queries [`check`] has let pass.
+    /// One row of a sub-workload that [`check`] has accepted.
     ///
-    /// A row of a Kronecker product is the product of one row of each factor, here the values that
-    /// it counts. An attribute of which it counts all values does not matter, and is left out: what
-    /// is measured is then the same query on a smaller marginal, for which any model is smaller too.
-    pub(super) fn of_row(domain: &Domain, part: &SubWorkload, row: usize) -> Self {
+    /// A row of a Kronecker product is the product of one row of each factor, which is here a set
+    /// of counted values. An attribute of which all values are counted is left out. The query is
+    /// then the same query on a smaller marginal, and its model is smaller.
+    pub(crate) fn of_row(domain: &Domain, part: &SubWorkload, row: usize) -> Self {
         let factors = part.query.factors();
         if factors.len() != part.clique.len() {
             // One matrix over all cells.
@@ -70,23 +70,22 @@ impl CountingQuery {
         Self { clique: axes.into_iter().map(|(id, _)| id).collect(), cells }
     }
 
-    /// The query that counts all other records.
-    pub(super) fn negated(&self, domain: &Domain) -> Self {
+    /// The query that counts the other records.
+    pub(crate) fn negated(&self, domain: &Domain) -> Self {
         let mut counted = vec![false; domain.shape(&self.clique).iter().product()];
         self.cells.iter().for_each(|&cell| counted[cell] = true);
         let others = counted.iter().enumerate().filter(|&(_, &counted)| !counted);
         Self { clique: self.clique.clone(), cells: others.map(|(cell, _)| cell).collect() }
     }
 
-    /// As a matrix of one row.
-    pub(super) fn matrix(&self, domain: &Domain) -> Result<QueryMatrix, QueryError> {
+    pub(crate) fn matrix(&self, domain: &Domain) -> Result<QueryMatrix, QueryError> {
         let mut matrix = CsrMatrix::new(domain.shape(&self.clique).iter().product());
         matrix.push_row(self.cells.iter().map(|&cell| (cell, 1.0)));
         QueryMatrix::sparse(domain, self.clique.as_slice(), matrix)
     }
 }
 
-/// The values that a row of a factor counts.
+/// The values that the row `wanted` of a factor counts.
 fn values(factor: &QueryFactor, size: usize, wanted: usize) -> Vec<usize> {
     let mut values = Vec::new();
     factor.for_each_entry(size, |row, value, entry| {
@@ -142,7 +141,6 @@ mod tests {
         }
     }
 
-    /// The answer to a query by itself.
     fn alone(domain: &Domain, query: &CountingQuery, table: &Factor) -> f64 {
         let part =
             SubWorkload { clique: query.clique.clone(), query: query.matrix(domain).unwrap() };

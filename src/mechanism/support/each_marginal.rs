@@ -1,38 +1,34 @@
 use std::time::Instant;
 
-use crate::postprocess::admm::{Ended, Residuals};
+use crate::postprocess::admm::{Estimate, StopReason};
 use private_pgm::baselines::{Diagnostics, Estimated, Estimator, EstimatorError, Run, Tables};
 use private_pgm::factor::Factor;
 use private_pgm::fit::{Evidence, Observed};
 use private_pgm::loss::Measurement;
 
-/// Post-processes the measurements of a mechanism one by one, each into the table of its clique.
-pub(super) struct EachMarginal<F> {
-    /// How many measurements there are to process; what follows them is public.
-    pub(super) count: usize,
-    /// The cells, from the place of the measurement, the measurement itself, and the deadline.
-    pub(super) process: F,
+/// Post-processes each measurement separately into the table of its clique.
+pub(crate) struct EachMarginal<F> {
+    /// The number of measurements to process. The measurements after these are public marginals.
+    pub(crate) count: usize,
+    /// From the index of a measurement, the measurement and the deadline to the cells.
+    pub(crate) process: F,
 }
 
-/// The cells of a table, and how they came about.
 #[derive(Default)]
-pub(super) struct Processed {
-    pub(super) cells: Vec<f64>,
-    pub(super) iterations: usize,
-    /// What there is to say, if anything.
-    pub(super) message: String,
+pub(crate) struct Processed {
+    pub(crate) cells: Vec<f64>,
+    pub(crate) iterations: usize,
+    /// May be empty.
+    pub(crate) message: String,
 }
 
 impl Processed {
-    /// What so many iterations of ADMM have come to, unless they ran out of time.
-    pub(super) fn after(
-        iterations: usize,
-        residuals: &Residuals,
-        cells: Vec<f64>,
-    ) -> Result<Self, EstimatorError> {
-        match residuals.ended {
-            Ended::Deadline => Err(EstimatorError::Timeout { iterations }),
-            Ended::Converged | Ended::Iterations => {
+    /// The result of ADMM, or a timeout if the deadline ended it.
+    pub(crate) fn new(estimate: Estimate) -> Result<Self, EstimatorError> {
+        let Estimate { counts: cells, iterations, residuals } = estimate;
+        match residuals.stop_reason {
+            StopReason::Deadline => Err(EstimatorError::Timeout { iterations }),
+            StopReason::Converged | StopReason::Iterations => {
                 Ok(Self { cells, iterations, message: residuals.to_string() })
             }
         }
@@ -54,11 +50,11 @@ where
         };
         let began = Instant::now();
         let (mut tables, mut iterations, mut message) = (Vec::new(), 0, String::new());
-        for (place, measurement) in measurements.iter().take(self.count).enumerate() {
+        for (index, measurement) in measurements.iter().take(self.count).enumerate() {
             if run.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(EstimatorError::Timeout { iterations });
             }
-            let processed = (self.process)(place, measurement, run.deadline)?;
+            let processed = (self.process)(index, measurement, run.deadline)?;
             let clique = measurement.clique.clone();
             tables.push(Factor::new(evidence.domain, clique, processed.cells));
             iterations += processed.iterations;
@@ -77,7 +73,8 @@ where
     }
 }
 
-/// A recipe that refuses what the mechanism itself has measured: settings, in practice.
-pub(super) fn refused(error: impl std::fmt::Display) -> EstimatorError {
+/// An error of post-processing. Its input comes from the mechanism itself, so in practice the
+/// settings are refused.
+pub(crate) fn refused(error: impl std::fmt::Display) -> EstimatorError {
     EstimatorError::Unsupported(error.to_string())
 }

@@ -1,26 +1,25 @@
-//! A table small enough to try all others, for the tests of mechanisms.
+//! For tests: a table so small that all tables of its size can be enumerated.
 
-use super::{Kind, Mechanism, Noise, Published, Release, Task};
 use crate::data::{Dataset, Provenance};
+use crate::mechanism::{Mechanism, MechanismSpec, Noise, Published, Release, Task};
 use crate::workload::Workload;
 use dp::{Budget, Guarantee, Neighbours, NoiseSource, SeedPath};
 use private_pgm::baselines::Pgm;
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::loss::Measurement;
 
-/// Records with two attributes, of two and three values, and a workload of three marginals; the
-/// larger attribute is asked by prefix sums.
-pub(super) struct SmallTable {
-    pub(super) data: Dataset,
-    pub(super) workload: Workload,
+/// Records with attributes of two and three values, and a workload of three marginals with prefix
+/// sums over the larger attribute.
+pub(crate) struct SmallTable {
+    pub(crate) data: Dataset,
+    pub(crate) workload: Workload,
     estimator: Pgm,
 }
 
 impl SmallTable {
-    pub(super) const CELLS: usize = 6;
+    pub(crate) const CELLS: usize = 6;
 
-    /// With these counts in the cells.
-    pub(super) fn new(counts: &[u64]) -> Self {
+    pub(crate) fn new(counts: &[u64]) -> Self {
         let domain = Domain::new([("a", 2), ("b", 3)]).unwrap();
         let [a, b] = [domain.declared()[0], domain.declared()[1]];
         let mut codes = vec![Vec::new(); 2];
@@ -36,7 +35,7 @@ impl SmallTable {
         Self { data, workload, estimator: Pgm::default() }
     }
 
-    pub(super) fn task(&self) -> Task<'_> {
+    pub(crate) fn task(&self) -> Task<'_> {
         Task {
             data: &self.data,
             workload: &self.workload,
@@ -48,15 +47,15 @@ impl SmallTable {
         }
     }
 
-    /// What the mechanism with default parameters makes of it, and what it has spent.
-    pub(super) fn release(
+    /// The release of a mechanism with default parameters, and the budget after it.
+    pub(crate) fn release(
         &self,
-        kind: &Kind,
+        spec: &MechanismSpec,
         total: impl Into<Guarantee>,
         neighbours: Neighbours,
         seed: u64,
     ) -> (Release, Budget) {
-        let mechanism: Box<dyn Mechanism> = (kind.build)(&toml::Table::new()).unwrap();
+        let mechanism: Box<dyn Mechanism> = (spec.build)(&toml::Table::new()).unwrap();
         let mut budget = Budget::new(total, neighbours);
         let mut source = NoiseSource::seeded(&SeedPath::new("seed", seed));
         let release = mechanism.release(&self.task(), &mut budget, &mut source).unwrap();
@@ -64,8 +63,7 @@ impl SmallTable {
     }
 }
 
-/// The noisy answers of a release.
-pub(super) fn answers(release: &Release) -> &[Measurement] {
+pub(crate) fn answers(release: &Release) -> &[Measurement] {
     match &release.published {
         Published::Answers(answers) => answers,
         Published::Likelihood(_) => panic!("expected noisy answers"),

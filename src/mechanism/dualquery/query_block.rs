@@ -1,22 +1,21 @@
-//! The kernels of [`History`](super::softmax::History): weights that are multiplied from round to
-//! round, for eight queries at a time.
+//! The kernels of [`History`](super::softmax::History): weights of eight queries at a time, updated
+//! from round to round by multiplication.
 
 use multiversion::multiversion;
 
 use private_pgm::numeric::exp::{exp_all, maximum};
 
-/// Queries that are worked on at a time.
+/// Queries per vector operation.
 pub(super) const LANES: usize = 8;
-/// A number for each of them.
 pub(super) type Lanes = [f64; LANES];
 
-/// Smaller weights, as powers of e, count as 0.
+/// Weights whose logarithm is smaller count as 0.
 const LOWEST: f64 = -500.0;
 
-/// Some queries, their answers, and their weights in the first round of a stretch. There is room for
-/// the last block to be full; what is there has the weight 0.
+/// A set of queries with their answers and their weights in the first round of a segment. Buffers
+/// are padded to full blocks with weight 0.
 #[derive(Default)]
-pub(super) struct Crowd {
+pub(super) struct QueryBlock {
     queries: usize,
     answers: Vec<f64>,
     /// s, then e^s.
@@ -29,8 +28,7 @@ pub(super) struct Crowd {
     decay: f64,
 }
 
-impl Crowd {
-    /// Takes in the answers of these queries.
+impl QueryBlock {
     pub(super) fn take(&mut self, queries: &[u32], answers: &[f64], eta: f64) {
         let len = queries.len().next_multiple_of(LANES);
         for buffer in [&mut self.answers, &mut self.weights, &mut self.inverses, &mut self.growth] {
@@ -46,8 +44,8 @@ impl Crowd {
         exp_all(&mut self.growth);
     }
 
-    /// s before round m + 1, `updates` being m, of queries of which `satisfied` records have said
-    /// yes before, none where that is not told. Returns the largest |s|.
+    /// Computes s before round m + 1, with m = `updates`. `satisfied` has A for each query; missing
+    /// values are 0. Returns the largest |s|.
     pub(super) fn begin(&mut self, updates: usize, satisfied: &[f64], eta: f64) -> f64 {
         let satisfied = satisfied.iter().copied().chain(std::iter::repeat(0.0));
         let (weights, inverses) =
@@ -59,7 +57,7 @@ impl Crowd {
         maximum(weights).max(maximum(inverses))
     }
 
-    /// From s to e^(s - shift), and the same for -s.
+    /// Replaces s by e^(s - shift), and -s by e^(-s - shift).
     pub(super) fn exponentiate(&mut self, shift: f64) {
         for weights in [&mut self.weights, &mut self.inverses] {
             let weights = &mut weights[..self.queries];
@@ -70,24 +68,25 @@ impl Crowd {
         }
     }
 
-    /// Adds the weights of all queries and negations to the sums of their round and lane. `says_yes`
-    /// has a byte for each block and each round but the last; nothing stands for no.
-    pub(super) fn add_sums(&self, says_yes: &[u8], sums: &mut [Lanes]) {
-        let silence = vec![0; sums.len()];
-        add_sums(self.start(), Says { bits: says_yes, silence: &silence }, sums);
+    /// Adds the weights of all queries and negations to the sums of their round and lane.
+    /// `satisfies` has a byte per block and round but the last; an empty slice means that no query
+    /// is satisfied.
+    pub(super) fn add_sums(&self, satisfies: &[u8], sums: &mut [Lanes]) {
+        let zeros = vec![0; sums.len()];
+        add_sums(self.start(), SatisfiedBits { bits: satisfies, zeros: &zeros }, sums);
     }
 
     /// Adds to the slope of each query the sum over the rounds of coefficient times (e^s - e^-s).
     pub(super) fn add_slopes(
         &self,
         queries: &[u32],
-        says_yes: &[u8],
+        satisfies: &[u8],
         coefficients: &[f64],
         slopes: &mut [f64],
     ) {
-        let silence = vec![0; coefficients.len()];
-        let says = Says { bits: says_yes, silence: &silence };
-        add_slopes(self.start(), says, coefficients, queries, slopes);
+        let zeros = vec![0; coefficients.len()];
+        let satisfied = SatisfiedBits { bits: satisfies, zeros: &zeros };
+        add_slopes(self.start(), satisfied, coefficients, queries, slopes);
     }
 
     fn start(&self) -> Start<'_> {
@@ -100,7 +99,7 @@ impl Crowd {
     }
 }
 
-/// The first round of a stretch, in blocks of queries.
+/// The first round of a segment, in blocks of queries.
 #[derive(Clone, Copy)]
 struct Start<'a> {
     weights: &'a [Lanes],
@@ -109,27 +108,27 @@ struct Start<'a> {
     decay: f64,
 }
 
-/// What the records of a stretch say.
+/// Which queries the records of a segment satisfy.
 #[derive(Clone, Copy)]
-struct Says<'a> {
+struct SatisfiedBits<'a> {
     bits: &'a [u8],
-    /// A no for every round.
-    silence: &'a [u8],
+    /// Zeros, for an empty `bits`.
+    zeros: &'a [u8],
 }
 
-impl<'a> Says<'a> {
-    /// To a block of queries, in its first `steps` rounds.
+impl<'a> SatisfiedBits<'a> {
+    /// The bits of a block in its first `steps` rounds.
     #[inline(always)]
     fn block(self, index: usize, steps: usize) -> &'a [u8] {
         match self.bits {
-            [] => &self.silence[..steps],
+            [] => &self.zeros[..steps],
             bits => &bits[index * steps..][..steps],
         }
     }
 }
 
-/// For each byte, the lanes whose bit is set: blending by masks is what vector units do, where a
-/// condition for each lane would be a branch.
+/// For each byte, a mask of the lanes whose bit is set. Vector units blend by masks; a condition
+/// per lane would be a branch.
 static MASKS: [[u64; LANES]; 256] = {
     let mut masks = [[0; LANES]; 256];
     let mut byte = 0;
@@ -144,7 +143,7 @@ static MASKS: [[u64; LANES]; 256] = {
     masks
 };
 
-/// `yes` where the mask is set, and `no` elsewhere.
+/// `yes` where the mask is set, otherwise `no`.
 #[inline(always)]
 fn blend(no: &Lanes, yes: &Lanes, mask: &[u64; LANES]) -> Lanes {
     let mut blended = [0.0; LANES];
@@ -155,12 +154,12 @@ fn blend(no: &Lanes, yes: &Lanes, mask: &[u64; LANES]) -> Lanes {
     blended
 }
 
-/// The weights of a block of queries and of their negations on their way through a stretch.
+/// The weights of a block of queries and of their negations during a segment.
 #[derive(Clone, Copy)]
 struct Block {
     weights: Lanes,
     inverses: Lanes,
-    /// By what the weights grow when the record says no, and when it says yes.
+    /// The factors of the weights if the record does not satisfy the query, and if it does.
     no: Lanes,
     yes: Lanes,
     inverse_no: Lanes,
@@ -183,10 +182,10 @@ impl Block {
     }
 
     #[inline(always)]
-    fn step(&mut self, says_yes: u8) {
-        let (factors, inverse_factors) = match &MASKS[usize::from(says_yes)] {
-            // Most records say yes to none of them.
-            _ if says_yes == 0 => (self.no, self.inverse_no),
+    fn step(&mut self, satisfies: u8) {
+        let (factors, inverse_factors) = match &MASKS[usize::from(satisfies)] {
+            // Most records satisfy none of the eight.
+            _ if satisfies == 0 => (self.no, self.inverse_no),
             mask => {
                 (blend(&self.no, &self.yes, mask), blend(&self.inverse_no, &self.inverse_yes, mask))
             }
@@ -211,14 +210,14 @@ impl Block {
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-fn add_sums(start: Start<'_>, says: Says<'_>, sums: &mut [Lanes]) {
+fn add_sums(start: Start<'_>, satisfied: SatisfiedBits<'_>, sums: &mut [Lanes]) {
     let Some((last, before)) = sums.split_last_mut() else { return };
     let steps = before.len();
     for index in 0..start.weights.len() {
         let mut block = Block::new(start, index);
-        for (sums, &says_yes) in before.iter_mut().zip(says.block(index, steps)) {
+        for (sums, &satisfies) in before.iter_mut().zip(satisfied.block(index, steps)) {
             block.add_sum(sums);
-            block.step(says_yes);
+            block.step(satisfies);
         }
         block.add_sum(last);
     }
@@ -227,7 +226,7 @@ fn add_sums(start: Start<'_>, says: Says<'_>, sums: &mut [Lanes]) {
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn add_slopes(
     start: Start<'_>,
-    says: Says<'_>,
+    satisfied: SatisfiedBits<'_>,
     coefficients: &[f64],
     queries: &[u32],
     slopes: &mut [f64],
@@ -237,9 +236,9 @@ fn add_slopes(
     for (index, queries) in queries.chunks(LANES).enumerate() {
         let mut block = Block::new(start, index);
         let mut total = [0.0; LANES];
-        for (&coefficient, &says_yes) in before.iter().zip(says.block(index, steps)) {
+        for (&coefficient, &satisfies) in before.iter().zip(satisfied.block(index, steps)) {
             block.add_difference(coefficient, &mut total);
-            block.step(says_yes);
+            block.step(satisfies);
         }
         block.add_difference(last, &mut total);
         for (&query, total) in queries.iter().zip(total) {

@@ -6,9 +6,9 @@ use private_pgm::factor::{Factor, Projectable};
 use private_pgm::loss::Measurement;
 use private_pgm::query::QueryMatrix;
 
-use super::{MechanismError, Task};
+use crate::mechanism::{MechanismError, Task};
 
-/// Synthetic records answer by counting.
+/// Synthetic records have exact marginals.
 impl Answers for Dataset {
     fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
         let count = |clique: &Clique| {
@@ -19,8 +19,8 @@ impl Answers for Dataset {
     }
 }
 
-/// The number of records, measured: one record more or less moves it by 1.
-pub(super) fn count_records(
+/// Measures the number of records. Its sensitivity is 1 when a record is added or removed.
+pub(crate) fn count_records(
     task: &Task<'_>,
     share: Share,
     source: &mut NoiseSource,

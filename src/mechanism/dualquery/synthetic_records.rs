@@ -9,19 +9,20 @@ use private_pgm::factor::Factor;
 use private_pgm::factor::Projectable;
 use private_pgm::fit::Evidence;
 
-/// DualQuery's own estimator: the records of the game, as many times over as it takes to make N.
+/// DualQuery's own estimator: the records of the game with equal weights that sum to N.
 pub(super) struct SyntheticRecords {
     records: Arc<Dataset>,
     message: String,
 }
 
 impl SyntheticRecords {
-    /// The records, of which `searched` may not have been the best ones.
+    /// `searched` of the records are results of a local search and may not be the best.
     pub(super) fn new(records: Dataset, searched: usize) -> Self {
         let mut message = format!("{} synthetic records", records.len());
         if searched > 0 {
             message += &format!(
-                ", {searched} of them found by a search, as computing them would not fit into memory"
+                ", {searched} of them found by local search, because exact elimination would not \
+                 fit into memory"
             );
         }
         Self { records: Arc::new(records), message }
@@ -41,7 +42,7 @@ impl Estimator for SyntheticRecords {
     }
 }
 
-/// Records that each stand for several.
+/// Records that each count `times` times.
 struct Repeated {
     records: Arc<Dataset>,
     times: f64,

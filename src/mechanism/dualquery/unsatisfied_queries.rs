@@ -1,39 +1,39 @@
-//! Queries that no record of the game says yes to: most of them.
+//! Queries that no record of the game satisfies. These are most queries.
 //!
-//! Before round t = m + 1 such a query with the answer a has the weight e^x, and its negation e^-x,
-//! with x = eta m a. Nearly all of their answers are small, and then power series take the place
-//! of weights that are multiplied from round to round. With M the last m and u = eta M a,
+//! Before round t = m + 1, such a query with the answer a has the weight e^x and its negation e^-x,
+//! with x = eta m a. Nearly all of these answers are small. For them, power series replace the
+//! update of weights from round to round. With M the last m and u = eta M a,
 //!
 //! sum of (e^x + e^-x) = 2 sum over k of (m/M)^2k P_k / (2k)!, P_k the sum of u^2k,
 //!
-//! so that one pass over the queries serves all rounds.
+//! so one pass over the queries serves all rounds.
 
 use multiversion::multiversion;
 
-use super::weights::{LANES, Lanes};
+use super::query_block::{LANES, Lanes};
 
-/// The largest u for which the series is used: our choice.
+/// The largest u for which the series is used. Our choice.
 const LARGEST: f64 = 1.0;
-/// Terms of the series. The next one is below 1 / 20! = 4e-19 of the sum.
+/// Terms of the series. The next term is below 1 / 20! = 4e-19 of the sum.
 const TERMS: usize = 10;
-/// Numbers of one vector register; the sums of all powers are held in registers at once.
+/// Lanes of the sums of powers. All sums are held in registers at once.
 const NARROW: usize = 4;
 
-/// The answers of the silent queries at one point.
-pub(super) struct Silent {
-    /// u, or 0 where it is too large; room for the last block to be full.
+/// The answers of the unsatisfied queries at one point.
+pub(super) struct UnsatisfiedQueries {
+    /// u, or 0 where it is too large. Padded to full blocks.
     arguments: Vec<f64>,
     /// P_k.
     powers: [f64; TERMS],
 }
 
-impl Silent {
+impl UnsatisfiedQueries {
     pub(super) fn new(queries: usize) -> Self {
         Self { arguments: vec![0.0; queries.next_multiple_of(LANES)], powers: [0.0; TERMS] }
     }
 
-    /// Takes in the answers of these queries, with `scale` = eta M; those with a larger u than the
-    /// series can bear are listed in `large`.
+    /// Reads the answers of these queries, with `scale` = eta M. Queries with a larger u than
+    /// [`LARGEST`] are listed in `large`.
     pub(super) fn take(
         &mut self,
         queries: &[u32],
@@ -53,7 +53,7 @@ impl Silent {
         self.powers[0] = (queries.len() - large.len()) as f64;
     }
 
-    /// The sum of e^x + e^-x before the round whose m is `share` M.
+    /// The sum of e^x + e^-x before the round with m = `share` M.
     pub(super) fn sum(&self, share: f64) -> f64 {
         let terms = self.powers.iter().enumerate();
         terms.rev().fold(0.0, |rest, (k, power)| {
@@ -62,8 +62,8 @@ impl Silent {
         })
     }
 
-    /// Adds to the slope of each query the sum over the rounds, each a (share, coefficient), of
-    /// coefficient times (e^x - e^-x).
+    /// Adds to the slope of each query the sum over the rounds (share, coefficient) of coefficient
+    /// times (e^x - e^-x).
     pub(super) fn add_slopes(
         &self,
         queries: &[u32],
@@ -88,7 +88,7 @@ impl Silent {
     }
 }
 
-/// The sums of u^2k; the first one is left out.
+/// The sums of u^2k, without the first one.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn powers(arguments: &[[f64; NARROW]]) -> [f64; TERMS] {
     let mut sums = [[0.0; NARROW]; TERMS];

@@ -1,4 +1,4 @@
-//! Bayesian networks with noisy tables: records are drawn attribute by attribute.
+//! Bayesian networks with noisy tables. Records are sampled attribute by attribute.
 
 use rand::{Rng, RngExt};
 
@@ -9,31 +9,29 @@ use private_pgm::factor::Factor;
 use private_pgm::fit::{Evidence, Observed};
 use private_pgm::loss::Measurement;
 
-/// An attribute and those that its distribution is conditioned on.
+/// An attribute X and its parents P, on which its distribution is conditioned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Family {
-    /// X.
-    pub(super) child: AttributeId,
-    /// P, without X.
-    pub(super) parents: Clique,
+pub(crate) struct Family {
+    pub(crate) child: AttributeId,
+    /// Without the child.
+    pub(crate) parents: Clique,
 }
 
 impl Family {
-    /// The attributes of its table: X and P.
-    pub(super) fn clique(&self) -> Clique {
+    /// X and P.
+    pub(crate) fn clique(&self) -> Clique {
         Clique::new(self.parents.iter().chain([self.child]))
     }
 }
 
-/// A Bayesian network, the families in an order in which parents come before their children.
+/// A Bayesian network. Parents come before their children in the list of families.
 ///
-/// As an estimator it expects the noisy table of each family among the answers. Negative counts
-/// are set to 0, each table is normalised to Pr(X | P), uniform where a combination of the parents
-/// has no count left, and as many records as there are in the data are drawn from the product of
-/// these conditionals, as PrivBayes does.
+/// The estimator needs the noisy table of each family. It sets negative counts to 0 and normalises
+/// each table to Pr(X | P), uniform where all counts of a combination of parents are 0. Then it
+/// samples N records from the product of these conditionals, as PrivBayes does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct BayesianNetwork {
-    pub(super) families: Vec<Family>,
+pub(crate) struct BayesianNetwork {
+    pub(crate) families: Vec<Family>,
 }
 
 impl Estimator for BayesianNetwork {
@@ -44,7 +42,7 @@ impl Estimator for BayesianNetwork {
     ) -> Result<Estimated, EstimatorError> {
         let Observed::Answers(answers) = evidence.observed else {
             return Err(EstimatorError::Unsupported(
-                "a Bayesian network needs noisy tables, not evidence of another kind".into(),
+                "a Bayesian network needs noisy tables, found a likelihood".into(),
             ));
         };
         let domain = evidence.domain;
@@ -71,7 +69,6 @@ impl Estimator for BayesianNetwork {
     }
 }
 
-/// The noisy table of a family.
 fn table_of<'a>(
     domain: &Domain,
     family: &Family,
@@ -85,17 +82,16 @@ fn table_of<'a>(
     })
 }
 
-/// Pr(X | P) as running sums.
+/// Pr(X | P) as cumulative sums.
 struct Conditional {
     child: AttributeId,
     parents: Clique,
-    /// One row for each combination of the parents' values, row-major; within a row, the sums of
-    /// the weights of the values of X up to each of them.
+    /// A row per combination of the parents' values, row-major. A row has the cumulative sums of
+    /// the weights of the values of X.
     cumulative: Vec<f64>,
 }
 
 impl Conditional {
-    /// From noisy counts in axis order.
     fn new(domain: &Domain, family: &Family, answer: &Measurement) -> Result<Self, EstimatorError> {
         answer.check(domain).map_err(|error| EstimatorError::Unsupported(error.to_string()))?;
         let table = Factor::new(domain, answer.clique.clone(), answer.y.clone());
@@ -115,19 +111,19 @@ impl Conditional {
         Ok(Self { child: family.child, parents: family.parents.clone(), cumulative })
     }
 
-    /// A value of X given the row of the parents' values.
+    /// Samples a value of X given the row of the parents' values.
     fn draw(&self, row: usize, size: usize, rng: &mut (dyn Rng + Send)) -> u32 {
         let cumulative = &self.cumulative[row * size..][..size];
         let total = cumulative[size - 1];
         let point = rng.random::<f64>() * total;
         let value = cumulative.partition_point(|&sum| sum <= point);
-        // The product may have been rounded up to the total; values of weight 0 are never drawn.
+        // The product may be rounded up to the total. Values of weight 0 are never sampled.
         value.min(cumulative.partition_point(|&sum| sum < total)) as u32
     }
 }
 
-/// Records as columns in declared order: every attribute given its parents, in network order.
-/// An attribute that no table is about is 0.
+/// Samples records, attribute by attribute in the order of the network. Returns columns in declared
+/// order. An attribute without a table is 0.
 fn draw(
     domain: &Domain,
     tables: &[Conditional],
@@ -157,8 +153,8 @@ mod tests {
     use private_pgm::fit::Update;
     use private_pgm::query::QueryMatrix;
 
-    /// The marginal on everything of records drawn from tables over a(2), b(3), c(2): a, b given a,
-    /// c given a and b. Cells in declared order.
+    /// The joint table of records sampled from tables over a(2), b(3), c(2): a, b given a, c given
+    /// a and b. Cells in declared order.
     fn drawn(records: f64, tables: [&[f64]; 3], seed: u64) -> Result<Vec<f64>, EstimatorError> {
         let domain = Domain::new([("a", 2), ("b", 3), ("c", 2)]).unwrap();
         let [a, b, c] = ["a", "b", "c"].map(|name| domain.id(name).unwrap());
@@ -219,7 +215,7 @@ mod tests {
                 }
             }
         }
-        // Ten possible cells; nine degrees of freedom stay below 27.9 in 999 of 1000 draws.
+        // Ten possible cells, nine degrees of freedom: below 27.9 with probability 0.999.
         assert!(chi_squared < 27.9, "{chi_squared}");
     }
 
@@ -232,7 +228,7 @@ mod tests {
         let of_a: f64 = found[6..].iter().sum();
         for b in 0..3 {
             let share = found[6 + 2 * b..8 + 2 * b].iter().sum::<f64>() / of_a;
-            // Some 10,000 records: five standard deviations.
+            // About 10,000 records: five standard deviations.
             assert!((share - 1.0 / 3.0).abs() < 5.0 * (2.0 / 9.0 / of_a).sqrt(), "{share}");
         }
     }

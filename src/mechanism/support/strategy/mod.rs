@@ -1,34 +1,29 @@
-//! Strategies: what a matrix mechanism measures in place of a sub-workload (Li, Hay, Rastogi, Miklau,
-//! McGregor, PODS 2010), with Laplace noise.
+//! Strategies: the queries that a matrix mechanism measures in place of a sub-workload, with
+//! Laplace noise (Li, Hay, Rastogi, Miklau, McGregor, PODS 2010).
 
 mod consistent;
 
-pub(super) use consistent::{Prepared, estimators};
+pub(crate) use consistent::{Prepared, estimators};
 
-use super::{MechanismError, Task};
+use crate::mechanism::{MechanismError, Task};
 use dp::{L1, Neighbours, NoiseSource, Sensitivity, Share};
 use private_pgm::domain::Clique;
 use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
 use private_pgm::query::{QueryFactor, QueryMatrix};
 
-/// A bound on the number of records of any table, where that number is private: 2^32. Our choice;
-/// it enters the allowance for rounding only.
-const MOST_RECORDS: f64 = (1u64 << 32) as f64;
-
-/// What is measured instead of a sub-workload.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Strategy {
-    pub(super) clique: Clique,
+pub(crate) struct Strategy {
+    pub(crate) clique: Clique,
     /// A.
-    pub(super) query: QueryMatrix,
+    pub(crate) query: QueryMatrix,
     /// The expected squared error of the sub-workload, in units of the variance of one answer.
-    pub(super) error: f64,
+    pub(crate) error: f64,
 }
 
 impl Strategy {
     /// A mu, the answers without noise.
-    pub(super) fn answers(&self, task: &Task<'_>) -> Result<Vec<f64>, MechanismError> {
+    pub(crate) fn answers(&self, task: &Task<'_>) -> Result<Vec<f64>, MechanismError> {
         let marginal = task.data.project(&self.clique)?;
         let mut answers = vec![0.0; self.query.rows()];
         let mut scratch = vec![0.0; self.query.scratch_len()];
@@ -36,16 +31,22 @@ impl Strategy {
         Ok(answers)
     }
 
-    /// How far one record moves the answers as they are computed: s or 2s, with s the largest L1
-    /// norm of a column of A, and room for rounding.
+    /// The L1 sensitivity of the answers as they are computed in floating point.
     ///
-    /// Along each axis that is not copied, an answer is a sum of at most n products, so that it is
-    /// off by at most k u times what it would be without signs, where u is half of
-    /// [`f64::EPSILON`] and k the sum of n + 1 over these axes (Higham, Accuracy and Stability,
-    /// 3.1; twice u covers the higher orders). In sum that is k EPSILON s N, for each of the two
-    /// tables. N is their number of records where it is public, else a bound for all tables. The
-    /// norm of a column is itself a product of sums of at most n + p entries.
-    pub(super) fn sensitivity(
+    /// Let s be the largest L1 norm of a column of A. Exact answers have the sensitivity s when a
+    /// record is added or removed, and at most 2s when a record is replaced. An allowance for
+    /// rounding is added:
+    ///
+    /// - Along each axis whose factor is not the identity, an answer is a sum of at most n
+    ///   products. Let k be the sum of n + 1 over these axes and u half of [`f64::EPSILON`]. The
+    ///   rounding error of an answer is at most k u times the same sum over absolute values
+    ///   (Higham, Accuracy and Stability, 3.1), to first order. 2u = EPSILON in place of u covers
+    ///   the higher orders.
+    /// - The sum of these bounds over all answers is at most k EPSILON s N for one table, and twice
+    ///   that for two. N is the number of records where it is public, otherwise a bound for all
+    ///   tables.
+    /// - The computed s is itself a product of rounded sums, and is enlarged in the same way.
+    pub(crate) fn sensitivity(
         &self,
         task: &Task<'_>,
         neighbours: Neighbours,
@@ -53,10 +54,7 @@ impl Strategy {
         if self.query.is_identity() {
             return Ok(Sensitivity::<L1>::linear(1.0, neighbours)?);
         }
-        let records = match neighbours {
-            Neighbours::Replace => task.data.len() as f64,
-            Neighbours::AddRemove => MOST_RECORDS,
-        };
+        let records = task.records_bound(neighbours);
         let (mut answer_operations, mut column_operations) = (0.0, 0.0);
         for (factor, &n) in self.query.factors().iter().zip(self.query.shape()) {
             if *factor != QueryFactor::Identity {
@@ -69,8 +67,7 @@ impl Strategy {
         Ok(Sensitivity::<L1>::linear(norm, neighbours)?.enlarged(allowance)?)
     }
 
-    /// The answers with noise.
-    pub(super) fn measure(
+    pub(crate) fn measure(
         self,
         task: &Task<'_>,
         share: Share,

@@ -1,0 +1,12 @@
+//! What several mechanisms share.
+
+pub(crate) mod bayesian_network;
+pub(crate) mod cost_model;
+pub(crate) mod counting_query;
+pub(crate) mod each_marginal;
+pub(crate) mod post_processing;
+pub(crate) mod records;
+pub(crate) mod score_grid;
+#[cfg(test)]
+pub(crate) mod small_table;
+pub(crate) mod strategy;
