@@ -6,6 +6,7 @@
 mod about;
 mod audit;
 mod budget;
+mod choice;
 mod collect;
 mod completions;
 mod conclude;

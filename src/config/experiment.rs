@@ -71,13 +71,14 @@ impl Experiment {
         if let Some(trials) = changes.trials {
             self.trials = trials;
         }
-        if let Some(iterations) = changes.iterations {
+        if changes.iterations.is_some() {
+            let iterations = changes.iterations;
             let of_arms = |arms: &mut Vec<Arm>| {
-                arms.iter_mut().for_each(|arm| arm.estimation.iterations = iterations);
+                arms.iter_mut().for_each(|arm| arm.estimation.settings.iterations = iterations);
             };
-            self.estimation.iterations = iterations;
+            self.estimation.settings.iterations = iterations;
             for mechanism in &mut self.mechanisms {
-                mechanism.estimation.iterations = iterations;
+                mechanism.estimation.settings.iterations = iterations;
                 of_arms(&mut mechanism.arms);
             }
             self.scaling.iter_mut().for_each(|scaling| of_arms(&mut scaling.arms));

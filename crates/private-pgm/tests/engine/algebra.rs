@@ -1,7 +1,7 @@
 //! What has to hold of every estimated model, whatever was measured.
 
 use private_pgm::domain::Clique;
-use private_pgm::fit::{Settings, estimate};
+use private_pgm::estimate;
 use private_pgm::problem::Problem;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -63,8 +63,7 @@ impl Measured {
     /// All two-way marginals of the estimate, each as a table of `a` by `b`, `a` before `b`.
     fn marginals(&self, order: &[usize], swapped: bool) -> Vec<Vec<f64>> {
         let problem = self.problem(order, swapped);
-        let settings = Settings::default();
-        let found = estimate(&problem.evidence(), &settings, None, &mut |_| {}).unwrap();
+        let found = estimate(&problem).unwrap();
         let model = found.model.calibrate().unwrap();
         let id = |id: usize| problem.domain.id(&format!("x{id}")).unwrap();
         let d = self.sizes.len();

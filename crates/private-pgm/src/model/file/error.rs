@@ -27,13 +27,11 @@ pub enum ModelFileError {
         /// The bytes that it has.
         found: u64,
     },
-    /// There is something behind the model.
-    #[error("the model file is damaged: {found} bytes where {expected} belong to the model")]
+    /// Something follows the model.
+    #[error("the model file is damaged: there is more behind the {expected} bytes of the model")]
     TooLong {
         /// The bytes that it should have.
         expected: u64,
-        /// The bytes that it has.
-        found: u64,
     },
     /// The content is not what was written.
     #[error("the model file is damaged: its checksum differs from that of its content")]
