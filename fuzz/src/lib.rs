@@ -110,7 +110,7 @@ pub fn problem(bytes: &[u8]) -> bool {
 /// header ends with its line, and the potentials follow.
 pub fn model(bytes: &[u8]) -> bool {
     let folder = Folder::new();
-    let _ = Model::read(bytes, bytes.len() as u64);
+    let _ = Model::read(bytes);
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (header, rest) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
     let potentials = &rest[..rest.len() / 8 * 8];
@@ -122,7 +122,7 @@ pub fn model(bytes: &[u8]) -> bool {
     whole.extend_from_slice(potentials);
     let checksum = blake3::hash(&whole);
     whole.extend_from_slice(checksum.as_bytes());
-    let Ok(model) = Model::read(&whole[..], whole.len() as u64) else { return false };
+    let Ok(model) = Model::read(&whole[..]) else { return false };
     // Asking a large one takes its time, rightly.
     let domain = model.domain().clone();
     let cells: f64 = domain.ids().map(|id| domain.size(id) as f64).product();

@@ -183,9 +183,8 @@ impl Run<'_> {
         side: &str,
     ) -> Result<(Vec<Observation>, Option<Guarantee>), AuditError> {
         let path = SeedPath::new("audit", self.request.seed).with("data", side);
-        let settings =
-            Settings { iterations: Some(ITERATIONS), parallel: false, ..Settings::default() };
-        let estimator = Pgm { settings };
+        let settings = Settings { iterations: Some(ITERATIONS), ..Settings::default() };
+        let estimator = Pgm { parallel: false, ..Pgm::new(settings) };
         let runs: Vec<(Observation, Option<Guarantee>)> = (0..self.request.trials)
             .into_par_iter()
             .map(|trial| self.once(data, &estimator, path.clone().with("trial", trial)))

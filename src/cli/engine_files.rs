@@ -24,10 +24,5 @@ pub(crate) fn read_queries(path: &Path, domain: &Domain) -> Result<Vec<FactoredQ
 }
 
 pub(crate) fn read_model(path: &Path) -> Result<Model, Failure> {
-    let file = open(path)?;
-    let metadata = file.metadata().or_input(path.display())?;
-    if !metadata.is_file() {
-        return Err(Failure::input(format!("{}: not a regular file", path.display())));
-    }
-    Model::read(file, metadata.len()).or_input(path.display())
+    Model::read(open(path)?).or_input(path.display())
 }

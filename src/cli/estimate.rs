@@ -4,16 +4,19 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use pgmbench::config::ByteSize;
-use private_pgm::fit::{self, Estimate, EstimateError, OracleKind, Settings, Update, estimate};
+use private_pgm::fit::{
+    Algorithm, Constant, Estimate, EstimateError, Fit, OracleKind, Progress, Settings,
+    SettingsError, SettingsLayer, StepSize,
+};
 use private_pgm::loss::Norm;
-use private_pgm::model::{Model, Origin};
-use private_pgm::optimiser::{self, StepSize};
+use private_pgm::model::Model;
 use private_pgm::problem::Problem;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::choice::one_of;
 use super::engine_files::{read_model, read_problem};
 use super::failure::{Blame, Failure};
 use super::output::{print, print_json};
@@ -38,11 +41,11 @@ pub(crate) struct EstimateArgs {
     #[arg(long, value_name = "MODEL")]
     out: PathBuf,
     /// How to minimise the loss
-    #[arg(long, value_enum, default_value_t = Algorithm::Auto)]
+    #[arg(long, default_value_t = Algorithm::Auto, value_parser = one_of::<Algorithm>())]
     algorithm: Algorithm,
     /// The distance between the model's answers and the measured ones
-    #[arg(long, value_enum, default_value_t = LossNorm::L2)]
-    loss: LossNorm,
+    #[arg(long, default_value_t = Norm::L2, value_parser = one_of::<Norm>())]
+    loss: Norm,
     /// Stop after N iterations at the latest [default: as many as take some seconds, from 2000 to
     /// two million; no limit with --gap]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -53,15 +56,20 @@ pub(crate) struct EstimateArgs {
     gap: Option<f64>,
     /// How to compute marginals; loopy and convex are approximations for models whose junction
     /// tree is too large
-    #[arg(long, value_enum, default_value_t = Oracle::Exact)]
-    oracle: Oracle,
+    #[arg(long, default_value_t = OracleKind::Exact, value_parser = one_of::<OracleKind>())]
+    oracle: OracleKind,
     /// Refuse, before any work, what needs more memory than this for its tables: 500000000, 500MB,
     /// 2GiB [default: half of the machine's memory]
     #[arg(long, value_name = "BYTES")]
     memory_limit: Option<ByteSize>,
-    /// The step size of mirror descent: constant, decreasing as 1/t, or found by line search
-    #[arg(long, value_enum)]
-    step: Option<Step>,
+    /// The step size of mirror: line-search, constant, decreasing (as 1/t), a number (constant), or
+    /// decreasing=NUMBER [default: line-search; decreasing for the L1 loss]
+    #[arg(long)]
+    step: Option<StepSize>,
+    /// The constant of dual-averaging (spectral, smoothness or a number; default: spectral) and of
+    /// accelerated (adaptive, smoothness or a number; default: adaptive)
+    #[arg(long)]
+    constant: Option<Constant>,
     /// Start from the potentials of this model instead of the uniform distribution
     #[arg(long, value_name = "MODEL")]
     warm_start: Option<PathBuf>,
@@ -75,43 +83,6 @@ pub(crate) struct EstimateArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Algorithm {
-    /// The fastest that needs no tuning: accelerated, with steps that adapt
-    Auto,
-    /// Entropic mirror descent, Algorithm 1 of the paper
-    Mirror,
-    /// Nesterov's acceleration, Algorithm 2 of the paper; for the L2 loss
-    Accelerated,
-    /// Quasi-Newton steps on the potentials
-    Lbfgs,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LossNorm {
-    /// Sum of absolute differences, in standard deviations
-    L1,
-    /// Half the sum of squared differences, in standard deviations
-    L2,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Oracle {
-    /// Contraction along a junction tree
-    Exact,
-    /// Loopy belief propagation
-    Loopy,
-    /// Convex belief propagation
-    Convex,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Step {
-    Constant,
-    Decreasing,
-    Search,
-}
-
 fn not_negative(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|&number: &f64| number >= 0.0 && number.is_finite());
     number.ok_or_else(|| "expected a number that is not negative".into())
@@ -120,6 +91,7 @@ fn not_negative(text: &str) -> Result<f64, String> {
 impl EstimateArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let (out, trace_out) = self.check()?;
+        let settings = self.settings()?;
         let problem = read_problem(&self.problem)?;
         let warm_start = match &self.warm_start {
             Some(path) => Some(self.read_start(path, &problem)?),
@@ -127,20 +99,20 @@ impl EstimateArgs {
         };
         let spinner = Spinner::start();
         let mut trace = Trace::new();
-        let mut watch = |update: &Update| {
-            spinner.show(update);
+        let observer = |progress: &Progress<'_>| {
+            spinner.show(progress);
             if self.trace.is_some() {
-                trace.record(update);
+                trace.record(progress);
             }
         };
-        let settings = self.settings();
-        let mut estimate =
-            estimate(&problem.evidence(), &settings, warm_start.as_ref(), &mut watch)
-                .map_err(|error| self.blamed(error))?;
-        if let Some(origin) = estimate.model.origin().cloned() {
-            let origin = Origin { total_is_estimated: problem.total_is_estimated, ..origin };
-            estimate.model = estimate.model.with_origin(origin);
-        }
+        let estimate = Fit::new(&problem)
+            .settings(settings)
+            .warm_start(warm_start.as_ref())
+            .memory_limit(self.memory_limit.map(|limit| limit.0))
+            .both_losses(self.trace.is_some())
+            .observer(observer)
+            .run()
+            .map_err(|error| self.blamed(error))?;
         drop(spinner);
         if let (Some(path), Some(start)) = (&self.warm_start, &warm_start)
             && !fits_somewhere(start, &estimate.model)
@@ -192,7 +164,7 @@ impl EstimateArgs {
                 message += "; the limit is half of this machine's memory, unless --memory-limit \
                             sets another";
             }
-            if matches!(self.oracle, Oracle::Exact) {
+            if self.oracle == OracleKind::Exact {
                 message += "; --oracle loopy and --oracle convex approximate the marginals without \
                             a junction tree";
             }
@@ -203,9 +175,6 @@ impl EstimateArgs {
     /// What can be known to be wrong before anything is read. Returns where to write the model and
     /// the trace.
     fn check(&self) -> Result<(OutputFile, Option<OutputFile>), Failure> {
-        if self.step.is_some() && self.algorithm != Algorithm::Mirror {
-            return Err(Failure::input("--step is for --algorithm mirror"));
-        }
         let mut others = vec![("the problem file", self.problem.as_path())];
         others.extend(self.warm_start.iter().map(|path| ("the model to start from", &**path)));
         let overwrite = self.force.overwrite();
@@ -215,39 +184,18 @@ impl EstimateArgs {
         Ok((out, trace.collect::<Result<Vec<_>, _>>()?.pop()))
     }
 
-    fn settings(&self) -> Settings {
-        let step = match self.step {
-            Some(Step::Constant) => StepSize::Constant(None),
-            Some(Step::Decreasing) => StepSize::Decreasing(None),
-            // The line search rests on a gradient that does not jump.
-            None if matches!(self.loss, LossNorm::L1) => StepSize::Decreasing(None),
-            Some(Step::Search) | None => StepSize::Search,
-        };
-        Settings {
-            algorithm: match self.algorithm {
-                Algorithm::Auto => fit::Algorithm::Auto,
-                Algorithm::Mirror => fit::Algorithm::Mirror(step),
-                Algorithm::Accelerated => {
-                    fit::Algorithm::Accelerated(optimiser::Constant::Smoothness)
-                }
-                Algorithm::Lbfgs => fit::Algorithm::Lbfgs,
-            },
-            norm: match self.loss {
-                LossNorm::L1 => Norm::L1,
-                LossNorm::L2 => Norm::L2,
-            },
-            oracle: match self.oracle {
-                Oracle::Exact => OracleKind::Exact,
-                Oracle::Loopy => OracleKind::Loopy,
-                Oracle::Convex => OracleKind::Convex,
-            },
+    fn settings(&self) -> Result<Settings, Failure> {
+        let layer = SettingsLayer {
+            algorithm: Some(self.algorithm),
+            constant: self.constant,
+            step: self.step,
             iterations: self.iterations.map(|iterations| iterations as usize),
             gap: self.gap,
-            memory_limit: self.memory_limit.map(|limit| limit.0),
-            deadline: None,
-            parallel: true,
-            both_losses: self.trace.is_some(),
-        }
+            loss: Some(self.loss),
+            oracle: Some(self.oracle),
+        };
+        let named = |error: SettingsError| format!("--{}: {error}", error.setting());
+        Settings::try_from(layer).map_err(|error| Failure::input(named(error)))
     }
 }
 
@@ -305,7 +253,7 @@ impl Report {
             loss: estimate.loss,
             gap: estimate.gap,
             iterations: estimate.iterations,
-            reason: estimate.reason,
+            reason: estimate.reason.name(),
             seconds: estimate.seconds,
             seconds_per_iteration: estimate.seconds_per_iteration,
             junction_tree: TreeReport {

@@ -7,6 +7,7 @@ mod about;
 mod audit;
 mod budget;
 mod build;
+mod choice;
 mod collect;
 mod completions;
 mod conclude;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 
-use private_pgm::fit::Update;
+use private_pgm::fit::Progress;
 
 /// How often the spinner turns.
 const TURN: Duration = Duration::from_millis(120);
@@ -19,9 +19,9 @@ impl Spinner {
         Self(bar)
     }
 
-    pub(crate) fn show(&self, update: &Update<'_>) {
-        if let Some(gap) = update.gap.filter(|_| !self.0.is_hidden()) {
-            self.0.set_message(format!("iteration {}, gap {gap:.3e}", update.iteration));
+    pub(crate) fn show(&self, progress: &Progress<'_>) {
+        if let Some(gap) = progress.gap.filter(|_| !self.0.is_hidden()) {
+            self.0.set_message(format!("iteration {}, gap {gap:.3e}", progress.iteration));
         }
     }
 }
@@ -42,8 +42,8 @@ impl Trace {
         Self("iteration,seconds,l1_loss,l2_loss,gap\n".into())
     }
 
-    pub(crate) fn record(&mut self, update: &Update<'_>) {
-        let Update { iteration, seconds, l1_l2, gap, .. } = update;
+    pub(crate) fn record(&mut self, progress: &Progress<'_>) {
+        let Progress { iteration, seconds, l1_l2, gap, .. } = progress;
         let number = |number: Option<f64>| number.map_or(String::new(), |x| x.to_string());
         let (l1, l2) = (number(l1_l2.map(|both| both.0)), number(l1_l2.map(|both| both.1)));
         let gap = number(*gap);
@@ -65,7 +65,7 @@ mod tests {
         let mut trace = Trace::new();
         let domain = private_pgm::domain::Domain::new([("a", 2)]).unwrap();
         let marginals = Marginals::zeros(&CliqueLayout::new(domain, vec![]));
-        trace.record(&Update {
+        trace.record(&Progress {
             iteration: 3,
             seconds: 0.5,
             l1_l2: Some((3.0, 2.0)),

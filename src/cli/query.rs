@@ -7,14 +7,15 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::factor::{CliqueLayout, Projectable};
+use private_pgm::fit::OracleKind;
 use private_pgm::model::{Calibrated, InferenceError, Model};
 use private_pgm::oracle::{Loopy, LoopyError, LoopyOptions};
 use private_pgm::problem::FactoredQuery;
 use private_pgm::query::QueryFactor;
 use serde_json::{Map, json};
 
+use super::choice::one_of;
 use super::engine_files::{read_model, read_queries};
-use super::estimate::Oracle;
 use super::failure::{Blame, Failure};
 use super::output::{print, print_json};
 use super::table::{Table, write_csv};
@@ -52,8 +53,8 @@ pub(crate) struct QueryArgs {
     /// How to compute marginals [default: exact, but for models that were estimated otherwise, which
     /// must be told]; loopy and convex are approximations, for models whose junction tree is too
     /// large, and only of attributes that were measured together
-    #[arg(long, value_enum)]
-    oracle: Option<Oracle>,
+    #[arg(long, value_parser = one_of::<OracleKind>())]
+    oracle: Option<OracleKind>,
     /// How to print the answers
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
@@ -83,9 +84,9 @@ impl QueryArgs {
             None => Vec::new(),
         };
         let tables = match self.oracle(&model)? {
-            Oracle::Exact => self.exact(&model, &asked, &given, &factored)?,
-            Oracle::Loopy => self.approximate(&model, Loopy::bethe, &asked)?,
-            Oracle::Convex => self.approximate(&model, Loopy::convex, &asked)?,
+            OracleKind::Exact => self.exact(&model, &asked, &given, &factored)?,
+            OracleKind::Loopy => self.approximate(&model, Loopy::bethe, &asked)?,
+            OracleKind::Convex => self.approximate(&model, Loopy::convex, &asked)?,
         };
         match self.format {
             Format::Csv => print(|output| write_csv(&tables, output)),
@@ -116,7 +117,7 @@ impl QueryArgs {
     }
 
     /// The oracle that was asked for, or else the exact one, if that is how the model was made.
-    fn oracle(&self, model: &Model) -> Result<Oracle, Failure> {
+    fn oracle(&self, model: &Model) -> Result<OracleKind, Failure> {
         let estimated = model.origin().filter(|origin| !origin.oracle_is_exact);
         match (self.oracle, estimated) {
             (None, Some(origin)) => Err(Failure::input(format!(
@@ -126,14 +127,14 @@ impl QueryArgs {
                 self.model.display(),
                 name = origin.oracle
             ))),
-            (Some(Oracle::Loopy | Oracle::Convex), _)
+            (Some(OracleKind::Loopy | OracleKind::Convex), _)
                 if !self.given.is_empty() || self.factored.is_some() =>
             {
                 Err(Failure::input(
                     "--oracle: only the exact one answers --given and --factored".to_string(),
                 ))
             }
-            (asked, _) => Ok(asked.unwrap_or(Oracle::Exact)),
+            (asked, _) => Ok(asked.unwrap_or(OracleKind::Exact)),
         }
     }
 

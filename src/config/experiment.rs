@@ -6,7 +6,7 @@ use toml::{Spanned, Table, Value};
 
 use super::byte_size::ByteSize;
 use super::estimation::Estimation;
-use super::layers::AlgorithmName;
+use private_pgm::fit::{Algorithm, Choice};
 
 /// An experiment, with all defaults filled in.
 ///
@@ -73,11 +73,14 @@ impl Experiment {
             self.trials = trials;
         }
         for estimation in self.estimations() {
-            if let Some(name) = changes.algorithm {
-                estimation.algorithm = estimation.algorithm.named(name);
-            }
-            estimation.iterations = changes.iterations.unwrap_or(estimation.iterations);
-            estimation.gap = changes.gap.or(estimation.gap);
+            let settings = &mut estimation.settings;
+            // An algorithm that stays keeps its own settings.
+            settings.algorithm = match changes.algorithm {
+                Some(other) if other.name() != settings.algorithm.name() => other,
+                _ => settings.algorithm,
+            };
+            settings.iterations = changes.iterations.or(settings.iterations);
+            settings.gap = changes.gap.or(settings.gap);
         }
         if let Some(datasets) = &changes.datasets {
             self.datasets.clone_from(datasets);
@@ -361,7 +364,7 @@ pub struct Changes {
     pub trials: Option<usize>,
     /// For every estimate. An estimate that has this algorithm already keeps its settings.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub algorithm: Option<AlgorithmName>,
+    pub algorithm: Option<Algorithm>,
     /// For every estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<usize>,

@@ -47,11 +47,10 @@ mod tests;
 pub use crate::wording::closest;
 pub use byte_size::{ByteSize, NotAByteSize};
 pub use error::{ConfigError, Mistake};
-pub use estimation::{Algorithm, Constant, Decreasing, Estimation, Loss, Oracle, Step};
+pub use estimation::Estimation;
 pub use experiment::{
     Arm, AttributeNames, Chain, Changes, Dataset, Experiment, Figure, FigureKind, FigureMetric,
     Kind, Limits, Mechanism, Neighbours, Noise, Parameters, Queries, RandomMarginals, RandomRanges,
     Scaling, Workload,
 };
-pub use layers::AlgorithmName;
 pub use source::Source;

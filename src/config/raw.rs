@@ -11,7 +11,8 @@ use super::experiment::{
     Chain, Dataset, FigureKind, FigureMetric, Kind, Neighbours, Noise, Parameters, Workload,
 };
 use super::form::{self, Form, Numbers};
-use super::layers::{AlgorithmName, EstimationLayer};
+use super::layers::EstimationLayer;
+use private_pgm::fit::Algorithm;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an experiment")]
@@ -78,7 +79,7 @@ pub(super) struct RawFigure {
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct RawChanges {
     pub(super) trials: Option<Spanned<u64>>,
-    pub(super) algorithm: Option<Spanned<AlgorithmName>>,
+    pub(super) algorithm: Option<Spanned<Algorithm>>,
     pub(super) iterations: Option<Spanned<u64>>,
     pub(super) gap: Option<Spanned<f64>>,
     pub(super) datasets: Option<Spanned<Vec<Dataset>>>,

@@ -1,8 +1,8 @@
 //! What trials will cost, before they are run: from the sizes of the models, roughly.
 
 use super::{Plan, PlannedArm, PlannedRow, Trial};
-use crate::config::Algorithm;
 use crate::workload::Workload;
+use private_pgm::fit::Algorithm;
 use private_pgm::junction_tree::TreeSize;
 
 // Measured on a run of the paper's Figure 1 (release build, one core of a 2 GHz server). Ten times
@@ -60,11 +60,11 @@ impl Costs<'_> {
 
     fn arm(&self, trial: &Trial, arm: &PlannedArm) -> f64 {
         let workload = self.workload(trial);
-        let iterations = arm.estimation.iterations as f64;
+        let iterations = arm.estimation.iterations() as f64;
         let seconds = match arm.source.name() {
             "pgm" if !self.fits(self.measured(trial).cells) => NOTHING,
             "pgm" => {
-                let search = match arm.estimation.algorithm {
+                let search = match arm.estimation.settings.algorithm {
                     Algorithm::Mirror(_) => SEARCH,
                     _ => 1.0,
                 };

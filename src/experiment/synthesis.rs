@@ -68,7 +68,7 @@ pub fn synthesize(
     let randomness = |error: rand::rngs::SysError| SynthesisError::Randomness(error.to_string());
     let mut source = NoiseSource::from_operating_system().map_err(randomness)?;
     let mut rng = ChaCha20Rng::try_from_rng(&mut SysRng).map_err(randomness)?;
-    let pgm = Pgm { settings: Settings { iterations: Some(ITERATIONS), ..Settings::default() } };
+    let pgm = Pgm::new(Settings { iterations: Some(ITERATIONS), ..Settings::default() });
     let mut run = Run {
         memory_limit,
         deadline: None,

@@ -5,7 +5,7 @@ use crate::mechanism::Published;
 use crate::results::{TraceRecord, TrialRecord};
 use crate::workload::Workload;
 use private_pgm::factor::{CliqueLayout, Marginals};
-use private_pgm::fit::Update;
+use private_pgm::fit::Progress;
 use private_pgm::loss::{LinearLoss, Loss, Norm};
 
 /// Writes down losses and workload error every so many iterations.
@@ -33,7 +33,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// A row, when it is time for one.
-    pub(super) fn look(&mut self, update: &Update<'_>) -> Option<TraceRecord> {
+    pub(super) fn look(&mut self, update: &Progress<'_>) -> Option<TraceRecord> {
         // Often in the beginning, where most happens.
         let early = update.iteration < self.every && update.iteration.is_power_of_two();
         if !early && !update.iteration.is_multiple_of(self.every) {

@@ -15,7 +15,7 @@ use crate::workload::SubWorkload;
 use dp::{Budget, Neighbours, NoiseSource};
 use private_pgm::baselines::{Estimated, Estimator, EstimatorError, MarginalError, Pgm, Run};
 use private_pgm::factor::Projectable;
-use private_pgm::fit::{Settings, Update};
+use private_pgm::fit::{Progress, Settings};
 use private_pgm::loss::Measurement;
 
 /// Iterations between two rounds of a mechanism that estimates on its way. The next query is
@@ -220,13 +220,10 @@ fn release(plan: &Plan, trial: &Trial, means: Means) -> Result<(Release, Vec<Str
     let mut budget = Budget::new(total, neighbours);
     let mut source = NoiseSource::seeded(&plan.seed_path(trial));
     let between_rounds = Pgm {
-        settings: Settings {
-            iterations: Some(ROUND_ITERATIONS),
-            // What a mechanism estimates on its way has the time of one estimate, in sum.
-            deadline: means.deadline(),
-            parallel: means.parallel,
-            ..Settings::default()
-        },
+        settings: Settings { iterations: Some(ROUND_ITERATIONS), ..Settings::default() },
+        // What a mechanism estimates on its way has the time of one estimate, in sum.
+        deadline: means.deadline(),
+        parallel: means.parallel,
     };
     let data = plan.data(trial);
     let case = &data.cases[trial.case];
@@ -290,7 +287,7 @@ fn estimate(
         .estimation
         .trace
         .map(|every| Tracer::new(every, &case.workload, &case.truth, &release.published, record));
-    let mut watch = |update: &Update<'_>| {
+    let mut watch = |update: &Progress<'_>| {
         observer.iterates(trial, update.iteration);
         if let Some(tracer) = &mut tracer {
             traces.extend(tracer.look(update));

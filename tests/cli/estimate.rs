@@ -142,8 +142,55 @@ fn arguments_that_make_no_sense_are_refused() {
     run(&["--gap", "nan"]);
     run(&["--memory-limit", "much"]);
     run(&["--threads", "0"]);
-    run(&["--step", "search", "--algorithm", "lbfgs"]);
+    run(&["--step", "line-search", "--algorithm", "lbfgs"]);
+    run(&["--step", "-1", "--algorithm", "mirror"]);
+    run(&["--constant", "2"]);
+    run(&["--constant", "fast", "--algorithm", "accelerated"]);
     assert_eq!(session.files(), ["problem.json"]);
+}
+
+#[test]
+fn spellings_of_earlier_releases_are_refused_with_those_of_today() {
+    let session = session();
+    let refuses = |extra: &[&str], parts: &[&str]| {
+        let args = ["estimate", "problem.json", "--out", "model"];
+        session.run(args.iter().chain(extra)).refuses(parts);
+    };
+    refuses(&["--algorithm", "mirror", "--step", "search"], &["--step", "write line-search"]);
+    refuses(
+        &["--algorithm", "accelerated", "--constant", "spectral"],
+        &["--constant", "write dual-averaging"],
+    );
+    assert_eq!(session.files(), ["problem.json"]);
+}
+
+#[test]
+fn every_algorithm_step_and_constant_of_the_engine_has_its_name_here() {
+    let session = session();
+    let chosen = |extra: &[&str]| {
+        let args = ["estimate", "problem.json", "--out", "model", "--json"];
+        let said = session.run(args.iter().chain(extra)).succeeds();
+        serde_json::from_str::<Value>(&said).unwrap()["algorithm"].clone()
+    };
+    for name in ["auto", "mirror", "dual-averaging", "accelerated", "lbfgs"] {
+        assert_eq!(chosen(&["--algorithm", name, "--iterations", "20"]), name);
+    }
+    for step in ["auto", "line-search", "constant", "decreasing", "1e-4", "decreasing=1e-4"] {
+        let words = ["--algorithm", "mirror", "--iterations", "20", "--step", step];
+        assert_eq!(chosen(&words), "mirror", "{step}");
+    }
+    for constant in ["spectral", "smoothness", "2"] {
+        let words = ["--algorithm", "dual-averaging", "--iterations", "20", "--constant", constant];
+        assert_eq!(chosen(&words), "dual-averaging", "{constant}");
+    }
+    for constant in ["adaptive", "smoothness", "2"] {
+        let words = ["--algorithm", "accelerated", "--iterations", "20", "--constant", constant];
+        assert_eq!(chosen(&words), "accelerated", "{constant}");
+    }
+    let help = session.run(["estimate", "--help"]).succeeds();
+    for words in ["dual-averaging", "Algorithm 2 with restarts", "line-search", "loopy", "l1"] {
+        assert!(help.contains(words), "{words}: {help}");
+    }
 }
 
 #[test]

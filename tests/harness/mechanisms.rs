@@ -55,7 +55,7 @@ fn try_release(
         workload: &workload,
         public: None,
         noise,
-        estimator: &Pgm { settings },
+        estimator: &Pgm::new(settings),
         memory_limit: 1 << 30,
         deadline,
     };

@@ -66,13 +66,13 @@ fn noiseless(
         GuaranteeKind::Concentrated => Rho::implying(epsilon, delta).unwrap().into(),
     };
     let (data, workload) = (dataset(table), workload());
-    let settings = Settings { iterations: Some(5), parallel: false, ..Settings::default() };
+    let settings = Settings { iterations: Some(5), ..Settings::default() };
     let task = Task {
         data: &data,
         workload: &workload,
         public: None,
         noise: Noise::Exact,
-        estimator: &Pgm { settings },
+        estimator: &Pgm { parallel: false, ..Pgm::new(settings) },
         memory_limit: 1 << 28,
         deadline: None,
     };

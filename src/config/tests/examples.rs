@@ -1,11 +1,10 @@
+use private_pgm::fit::{Algorithm, Constant, OracleKind, Settings, StepSize};
+use private_pgm::loss::Norm;
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::{SHORT, parse, source};
-use crate::config::{
-    Algorithm, Arm, ByteSize, Chain, Constant, Decreasing, Estimation, FigureKind, Kind, Loss,
-    Oracle, Step,
-};
+use crate::config::{Arm, ByteSize, Chain, Estimation, FigureKind, Kind};
 
 const EVERYTHING: &str = include_str!("everything.toml");
 const SCALING: &str = include_str!("scaling.toml");
@@ -58,28 +57,26 @@ fn every_setting_arrives() {
 #[test]
 fn a_layer_changes_what_it_names_and_another_algorithm_brings_its_own_defaults() {
     let experiment = parse(EVERYTHING).unwrap();
-    let spectral = Algorithm::Accelerated(Constant::Spectral);
-    let below = Estimation {
-        algorithm: spectral,
-        iterations: 10_000,
+    let below = Settings {
+        algorithm: Algorithm::DualAveraging(Constant::Spectral),
+        iterations: Some(10_000),
         gap: Some(0.001),
-        loss: Loss::L2,
-        oracle: Oracle::Exact,
-        trace: Some(50),
+        loss: Norm::L2,
+        oracle: OracleKind::Exact,
     };
+    let traced = |settings: Settings| Estimation { settings, trace: Some(50) };
     let [hdmm, loopy, dualquery] = &experiment.mechanisms[..] else { panic!("three mechanisms") };
     let of = |arm: &Arm| arm.estimation.clone();
-    assert_eq!(hdmm.arms[1].estimation, below);
-    let mirror = Algorithm::Mirror(Step::Auto);
-    assert_eq!(
-        of(&hdmm.arms[2]),
-        Estimation { algorithm: mirror, loss: Loss::L1, ..below.clone() }
-    );
-    let two = Algorithm::Accelerated(Constant::Fixed(2.0));
-    assert_eq!(of(&hdmm.arms[3]), Estimation { algorithm: two, ..below.clone() });
-    assert_eq!(loopy.estimation, Estimation { oracle: Oracle::Loopy, ..below.clone() });
-    let decreasing = Algorithm::Mirror(Step::Decreasing(Decreasing { decreasing: 0.5 }));
-    assert_eq!(of(&dualquery.arms[1]), Estimation { algorithm: decreasing, ..below });
+    assert_eq!(hdmm.arms[1].estimation, traced(below.clone()));
+    let algorithm = Algorithm::Mirror(StepSize::Auto);
+    let expected = traced(Settings { algorithm, loss: Norm::L1, ..below.clone() });
+    assert_eq!(of(&hdmm.arms[2]), expected);
+    let algorithm = Algorithm::DualAveraging(Constant::Fixed(2.0));
+    assert_eq!(of(&hdmm.arms[3]), traced(Settings { algorithm, ..below.clone() }));
+    let expected = traced(Settings { oracle: OracleKind::Loopy, ..below.clone() });
+    assert_eq!(loopy.estimation, expected);
+    let algorithm = Algorithm::Mirror(StepSize::Decreasing(Some(0.5)));
+    assert_eq!(of(&dualquery.arms[1]), traced(Settings { algorithm, ..below }));
 }
 
 #[test]
@@ -88,6 +85,9 @@ fn what_is_serialised_means_the_same_when_read_again() {
         let experiment = parse(text).unwrap();
         let again = parse(&toml::to_string(&experiment).unwrap()).unwrap();
         assert_eq!(again, experiment);
+        let estimation = serde_json::to_string(&experiment.estimation).unwrap();
+        let again: Estimation = serde_json::from_str(&estimation).unwrap();
+        assert_eq!(again, experiment.estimation, "{estimation}");
         // JSON as well: the place in the file does not show.
         assert!(!serde_json::to_string(&experiment).unwrap().contains("span"));
     }
@@ -98,7 +98,7 @@ fn other_kinds_have_their_own_settings() {
     let scaling = parse(SCALING).unwrap();
     let chains = scaling.scaling.clone().unwrap();
     assert_eq!((chains.values, chains.attributes), (10, vec![3, 10, 1000]));
-    assert_eq!(chains.arms[2].estimation.iterations, 20);
+    assert_eq!(chains.arms[2].estimation.iterations(), 20);
     assert_eq!(scaling.figure.kind, FigureKind::Scaling);
     let datasets = parse(DATASETS).unwrap();
     assert_eq!((datasets.kind, datasets.figure.kind), (Kind::Datasets, FigureKind::Table));
@@ -110,20 +110,20 @@ fn quick_runs_change_what_they_name() {
     let experiment = parse(EVERYTHING).unwrap();
     let quick = experiment.clone().changed(&experiment.quick);
     assert_eq!((quick.trials, quick.datasets.len()), (1, 1));
-    assert_eq!(quick.estimation.iterations, 100);
+    assert_eq!(quick.estimation.iterations(), 100);
     for mechanism in &quick.mechanisms {
         let of_arms = mechanism.arms.iter().map(|arm| &arm.estimation);
         for estimation in of_arms.chain([&mechanism.estimation]) {
-            assert_eq!((estimation.iterations, estimation.gap), (100, Some(0.5)));
-            assert_eq!(estimation.algorithm, Algorithm::Auto);
+            assert_eq!((estimation.iterations(), estimation.settings.gap), (100, Some(0.5)));
+            assert_eq!(estimation.settings.algorithm, Algorithm::Auto);
         }
     }
-    assert_eq!(quick.mechanisms[0].arms[2].estimation.loss, Loss::L1);
+    assert_eq!(quick.mechanisms[0].arms[2].estimation.settings.loss, Norm::L1);
     assert_eq!(quick.epsilon, experiment.epsilon);
     let scaling = parse(SCALING).unwrap();
     let quick = scaling.clone().changed(&scaling.quick).scaling.unwrap();
     assert_eq!(quick.attributes, [3]);
-    assert!(quick.arms.iter().all(|arm| arm.estimation.algorithm == Algorithm::Lbfgs));
+    assert!(quick.arms.iter().all(|arm| arm.estimation.settings.algorithm == Algorithm::Lbfgs));
 }
 
 #[test]
@@ -132,9 +132,9 @@ fn a_quick_run_keeps_the_settings_of_an_algorithm_that_stays() {
         .replace("[quick]\ntrials = 1\nalgorithm = \"auto\"", "[quick]\nalgorithm = \"mirror\"");
     let experiment = parse(&text).unwrap();
     let quick = experiment.clone().changed(&experiment.quick);
-    let decreasing = Algorithm::Mirror(Step::Decreasing(Decreasing { decreasing: 0.5 }));
-    assert_eq!(quick.mechanisms[2].arms[1].estimation.algorithm, decreasing);
-    assert_eq!(quick.estimation.algorithm, Algorithm::Mirror(Step::Auto));
+    let decreasing = Algorithm::Mirror(StepSize::Decreasing(Some(0.5)));
+    assert_eq!(quick.mechanisms[2].arms[1].estimation.settings.algorithm, decreasing);
+    assert_eq!(quick.estimation.settings.algorithm, Algorithm::Mirror(StepSize::Auto));
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
                 "\"accelerate\" is not a choice here",
                 "5:13",
                 "\"accelerate\"",
-                "did you mean `accelerated`? Allowed: auto, mirror, accelerated, lbfgs",
+                "did you mean `accelerated`? Allowed: auto, mirror, dual-averaging, accelerated, lbfgs",
             ],
         ),
         (
@@ -93,12 +93,7 @@ fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
     let arm = "\"hdmm\"\narms = [{ estimator = \"pgm\", estimation = { loss = \"l3\" } }]";
     assert_eq!(
         complaint(&with("\"hdmm\"", arm)),
-        [
-            "\"l3\" is not a choice here",
-            "6:52",
-            "\"l3\"",
-            "did you mean `l1`? Allowed: l1, l2, auto"
-        ]
+        ["\"l3\" is not a choice here", "6:52", "\"l3\"", "did you mean `l1`? Allowed: l1, l2"]
     );
 }
 
@@ -171,6 +166,18 @@ fn values_out_of_range_empty_lists_and_repetitions_are_refused() {
         ),
         ("[[", "[estimation]\niterations = 0\n[[", "iterations = 0 is out of range", "0"),
         ("[[", "[estimation]\ngap = -1\n[[", "gap = -1 is out of range", "-1"),
+        (
+            "[[",
+            "[estimation]\nalgorithm = \"mirror\"\nstep = { decreasing = 0 }\n[[",
+            "step = 0 is out of range",
+            "{ decreasing = 0 }",
+        ),
+        (
+            "[[",
+            "[estimation]\nalgorithm = \"accelerated\"\nconstant = -2\n[[",
+            "constant = -2 is out of range",
+            "-2",
+        ),
         ("[[", "[limits]\nseconds = 0\n[[", "seconds = 0 is out of range", "0"),
         ("[[", "[workload]\nmarginals = []\n[[", "`marginals` is empty", "[]"),
         ("[[", "[workload]\nmarginals = [['a', 'a']]\n[[", "`marginals` has a twice", "'a'"),
@@ -229,19 +236,19 @@ fn settings_that_exclude_each_other_are_refused() {
         (
             "[[",
             "[estimation]\nconstant = \"spectral\"\n[[",
-            "`constant` is a setting of the accelerated algorithm",
+            "`constant` is a setting of the algorithms dual-averaging and accelerated",
             "\"spectral\"",
         ),
         (
             "[[",
             "[estimation]\nalgorithm = \"accelerated\"\nstep = 0.5\n[[",
-            "`step` is a setting of the mirror algorithm",
+            "`step` is a setting of the algorithm mirror",
             "0.5",
         ),
         (
             "\"hdmm\"",
             "\"hdmm\"\narms = [{ estimator = 'pgm', estimation = { step = 1 } }]",
-            "`step` is a setting of the mirror algorithm",
+            "`step` is a setting of the algorithm mirror",
             "1",
         ),
         (
@@ -317,6 +324,29 @@ fn a_table_of_data_has_no_estimates_for_a_quick_run_to_change() {
         assert_eq!(place, marked);
         assert!(help.contains("algorithm and gap for kind mechanisms or scaling"), "{help}");
     }
+}
+
+#[test]
+fn spellings_of_earlier_releases_are_refused_with_those_of_today() {
+    let section = |settings: &str| with("[[", &format!("[estimation]\n{settings}\n[["));
+    let spectral = "algorithm = \"accelerated\"\nconstant = \"spectral\"";
+    assert_eq!(
+        complaint(&section(spectral)),
+        [
+            "the constant spectral is one of the algorithm dual-averaging",
+            "6:12",
+            "\"spectral\"",
+            "write dual-averaging for the algorithm",
+        ]
+    );
+    assert_eq!(
+        complaint(&section("loss = \"auto\"")),
+        ["\"auto\" is no longer a loss; write l2", "5:8", "\"auto\"", ""]
+    );
+    assert_eq!(
+        complaint(&section("algorithm = \"mirror\"\nstep = \"search\"")),
+        ["\"search\" is no longer a step; write line-search", "6:8", "\"search\"", ""]
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ use dp::{Epsilon, Guarantee, L1, Neighbours, SeedPath};
 use private_pgm::baselines::{Estimator, LocalLeastSquares, Pgm, Run};
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::factor::{Factor, Projectable};
-use private_pgm::fit::Update;
+use private_pgm::fit::Progress;
 use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
 use private_pgm::query::{PIdentity, QueryFactor};
@@ -221,7 +221,7 @@ fn the_error_on_adult_agrees_with_the_authors_code() {
                 deadline: None,
                 warm_start: None,
                 rng: &mut rng,
-                observer: &mut |_: &Update<'_>| {},
+                observer: &mut |_: &Progress<'_>| {},
             };
             let evidence = release.evidence(adult.workload.domain());
             let estimated = LocalLeastSquares::default().estimate(&evidence, &mut run).unwrap();

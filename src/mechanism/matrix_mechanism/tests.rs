@@ -13,7 +13,7 @@ use dp::{Budget, Epsilon, L1, Neighbours, NoiseSource, SeedPath};
 use private_pgm::baselines::Run;
 use private_pgm::domain::Domain;
 use private_pgm::factor::Projectable;
-use private_pgm::fit::Update;
+use private_pgm::fit::Progress;
 use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
 use private_pgm::numeric::product::{View, product};
@@ -212,7 +212,7 @@ fn with_negligible_noise_every_estimator_finds_the_counts() {
                 deadline: None,
                 warm_start: None,
                 rng: &mut rng,
-                observer: &mut |_: &Update<'_>| {},
+                observer: &mut |_: &Progress<'_>| {},
             };
             let found = estimator.estimate(&release.evidence(domain), &mut run).unwrap();
             let cells = found.answers.marginals(std::slice::from_ref(&clique)).unwrap();

@@ -9,7 +9,7 @@ use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Epsilon, Guarantee, LInfinity, SeedPath};
 use private_pgm::baselines::{Answers, Estimator, Pgm};
 use private_pgm::domain::Domain;
-use private_pgm::fit::{Settings, Update};
+use private_pgm::fit::{Progress, Settings};
 
 fn domain() -> Domain {
     Domain::new([("a", 2), ("b", 3), ("c", 4), ("d", 3)]).unwrap()
@@ -59,7 +59,7 @@ fn released(
     neighbours: Neighbours,
     seed: u64,
 ) -> Result<(Release, Budget), MechanismError> {
-    let estimator = Pgm { settings: Settings { iterations: Some(500), ..Settings::default() } };
+    let estimator = Pgm::new(Settings { iterations: Some(500), ..Settings::default() });
     let mwem = (find("mwem").unwrap().build)(&parameters.parse().unwrap()).unwrap();
     let (noise, memory_limit) = (Noise::Exact, 1 << 30);
     let task = Task {
@@ -85,7 +85,7 @@ fn measured(release: &Release) -> &[Measurement] {
 
 fn estimated(release: &Release, domain: &Domain, estimator: &dyn Estimator) -> Box<dyn Answers> {
     let mut rng = ChaCha20Rng::seed_from_u64(0);
-    let observer = &mut |_: &Update<'_>| {};
+    let observer = &mut |_: &Progress<'_>| {};
     let mut run =
         Run { memory_limit: 1 << 30, deadline: None, warm_start: None, rng: &mut rng, observer };
     estimator.estimate(&release.evidence(domain), &mut run).unwrap().answers

@@ -13,7 +13,7 @@ use dp::{Delta, Epsilon, Guarantee, LInfinity, Neighbours, Rho, SeedPath};
 use private_pgm::baselines::{Answers, Estimator, EstimatorError, Pgm, Run};
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::factor::Projectable;
-use private_pgm::fit::Update;
+use private_pgm::fit::Progress;
 use private_pgm::numeric::matrix::Matrix;
 use private_pgm::query::{QueryFactor, QueryMatrix};
 
@@ -88,7 +88,7 @@ fn estimated(
     memory_limit: u64,
 ) -> Result<Box<dyn Answers>, EstimatorError> {
     let mut rng = ChaCha20Rng::seed_from_u64(0);
-    let observer = &mut |_: &Update<'_>| {};
+    let observer = &mut |_: &Progress<'_>| {};
     let mut run = Run { memory_limit, deadline: None, warm_start: None, rng: &mut rng, observer };
     Ok(estimator.estimate(&release.evidence(domain), &mut run)?.answers)
 }

@@ -7,7 +7,7 @@ use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{LInfinity, Mechanism as Draw, SeedPath};
 use private_pgm::baselines::{Pgm, Run};
 use private_pgm::domain::{AttributeId, Clique, Domain};
-use private_pgm::fit::Update;
+use private_pgm::fit::Progress;
 use private_pgm::junction_tree::JunctionTree;
 use rand::SeedableRng;
 
@@ -116,7 +116,7 @@ fn the_same_seed_gives_the_same_bytes() {
             deadline: None,
             warm_start: None,
             rng: &mut rand_chacha::ChaCha20Rng::seed_from_u64(5),
-            observer: &mut |_: &Update<'_>| {},
+            observer: &mut |_: &Progress<'_>| {},
         };
         let estimated =
             release.own_estimator.estimate(&release.evidence(data.domain()), &mut run).unwrap();

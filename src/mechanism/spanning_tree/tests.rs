@@ -7,7 +7,7 @@ use crate::mechanism::Noise;
 use crate::workload::Workload;
 use dp::{Guarantee, Mechanism as Draw, SeedPath};
 use private_pgm::baselines::{Estimated, Estimator, Pgm, Run};
-use private_pgm::fit::{Settings, Update};
+use private_pgm::fit::{Progress, Settings};
 
 /// b copies a except in every tenth record, and d copies c.
 fn pairs(records: u32) -> Dataset {
@@ -55,7 +55,7 @@ fn estimate(estimator: &dyn Estimator, release: &Release, domain: &Domain) -> Es
         deadline: None,
         warm_start: None,
         rng: &mut ChaCha20Rng::seed_from_u64(5),
-        observer: &mut |_: &Update<'_>| {},
+        observer: &mut |_: &Progress<'_>| {},
     };
     estimator.estimate(&release.evidence(domain), &mut run).unwrap()
 }
@@ -116,7 +116,7 @@ fn both_estimators_reproduce_a_strong_pair() {
     let release = release(&data, &mut rho(10.0, Neighbours::Replace)).unwrap();
     let pair = Clique::new(["a", "b"].map(|name| data.domain().id(name).unwrap()));
     let truth = data.project(&pair).unwrap();
-    let pgm = Pgm { settings: Settings { iterations: Some(200), ..Settings::default() } };
+    let pgm = Pgm::new(Settings { iterations: Some(200), ..Settings::default() });
     for (estimator, tolerance) in [(&*release.own_estimator, 200.0), (&pgm as &dyn Estimator, 20.0)]
     {
         let estimated = estimate(estimator, &release, data.domain());
@@ -196,9 +196,9 @@ fn synthetic_records_resemble_the_data() {
         deadline: None,
         warm_start: None,
         rng: &mut ChaCha20Rng::seed_from_u64(5),
-        observer: &mut |_: &Update<'_>| {},
+        observer: &mut |_: &Progress<'_>| {},
     };
-    let pgm = Pgm { settings: Settings { iterations: Some(200), ..Settings::default() } };
+    let pgm = Pgm::new(Settings { iterations: Some(200), ..Settings::default() });
     let made = synthesize(&data, &mut budget, &mut source, &pgm, Some(3000), &mut run).unwrap();
     assert_eq!((made.records.len(), made.records.name()), (3000, "synthetic-pairs"));
     let pair = Clique::new(["c", "d"].map(|name| data.domain().id(name).unwrap()));

@@ -150,7 +150,7 @@ mod tests {
     use rand_chacha::ChaCha20Rng;
 
     use super::*;
-    use private_pgm::fit::Update;
+    use private_pgm::fit::Progress;
     use private_pgm::query::QueryMatrix;
 
     /// The joint table of records sampled from tables over a(2), b(3), c(2): a, b given a, c given
@@ -183,7 +183,7 @@ mod tests {
             deadline: None,
             warm_start: None,
             rng: &mut ChaCha20Rng::seed_from_u64(seed),
-            observer: &mut |_: &Update<'_>| {},
+            observer: &mut |_: &Progress<'_>| {},
         };
         let estimated = BayesianNetwork { families }.estimate(&evidence, &mut run)?;
         let marginal = estimated.answers.marginals(&[domain.everything()]).unwrap().remove(0);

@@ -26,7 +26,7 @@ use thiserror::Error;
 
 use crate::domain::Clique;
 use crate::factor::Factor;
-use crate::fit::{EstimateError, Evidence, Update};
+use crate::fit::{EstimateError, Evidence, Progress};
 use crate::model::{InferenceError, Model};
 
 /// Estimates a distribution, or at least some of its marginals.
@@ -50,7 +50,7 @@ pub struct Run<'a> {
     /// Randomness, for estimators that draw records.
     pub rng: &'a mut (dyn Rng + Send),
     /// Told after every iteration.
-    pub observer: &'a mut (dyn FnMut(&Update<'_>) + Send),
+    pub observer: &'a mut (dyn FnMut(&Progress<'_>) + Send),
 }
 
 /// Whether the deadline, if there is one, is yet to come.

@@ -1,14 +1,33 @@
+use std::time::Instant;
+
 use super::{Answers, Diagnostics, Estimated, Estimator, EstimatorError, MarginalError, Run};
 use crate::domain::Clique;
 use crate::factor::Factor;
-use crate::fit::{Evidence, Settings, estimate};
+use crate::fit::{Evidence, Fit, Settings};
 use crate::model::Calibrated;
 
 /// The graphical model of Private-PGM.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pgm {
-    /// How to fit it. The limits of the run apply beside its own.
+    /// What to minimise and how.
     pub settings: Settings,
+    /// The end of all estimates of this estimator; the limits of a run apply as well.
+    pub deadline: Option<Instant>,
+    /// Whether several threads may work on one estimate.
+    pub parallel: bool,
+}
+
+impl Pgm {
+    /// With these settings, on all threads, without a deadline of its own.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, deadline: None, parallel: true }
+    }
+}
+
+impl Default for Pgm {
+    fn default() -> Self {
+        Self::new(Settings::default())
+    }
 }
 
 impl Estimator for Pgm {
@@ -17,14 +36,14 @@ impl Estimator for Pgm {
         evidence: &Evidence<'_>,
         run: &mut Run<'_>,
     ) -> Result<Estimated, EstimatorError> {
-        let own_limit = self.settings.memory_limit.unwrap_or(u64::MAX);
-        let settings = Settings {
-            memory_limit: Some(run.memory_limit.min(own_limit)),
-            deadline: run.deadline.into_iter().chain(self.settings.deadline).min(),
-            ..self.settings.clone()
-        };
-        let fit = estimate(evidence, &settings, run.warm_start, run.observer)?;
-        let answers = Box::new(fit.model.calibrate()?);
+        let fit = Fit::to_evidence(*evidence)
+            .settings(self.settings.clone())
+            .memory_limit(run.memory_limit)
+            .deadline(run.deadline.into_iter().chain(self.deadline).min())
+            .parallel(self.parallel)
+            .warm_start(run.warm_start)
+            .observer(|progress| (run.observer)(progress))
+            .run()?;
         let diagnostics = Diagnostics {
             l1_l2: fit.l1_l2,
             loss: Some(fit.loss),
@@ -33,9 +52,13 @@ impl Estimator for Pgm {
             seconds_per_iteration: Some(fit.seconds_per_iteration),
             junction_tree_cells: Some(fit.tree.cells),
             bytes: Some(fit.bytes),
-            message: fit.reason.into(),
+            message: fit.reason.name().into(),
         };
-        Ok(Estimated { answers, model: Some(fit.model), diagnostics })
+        // Only the model is needed from here on, and calibration takes memory of its own.
+        let model = fit.model;
+        drop(fit.marginals);
+        let answers = Box::new(model.calibrate()?);
+        Ok(Estimated { answers, model: Some(model), diagnostics })
     }
 }
 

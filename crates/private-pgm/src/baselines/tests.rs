@@ -27,7 +27,7 @@ fn run(
         deadline,
         warm_start: None,
         rng: &mut rng,
-        observer: &mut |_: &Update<'_>| {},
+        observer: &mut |_: &Progress<'_>| {},
     };
     estimator.estimate(&evidence, &mut run)
 }

@@ -1,6 +1,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use ndarray::ArrayViewD;
+
 use super::Factor;
 use crate::domain::{Clique, Domain};
 
@@ -99,6 +101,15 @@ impl CliqueVector {
     /// The cells of the table at `index`, row-major in axis order.
     pub fn table_mut(&mut self, index: usize) -> &mut [f64] {
         &mut self.values[self.layout.range(index)]
+    }
+
+    /// Each table with the names of its attributes, the axes in their order.
+    pub fn tables(&self) -> impl ExactSizeIterator<Item = (Vec<&str>, ArrayViewD<'_, f64>)> {
+        let domain = &self.layout.domain;
+        self.layout.cliques.iter().enumerate().map(move |(index, clique)| {
+            let view = ArrayViewD::from_shape(domain.shape(clique), self.table(index));
+            (domain.names(clique), view.expect("a value for each cell"))
+        })
     }
 
     /// A copy of the table at `index` together with its clique.

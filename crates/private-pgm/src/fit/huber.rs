@@ -5,45 +5,50 @@ use crate::optimiser::{
 };
 use crate::oracle::MarginalOracle;
 
-/// The width of the first rounding, in standard deviations.
+/// The width of the first Huber loss, in standard deviations.
 const FIRST_WIDTH: f64 = 1.0;
-/// Each rounding is this much narrower than the one before.
+/// The ratio of each width to the one before.
 const NARROWING: f64 = 0.3;
-/// The number of roundings; the last one is 2e-7 wide.
+/// The number of widths; the last one is 2e-7.
 const STAGES: u32 = 14;
 
-/// Minimises the L1 loss, whose gradient jumps, by way of smooth losses that come ever closer.
+/// What every stage has in common.
+pub(super) struct Minimisation<'a> {
+    pub(super) optimiser: &'a dyn Optimiser,
+    /// 0 for what is possible and minus infinity for what is not.
+    pub(super) base: &'a Potentials,
+    pub(super) total: f64,
+    pub(super) stopping: Stopping,
+}
+
+/// Minimises the L1 loss, whose gradient jumps, by way of Huber losses of smaller and smaller width.
 ///
-/// With L_w <= L the loss with kinks rounded to the width w, and g the certified gap of L_w at mu,
-/// the smallest L is at least the smallest L_w, which is at least L_w(mu) - g: a lower bound that
-/// certifies L too.
-#[allow(clippy::too_many_arguments)]
+/// With L_w <= L the Huber loss of width w, and g the certified gap of L_w at mu, the smallest L is
+/// at least the smallest L_w, which is at least L_w(mu) - g: a lower bound that certifies L too.
 pub(super) fn minimise(
-    optimiser: &dyn Optimiser,
+    minimisation: &Minimisation<'_>,
     oracle: &mut dyn MarginalOracle,
     loss: &mut LinearLoss,
-    base: &Potentials,
     start: Potentials,
-    total: f64,
-    stopping: Stopping,
     tell: &mut dyn FnMut(&Progress<'_>),
 ) -> Outcome {
+    let Minimisation { optimiser, base, total, stopping } = *minimisation;
     let answers: usize = loss.measurements().map(|measurement| measurement.y.len()).sum();
     let mut potentials = start;
     let mut iterations = 0;
     let mut best: Option<Outcome> = None;
-    // The smallest loss is at least this, whichever rounding shows it.
+    // The smallest loss is at least this, whichever stage shows it.
     let mut lower_bound = f64::NEG_INFINITY;
     for stage in 0..STAGES {
         let width = FIRST_WIDTH * NARROWING.powi(stage as i32);
         loss.set_norm(Norm::Huber(width));
-        // Closer than the rounding itself is not worth it; what is left of the iterations is
-        // shared by the stages to come.
-        let rounding = 0.5 * width * answers as f64;
+        // L_w is below L by at most this; a gap far below it gains nothing. The remaining
+        // iterations are shared by the remaining stages.
+        let difference = 0.5 * width * answers as f64;
         let share = (stopping.iterations - iterations).div_ceil((STAGES - stage) as usize);
         let stop = Stopping {
             iterations: share.max(1),
-            gap: 0.05 * rounding,
+            gap: 0.05 * difference,
             relative_gap: 0.0,
             deadline: stopping.deadline,
         };
@@ -52,8 +57,8 @@ pub(super) fn minimise(
             tell(&Progress { iteration: before + progress.iteration, ..*progress });
         };
         let mut objective = Objective { oracle: &mut *oracle, loss: &mut *loss, base, total };
-        let mut watch = ConvergenceMonitor::new(stop, &mut count);
-        let mut outcome = optimiser.minimise(&mut objective, potentials, &mut watch);
+        let mut monitor = ConvergenceMonitor::new(stop, &mut count);
+        let mut outcome = optimiser.minimise(&mut objective, potentials, &mut monitor);
         iterations += outcome.iterations;
         if outcome.reason == Reason::Deadline {
             return Outcome { iterations, ..outcome };

@@ -5,11 +5,12 @@ use crate::factor::Potentials;
 use crate::model::Model;
 use crate::numeric::strided::Projection;
 
-/// Adds each of the model's tables to the first one of `start` with all its attributes, where it is finite.
+/// Adds each of the model's tables to the first one of `start` that has all its attributes, where it
+/// is finite.
 ///
-/// Such as are in no table are left out. As long as there are none, and no zeros, the start is the model
-/// itself, however its potentials are spread over its tables.
-pub(super) fn begin_with(model: &Model, start: &mut Potentials) {
+/// Tables whose attributes no table of `start` has, in the same order and of the same sizes, are
+/// left out. Without such tables and without zeros, the start is the model itself.
+pub(super) fn start_from(model: &Model, start: &mut Potentials) {
     let layout = Arc::clone(start.layout());
     let mut having: HashMap<&str, Vec<usize>> = HashMap::new();
     for (table, clique) in layout.cliques().iter().enumerate() {
@@ -67,7 +68,7 @@ mod tests {
         let new = domain(&[("a", 2), ("b", 2), ("c", 2), ("d", 2), ("f", 2)]);
         let mut start = potentials(&new, &[&["a", "b", "c"], &["b", "c", "d"], &["f"]]);
         start.table_mut(0)[7] = f64::NEG_INFINITY;
-        begin_with(&Model::new(1.0, was), &mut start);
+        start_from(&Model::new(1.0, was), &mut start);
         let expected = [11.0, 21.0, 2.0, 42.0, 13.0, 23.0, 4.0, f64::NEG_INFINITY];
         assert_eq!(start.table(0), expected);
         assert!(start.table(1).iter().chain(start.table(2)).all(|&cell| cell == 0.0));
@@ -79,7 +80,7 @@ mod tests {
         let mut was = potentials(&was, &[&["b", "a"]]);
         was.table_mut(0).copy_from_slice(&[1.0, 2.0, 3.0, 4.0]);
         let mut start = potentials(&domain(&[("a", 2), ("b", 2)]), &[&["a", "b"]]);
-        begin_with(&Model::new(1.0, was), &mut start);
+        start_from(&Model::new(1.0, was), &mut start);
         assert_eq!(start.table(0), [0.0; 4]);
     }
 }

@@ -1,7 +1,7 @@
 use thiserror::Error;
 
 use crate::domain::{Clique, Domain};
-use crate::query::{QueryMatrix, TotalEstimator};
+use crate::query::{QueryError, QueryMatrix, TotalEstimator};
 
 /// Noisy answers to linear queries on one marginal: y = Q mu_C + noise.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +46,20 @@ pub enum MeasurementError {
     /// The standard deviation is not positive, or its square is not a normal number.
     #[error("expected a positive standard deviation whose square is a normal number, found {0}")]
     Stddev(f64),
+    /// The domain has no attribute of this name.
+    #[error("expected an attribute of the domain, found {0:?}")]
+    NoSuchAttribute(String),
+    /// An array of answers has other axes than its attributes.
+    #[error("expected an array of shape {expected:?}, found {found:?}")]
+    Shape {
+        /// The number of values of each attribute.
+        expected: Vec<usize>,
+        /// The shape of the array.
+        found: Vec<usize>,
+    },
+    /// The queries do not fit the attributes.
+    #[error(transparent)]
+    Query(#[from] QueryError),
 }
 
 impl Measurement {

@@ -20,6 +20,12 @@ pub enum InferenceError {
         /// The number of attributes of the domain.
         attributes: usize,
     },
+    /// The domain has no attribute of this name.
+    #[error("expected an attribute of the model, found {name:?}")]
+    NoSuchName {
+        /// The name that was asked for.
+        name: String,
+    },
     /// The evidence has a value outside `0..size`.
     #[error("expected a value below {size}, found {value}")]
     NoSuchValue {

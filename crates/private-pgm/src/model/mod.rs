@@ -1,7 +1,8 @@
 //! The fitted model: potentials on cliques, and inference with them.
 //!
-//! [`Model::calibrate`] computes all messages of the junction tree once. The result answers any
-//! number of queries: marginals, conditional distributions, factored queries, synthetic records.
+//! A [`Model`] answers questions by the names of attributes; the first one sends all messages of the
+//! junction tree ([`Model::calibrated`]). [`Calibrated`] answers them by [`Clique`], and leaves the
+//! choice of junction tree and memory limit to the caller.
 //!
 //! ```
 //! use private_pgm::domain::{Clique, Domain};
@@ -39,6 +40,7 @@ mod evaluation;
 pub mod file;
 mod log_product;
 mod marginals;
+mod named;
 mod origin;
 mod plan;
 mod region;
@@ -54,26 +56,37 @@ pub use error::InferenceError;
 pub use origin::Origin;
 pub use sampling::Sampling;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+#[cfg(doc)]
+use crate::domain::Clique;
 use crate::domain::Domain;
 use crate::factor::{CliqueLayout, Potentials};
 
 /// A graphical model p(x) proportional to exp(sum over C of theta_C(x_C)), scaled to `total`
-/// records (McKenna, Sheldon, Miklau, ICML 2019, Definition 3). Attributes in no clique are uniform
-/// and independent of the others.
-#[derive(Clone, Debug, PartialEq)]
+/// records (Definition 3 of the paper). Attributes that no clique has are uniform and independent
+/// of the rest.
+#[derive(Clone, Debug)]
 pub struct Model {
     total: f64,
     potentials: Potentials,
     origin: Option<Origin>,
+    /// Computed from the rest when it is first needed.
+    calibrated: OnceLock<Arc<Calibrated>>,
+}
+
+impl PartialEq for Model {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { total, potentials, origin, calibrated: _ } = self;
+        (total, potentials, origin) == (&other.total, &other.potentials, &other.origin)
+    }
 }
 
 impl Model {
     /// The model with these potentials, whose marginals sum to `total`. A potential is finite, or
     /// minus infinity for an impossible combination of values; never NaN or plus infinity.
     pub fn new(total: f64, potentials: Potentials) -> Self {
-        Self { total, potentials, origin: None }
+        Self { total, potentials, origin: None, calibrated: OnceLock::new() }
     }
 
     /// The same model with its provenance.

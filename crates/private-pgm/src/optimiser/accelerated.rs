@@ -4,20 +4,6 @@ use super::{ConvergenceMonitor, Objective, Optimiser, Outcome, Reason};
 use crate::factor::Potentials;
 use crate::loss::Loss;
 
-/// How long the steps of [`Accelerated`] are.
-///
-/// The constant K bounds the loss by the divergence D of the entropy:
-/// L(mu') <= L(mu) + <grad L(mu), mu' - mu> + K D(mu', mu). Entropy of tables that sum to N is
-/// 1/N-strongly convex in the L1 norm, so K = N times [`Loss::smoothness`] always does.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Constant {
-    /// The smallest constant that the steps themselves bear out, found on the way. Usually far
-    /// below the safe one.
-    Adaptive,
-    /// N times the loss's own smoothness.
-    Smoothness,
-}
-
 /// Algorithm 2 of the paper: Nesterov's accelerated dual averaging.
 ///
 /// With weights a_1, a_2, ... and their sums A_t,
@@ -32,12 +18,20 @@ pub enum Constant {
 /// constant it begins anew when the loss rises, too (O'Donoghue, Candes, "Adaptive restart for
 /// accelerated gradient schemes", Foundations of Computational Mathematics 2015).
 ///
+/// K bounds the loss by the divergence D of the entropy:
+/// L(mu') <= L(mu) + <grad L(mu), mu' - mu> + K D(mu', mu). Entropy of tables that sum to N is
+/// 1/N-strongly convex in the L1 norm, so that K = N times [`Loss::smoothness`] always does. The
+/// adaptive constant is the smallest with which steps pass that test, usually far below the safe
+/// one.
+///
 /// Reference: ICML 2019, Algorithm 2 and supplement A.2; the adaptive constant and the restarts
 /// are our additions; [`DualAveraging`](super::DualAveraging) is the algorithm as printed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Accelerated {
-    /// The constant K.
-    pub constant: Constant,
+    /// Whether K adapts to the steps that pass the test.
+    pub adaptive: bool,
+    /// K / N; the safe bound to begin from where it adapts. `None`: the smoothness of the loss.
+    pub constant: Option<f64>,
 }
 
 /// The first restart; each leg is twice as long as the one before.
@@ -59,18 +53,16 @@ const RISE: f64 = 0.02;
 
 impl Accelerated {
     /// The fastest way that needs no tuning.
-    pub const AUTO: Self = Self { constant: Constant::Adaptive };
+    pub const AUTO: Self = Self { adaptive: true, constant: None };
 
     /// K to begin with.
     fn first_constant(&self, loss: &dyn Loss, total: f64) -> f64 {
-        let safe = total * loss.smoothness().unwrap_or(1.0);
-        match self.constant {
-            // Far below the safe constant: it is found wanting within a few steps if it is too low.
-            Constant::Adaptive => safe / 32.0,
-            Constant::Smoothness => safe,
-        }
+        let safe = total * self.constant.or_else(|| loss.smoothness()).unwrap_or(1.0);
+        // An adaptive one begins far below the safe constant: if it is too low, steps fail the test
+        // and raise it within a few iterations.
+        let first = if self.adaptive { safe / 32.0 } else { safe };
         // A loss that does not depend on the marginals is minimal everywhere.
-        .max(f64::MIN_POSITIVE)
+        first.max(f64::MIN_POSITIVE)
     }
 }
 
@@ -109,7 +101,7 @@ impl Optimiser for Accelerated {
         let mut average = Average::new(&now.marginals);
         let mut stepper = Stepper::averaging();
         let mut constant = self.first_constant(objective.loss, objective.total);
-        let adaptive = self.constant == Constant::Adaptive;
+        let adaptive = self.adaptive;
         let (mut lower, mut unjudged) = (LOWER_FAST, 0);
         let mut least = Least::of_nothing();
         let mut leg = RestartPeriod { steps: 0, length: FIRST_LEG };

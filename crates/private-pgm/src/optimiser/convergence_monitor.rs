@@ -1,3 +1,4 @@
+use std::fmt;
 use std::time::Instant;
 
 use super::{Iterate, Objective, Outcome};
@@ -30,8 +31,14 @@ pub enum Reason {
     Deadline,
 }
 
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 impl Reason {
-    /// One word.
+    /// In reports: `gap`, `iterations`, `stalled` or `deadline`.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Gap => "gap",
@@ -42,17 +49,20 @@ impl Reason {
     }
 }
 
-/// What an observer is told.
+/// What an observer is told after an iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// Calls of the oracle so far.
     pub iteration: usize,
-    /// Since the run began.
+    /// Wall time since the first iteration began.
     pub seconds: f64,
     /// The marginals at this point.
     pub marginals: &'a Marginals,
-    /// Their certified gap, when it was just computed.
+    /// The certified gap, when it was just computed.
     pub gap: Option<f64>,
+    /// The sum of |r| and half the sum of r^2, r the residuals in standard deviations, where a fit
+    /// [reports both losses](crate::fit::Fit::both_losses).
+    pub l1_l2: Option<(f64, f64)>,
 }
 
 /// Iterations between looks at the gap, which costs about half an iteration.
@@ -175,7 +185,8 @@ impl<'a> ConvergenceMonitor<'a> {
 
     fn tell(&mut self, marginals: &Marginals, gap: Option<f64>) {
         let seconds = self.began.elapsed().as_secs_f64();
-        (self.observer)(&Progress { iteration: self.iterations, seconds, marginals, gap });
+        let iteration = self.iterations;
+        (self.observer)(&Progress { iteration, seconds, marginals, gap, l1_l2: None });
     }
 
     fn late(&self) -> Option<Reason> {

@@ -4,19 +4,26 @@ use super::{ConvergenceMonitor, Iterate, Objective, Optimiser, Outcome, Reason};
 use crate::factor::{CliqueVector, Potentials};
 
 /// The step sizes eta_t of [`Mirror`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+///
+/// Written as `"auto"`, `"line-search"`, `"constant"` or `"decreasing"`; as a number for a constant
+/// step of that size; as `{ decreasing = 0.5 }` (on a command line `decreasing=0.5`) for a first
+/// step of that size.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum StepSize {
+    /// A line search where the loss is smooth, and steps that decrease where its gradient jumps.
+    #[default]
+    Auto,
+    /// The longest step that passes the acceptance test.
+    LineSearch,
     /// The same step always; by default the longest that is safe, 1 / (N smoothness).
     Constant(Option<f64>),
     /// The first step divided by t; by default the longest that is safe.
     Decreasing(Option<f64>),
-    /// The longest step that the loss along it allows, found on the way.
-    Search,
 }
 
 /// Algorithm 1 of the paper: entropic mirror descent, theta' = theta - eta grad L(mu(theta)).
 ///
-/// With [`StepSize::Search`] a step is accepted when
+/// With [`StepSize::LineSearch`] a step is accepted when
 /// L(mu') <= L(mu) + <grad L(mu), mu' - mu> + D(mu', mu) / eta, D the divergence of the entropy; then
 /// the loss never rises. The other step sizes also suit losses with kinks.
 ///
@@ -47,19 +54,24 @@ impl Optimiser for Mirror {
     ) -> Outcome {
         let mut now = objective.evaluate(start);
         let safe = first_step(objective, &now);
+        let step = match (self.step, objective.loss.smoothness()) {
+            (StepSize::Auto, Some(_)) => StepSize::LineSearch,
+            (StepSize::Auto, None) => StepSize::Decreasing(None),
+            (chosen, _) => chosen,
+        };
         let mut spare = now.marginals.clone();
         let mut average = Average::new(&now.marginals);
         let mut stepper = Stepper::plain();
         let mut found = safe;
         for t in 1.. {
-            let eta = match self.step {
-                StepSize::Constant(step) => step.unwrap_or(safe),
+            let eta = match step {
+                StepSize::Constant(size) => size.unwrap_or(safe),
                 StepSize::Decreasing(first) => first.unwrap_or(safe) / t as f64,
-                StepSize::Search => found,
+                StepSize::LineSearch | StepSize::Auto => found,
             };
             // Nothing from before nu counts.
             average.restart();
-            if self.step == StepSize::Search {
+            if step == StepSize::LineSearch {
                 let (nu, theta) = (&now.marginals, &mut now.potentials);
                 let (log_z, _) =
                     stepper.propose(objective, eta, &mut average, nu, theta, &mut spare);
@@ -191,7 +203,7 @@ mod tests {
         let stopping = Stopping { iterations, gap: 0.0, relative_gap: 0.0, deadline: None };
         let mut silent = |_: &Progress<'_>| {};
         let mut monitor = ConvergenceMonitor::new(stopping, &mut silent);
-        let mirror = Mirror { step: StepSize::Search };
+        let mirror = Mirror { step: StepSize::LineSearch };
         let found = mirror.minimise(&mut objective, start, &mut monitor).iterate;
         for (ours, obvious) in found.marginals.values().iter().zip(now.marginals.values()) {
             assert!((ours - obvious).abs() < 1e-9, "{ours} {obvious}");

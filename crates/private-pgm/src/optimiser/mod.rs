@@ -13,7 +13,7 @@ mod lbfgs;
 mod mirror;
 mod step;
 
-pub use accelerated::{Accelerated, Constant};
+pub use accelerated::Accelerated;
 pub use convergence_monitor::{ConvergenceMonitor, Progress, Reason, Stopping};
 pub use dual_averaging::DualAveraging;
 pub use lbfgs::Lbfgs;

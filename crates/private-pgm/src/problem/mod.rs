@@ -44,8 +44,10 @@
 //! marginal, its columns row-major in `attrs` as listed. Other fields of the outermost object are
 //! ignored; elsewhere they are errors.
 
+mod builder;
 mod error;
 mod factored;
+mod measure;
 mod place;
 mod query;
 mod raw;
@@ -54,6 +56,8 @@ mod resolve;
 mod tests;
 mod write;
 
+pub use crate::fit::StructuralZeros;
+pub use builder::ProblemBuilder;
 pub use error::ProblemError;
 pub use factored::FactoredQuery;
 
@@ -65,7 +69,8 @@ use crate::loss::Measurement;
 #[cfg(doc)]
 use crate::loss::estimate_total;
 
-/// Everything that an estimate is made from.
+/// Everything that an estimate is made from: read from a [file](Problem::read), or made in code
+/// by a [builder](Problem::builder).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// The attributes.
@@ -80,9 +85,12 @@ pub struct Problem {
     pub zeros: Vec<StructuralZeros>,
 }
 
-pub use crate::fit::StructuralZeros;
-
 impl Problem {
+    /// A problem made in code, from measurements on this domain.
+    pub fn builder(domain: Domain) -> ProblemBuilder {
+        ProblemBuilder::new(domain)
+    }
+
     /// What the problem says, for an estimate.
     pub fn evidence(&self) -> Evidence<'_> {
         Evidence {
@@ -93,7 +101,7 @@ impl Problem {
         }
     }
 
-    /// Reads a problem file.
+    /// Reads a problem file to its end.
     pub fn read(mut input: impl Read) -> Result<Self, ProblemError> {
         let mut text = Vec::new();
         input.read_to_end(&mut text)?;

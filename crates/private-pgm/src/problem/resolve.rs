@@ -9,7 +9,7 @@ use super::{Problem, ProblemError, StructuralZeros};
 use crate::domain::{AttributeId, Clique, Domain, DomainError};
 use crate::loss::{Measurement, MeasurementError, estimate_total};
 use crate::numeric::strided::row_major_strides;
-use crate::query::{MAX_CELLS, QueryError, QueryFactor, QueryMatrix};
+use crate::query::{MAX_CELLS, QueryError};
 
 type Result<T> = std::result::Result<T, ProblemError>;
 
@@ -50,7 +50,7 @@ impl RawProblem {
     }
 }
 
-fn total_from(measurements: &[Measurement]) -> Result<f64> {
+pub(super) fn total_from(measurements: &[Measurement]) -> Result<f64> {
     let expected = "a positive number, or measurements that determine it";
     match estimate_total(measurements) {
         Some(total) if total > 0.0 && total.is_finite() => Ok(total),
@@ -74,53 +74,40 @@ impl RawMeasurement {
         let raw_query = required(self.query, &format!("{field}.query"), "a list of queries")?;
         let y = required(self.y, &format!("{field}.y"), "a list of numbers")?;
         let stddev = required(self.stddev, &format!("{field}.stddev"), "a positive number")?;
-        let refused = |reason| {
-            let place = match reason {
-                QueryError::Factor { position: Some(position), .. } => format!("[{position}]"),
-                _ => String::new(),
-            };
-            ProblemError::Query { field: format!("{field}.query{place}"), reason }
-        };
-        let whole = |query: std::result::Result<QueryMatrix, QueryError>| {
-            query.map(|query| (query, None, "the rows of the matrix".to_string()))
-        };
-        let (query, row_order, rows) = match raw_query {
-            RawQuery::Kronecker(factors) => {
-                let rows = described(domain, &listed, &factors);
-                QueryMatrix::kronecker(domain, &listed, factors)
-                    .map(|(query, row_order)| (query, Some(row_order), rows))
-            }
-            RawQuery::Dense(matrix) => whole(QueryMatrix::dense(domain, &listed, matrix)),
-            RawQuery::Sparse(matrix) => whole(QueryMatrix::sparse(domain, &listed, matrix)),
-        }
-        .map_err(refused)?;
-        let expected = query.rows();
-        if expected != y.len() {
-            let numbers = if expected == 1 { "number" } else { "numbers" };
-            let expected = format!("{expected} {numbers} ({rows})");
-            return Err(ProblemError::field(format!("{field}.y"), expected, y.len()));
-        }
-        let y = match row_order {
-            Some(row_order) => row_order.to_axis_order(&y),
-            None => y,
-        };
-        let measurement = Measurement { clique: Clique::new(listed), query, y, stddev };
-        match measurement.check(domain) {
-            Ok(()) => Ok(measurement),
-            Err(reason) => {
-                let part = match reason {
-                    MeasurementError::Cells { .. } => "query",
-                    MeasurementError::Answers { .. } | MeasurementError::NotFinite { .. } => "y",
-                    MeasurementError::Stddev(_) => "stddev",
+        let rows = described(domain, &listed, &raw_query);
+        let refused = |part: &str| format!("{field}.{part}");
+        Measurement::assemble(domain, listed, raw_query, y, stddev).map_err(|reason| match reason {
+            MeasurementError::Query(reason) => {
+                let place = match reason {
+                    QueryError::Factor { position: Some(position), .. } => format!("[{position}]"),
+                    _ => String::new(),
                 };
-                Err(ProblemError::Measurement { field: format!("{field}.{part}"), reason })
+                ProblemError::Query { field: format!("{field}.query{place}"), reason }
             }
-        }
+            MeasurementError::Answers { expected, found } => {
+                let numbers = if expected == 1 { "number" } else { "numbers" };
+                let expected = format!("{expected} {numbers} ({rows})");
+                ProblemError::field(refused("y"), expected, found)
+            }
+            MeasurementError::Stddev(_) => {
+                ProblemError::Measurement { field: refused("stddev"), reason }
+            }
+            MeasurementError::NotFinite { .. } | MeasurementError::Shape { .. } => {
+                ProblemError::Measurement { field: refused("y"), reason }
+            }
+            MeasurementError::Cells { .. } => {
+                ProblemError::Measurement { field: refused("query"), reason }
+            }
+            MeasurementError::NoSuchAttribute(_) => {
+                ProblemError::Measurement { field: refused("attrs"), reason }
+            }
+        })
     }
 }
 
 /// As in "12 prefix x 2 identity".
-fn described(domain: &Domain, listed: &[AttributeId], factors: &[QueryFactor]) -> String {
+fn described(domain: &Domain, listed: &[AttributeId], query: &RawQuery) -> String {
+    let RawQuery::Kronecker(factors) = query else { return "the rows of the matrix".into() };
     let parts: Vec<String> = factors
         .iter()
         .zip(listed)
@@ -130,7 +117,7 @@ fn described(domain: &Domain, listed: &[AttributeId], factors: &[QueryFactor]) -
 }
 
 impl RawZeros {
-    fn resolve(self, domain: &Domain, field: &str) -> Result<StructuralZeros> {
+    pub(super) fn resolve(self, domain: &Domain, field: &str) -> Result<StructuralZeros> {
         let attrs = required(self.attrs, &format!("{field}.attrs"), "a list of attributes")?;
         let listed = attributes(domain, &attrs, field)?;
         if listed.is_empty() {

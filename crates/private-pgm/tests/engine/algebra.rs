@@ -2,7 +2,7 @@
 //! attributes.
 
 use private_pgm::domain::Clique;
-use private_pgm::fit::{Settings, estimate};
+use private_pgm::estimate;
 use private_pgm::problem::Problem;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -65,8 +65,7 @@ impl Measured {
     /// All two-way marginals of the estimate, row-major in a, b for all a < b.
     fn marginals(&self, order: &[usize], swapped: bool) -> Vec<Vec<f64>> {
         let problem = self.problem(order, swapped);
-        let settings = Settings::default();
-        let found = estimate(&problem.evidence(), &settings, None, &mut |_| {}).unwrap();
+        let found = estimate(&problem).unwrap();
         let model = found.model.calibrate().unwrap();
         let id = |id: usize| problem.domain.id(&format!("x{id}")).unwrap();
         let d = self.sizes.len();

@@ -1,12 +1,10 @@
 //! Estimation: optima, certificates, deadlines, warm starts, and large or degenerate problems.
 
 use private_pgm::domain::Clique;
-use private_pgm::fit::{
-    Algorithm, Estimate, EstimateError, Lipschitz, OracleKind, Settings, estimate,
+use private_pgm::{
+    Algorithm, Constant, Estimate, EstimateError, Fit, Norm, OracleKind, Problem, Reason, Settings,
+    StepSize,
 };
-use private_pgm::loss::Norm;
-use private_pgm::optimiser::{Constant, StepSize};
-use private_pgm::problem::Problem;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
@@ -22,7 +20,7 @@ fn problem_in(folder: &str, name: &str) -> (Problem, serde_json::Value) {
 }
 
 fn fit(problem: &Problem, settings: &Settings) -> Estimate {
-    estimate(&problem.evidence(), settings, None, &mut |_| {}).unwrap()
+    Fit::new(problem).settings(settings.clone()).run().unwrap()
 }
 
 /// A chain of measured pairs with inconsistent answers from a deterministic formula.
@@ -84,7 +82,7 @@ fn the_l1_optimum_agrees_with_linear_programming() {
     for name in ["single_marginal", "chain", "negative_answers", "total_queries"] {
         let (problem, file) = golden(name);
         let optimum = file["optimum"]["l1_loss"].as_f64().unwrap();
-        let found = fit(&problem, &Settings { norm: Norm::L1, ..Settings::default() });
+        let found = fit(&problem, &Settings { loss: Norm::L1, ..Settings::default() });
         assert!((found.loss - optimum).abs() <= 1e-6 * optimum, "{name}: {}", found.loss);
         let gap = found.gap.unwrap();
         assert!(found.loss - gap <= optimum * (1.0 + 1e-9), "{name}: the gap {gap} is too small");
@@ -95,7 +93,7 @@ fn the_l1_optimum_agrees_with_linear_programming() {
 fn the_certificate_is_valid_after_any_number_of_iterations() {
     let (problem, file) = golden("negative_answers");
     let optimum = file["optimum"]["l2_loss"].as_f64().unwrap();
-    for algorithm in [Algorithm::Auto, Algorithm::Mirror(StepSize::Search), Algorithm::Lbfgs] {
+    for algorithm in [Algorithm::Auto, Algorithm::Mirror(StepSize::LineSearch), Algorithm::Lbfgs] {
         for iterations in [1, 10, 100] {
             let settings =
                 Settings { algorithm, iterations: Some(iterations), ..Settings::default() };
@@ -135,7 +133,7 @@ fn numbers_whose_squares_overflow_are_refused() {
             ],
         });
         let problem = Problem::from_json(&problem.to_string()).unwrap();
-        let found = estimate(&problem.evidence(), &Settings::default(), None, &mut |_| {});
+        let found = private_pgm::estimate(&problem);
         assert!(matches!(found, Err(EstimateError::Overflow)), "{total} {y}");
     }
 }
@@ -144,28 +142,28 @@ fn numbers_whose_squares_overflow_are_refused() {
 #[test]
 fn a_decreasing_loss_is_not_a_stall() {
     let (problem, _) = problem_in("underflow", "slow");
-    let algorithm = Algorithm::Mirror(StepSize::Search);
+    let algorithm = Algorithm::Mirror(StepSize::LineSearch);
     let settings = Settings { algorithm, iterations: Some(30_000), ..Settings::default() };
-    assert_eq!(fit(&problem, &settings).reason, "iterations");
+    assert_eq!(fit(&problem, &settings).reason, Reason::Iterations);
 }
 
 #[test]
 fn dual_averaging_comes_close_with_either_constant() {
-    for (name, lipschitz, iterations, share) in [
-        ("chain", Lipschitz::Spectral, 4000, 1e-3),
-        ("chain", Lipschitz::Smoothness, 1000, 1e-3),
-        ("negative_answers", Lipschitz::Smoothness, 4000, 1e-3),
+    for (name, constant, iterations, share) in [
+        ("chain", Constant::Spectral, 4000, 1e-3),
+        ("chain", Constant::Smoothness, 1000, 1e-3),
+        ("negative_answers", Constant::Smoothness, 4000, 1e-3),
     ] {
         let (problem, file) = golden(name);
         let optimum = file["optimum"]["l2_loss"].as_f64().unwrap();
         let settings = Settings {
-            algorithm: Algorithm::DualAveraging(lipschitz),
+            algorithm: Algorithm::DualAveraging(constant),
             iterations: Some(iterations),
             ..Settings::default()
         };
         let found = fit(&problem, &settings);
         let excess = found.loss / optimum - 1.0;
-        assert!((-1e-8..share).contains(&excess), "{name}, {lipschitz:?}: {excess}");
+        assert!((-1e-8..share).contains(&excess), "{name}, {constant:?}: {excess}");
         assert!(found.loss - found.gap.unwrap() <= optimum * (1.0 + 1e-8));
     }
 }
@@ -185,18 +183,20 @@ fn auto_converges_within_200_iterations_on_skewed_chains() {
 
 #[test]
 fn a_past_deadline_is_an_error() {
-    let settings = Settings { deadline: Some(std::time::Instant::now()), ..Settings::default() };
     let problem = noisy_chain(5, 4);
-    let ended = estimate(&problem.evidence(), &settings, None, &mut |_| {});
-    assert!(matches!(ended, Err(EstimateError::Deadline { iterations: 1 })));
+    let at_once = Fit::new(&problem).deadline(std::time::Instant::now()).run();
+    assert!(matches!(at_once, Err(EstimateError::Deadline { iterations: 1 })));
+    let no_time = Fit::new(&problem).time_limit(std::time::Duration::ZERO).run();
+    assert!(matches!(no_time, Err(EstimateError::Deadline { iterations: 1 })));
+    assert!(Fit::new(&problem).time_limit(std::time::Duration::MAX).run().is_ok());
 }
 
 #[test]
 fn the_result_is_bit_identical_for_any_number_of_threads() {
     let problem = noisy_chain(40, 30);
-    let run = |parallel| {
-        fit(&problem, &Settings { parallel, iterations: Some(60), ..Settings::default() })
-    };
+    let settings = Settings { iterations: Some(60), ..Settings::default() };
+    let run =
+        |parallel| Fit::new(&problem).settings(settings.clone()).parallel(parallel).run().unwrap();
     let (one, many) = (run(false), run(true));
     assert_eq!(one.loss.to_bits(), many.loss.to_bits());
     assert_eq!(one.model.potentials(), many.model.potentials());
@@ -212,7 +212,7 @@ fn the_fast_path_for_distances_agrees_with_the_general_path() {
     for measurement in &mut twice.measurements {
         measurement.stddev *= 2f64.sqrt();
     }
-    for algorithm in [Algorithm::Auto, Algorithm::Mirror(StepSize::Search)] {
+    for algorithm in [Algorithm::Auto, Algorithm::Mirror(StepSize::LineSearch)] {
         let settings = Settings { algorithm, iterations: Some(40), ..Settings::default() };
         let (fast, general) = (fit(&problem, &settings), fit(&twice, &settings));
         assert!((fast.loss - general.loss).abs() <= 1e-9 * fast.loss, "{algorithm:?}");
@@ -224,8 +224,8 @@ fn a_warm_start_reaches_the_same_optimum_in_fewer_iterations() {
     let problem = noisy_chain(8, 4);
     let cold = fit(&problem, &Settings::default());
     let settings = Settings { gap: Some(1e-6), ..Settings::default() };
-    let again = estimate(&problem.evidence(), &settings, None, &mut |_| {}).unwrap();
-    let warm = estimate(&problem.evidence(), &settings, Some(&cold.model), &mut |_| {}).unwrap();
+    let again = fit(&problem, &settings);
+    let warm = Fit::new(&problem).settings(settings).warm_start(&cold.model).run().unwrap();
     assert!((warm.loss - cold.loss).abs() <= 2e-6);
     assert!(warm.iterations < again.iterations, "{} {}", warm.iterations, again.iterations);
 }
@@ -255,8 +255,7 @@ fn approximate_oracles_are_recorded_and_agree_on_a_chain() {
 #[test]
 fn a_model_above_the_memory_limit_is_refused_with_its_largest_cliques() {
     let problem = noisy_chain(10, 20);
-    let settings = Settings { memory_limit: Some(1000), ..Settings::default() };
-    match estimate(&problem.evidence(), &settings, None, &mut |_| {}) {
+    match Fit::new(&problem).memory_limit(1000).run() {
         Err(EstimateError::TooLarge(error)) => {
             assert!(error.needed_bytes > 1000.0);
             assert_eq!(error.worst[0].names.len(), 2);

@@ -2,4 +2,7 @@
 
 mod algebra;
 mod estimate;
+mod examples;
+mod front_door;
+mod golden;
 mod problem_files;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use private_pgm::factor::{CliqueLayout, CliqueVector, Factor, Marginals};
-use private_pgm::fit::{Algorithm, Likelihood, Settings, Update, estimate};
+use private_pgm::fit::{Algorithm, Fit, Likelihood, Progress, Settings};
 use private_pgm::loss::Loss;
 use private_pgm::optimiser::StepSize;
 
@@ -170,7 +170,7 @@ fn mirror_descent_with_line_search_is_monotone_and_ends_with_a_certificate() {
     let release = released(&DualQuery::default(), &mut budget, &data(3000)).unwrap();
     let Published::Likelihood(likelihood) = &release.published else { panic!("answers") };
     let domain = domain();
-    let algorithms = [Algorithm::Mirror(StepSize::Search), Algorithm::Auto];
+    let algorithms = [Algorithm::Mirror(StepSize::LineSearch), Algorithm::Auto];
     let losses = algorithms.map(|algorithm| {
         let settings = Settings {
             algorithm,
@@ -179,10 +179,11 @@ fn mirror_descent_with_line_search_is_monotone_and_ends_with_a_certificate() {
             ..Settings::default()
         };
         let mut values: Vec<f64> = Vec::new();
-        let mut observer = |update: &Update| {
-            values.push(likelihood.loss(update.marginals.layout()).value(update.marginals));
+        let observer = |progress: &Progress<'_>| {
+            values.push(likelihood.loss(progress.marginals.layout()).value(progress.marginals));
         };
-        let fit = estimate(&release.evidence(&domain), &settings, None, &mut observer).unwrap();
+        let evidence = release.evidence(&domain);
+        let fit = Fit::to_evidence(evidence).settings(settings).observer(observer).run().unwrap();
         assert!(fit.gap.is_some_and(|gap| gap <= 1e-4), "{:?} {}", fit.gap, fit.reason);
         if algorithm == algorithms[0] {
             let rises = values.windows(2).filter(|w| w[1] > w[0] * (1.0 + 1e-12)).count();

@@ -4,7 +4,7 @@ use dp::LInfinity;
 use dp::sensitivity::brute_force::{Records, worst_case};
 use private_pgm::baselines::Run;
 use private_pgm::factor::{CliqueLayout, Marginals};
-use private_pgm::fit::Update;
+use private_pgm::fit::Progress;
 
 fn own_answers(release: &Release) -> (Vec<Vec<f64>>, String) {
     let (domain, workload) = (domain(), workload());
@@ -14,7 +14,7 @@ fn own_answers(release: &Release) -> (Vec<Vec<f64>>, String) {
         deadline: None,
         warm_start: None,
         rng: &mut rng,
-        observer: &mut |_: &Update| {},
+        observer: &mut |_: &Progress| {},
     };
     let estimated = release.own_estimator.estimate(&release.evidence(&domain), &mut run).unwrap();
     let marginals = estimated.answers.marginals(&workload.cliques()).unwrap();

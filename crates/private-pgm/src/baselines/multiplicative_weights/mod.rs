@@ -11,7 +11,7 @@ use std::time::Instant;
 use super::{Diagnostics, Estimated, Estimator, EstimatorError, Run};
 use crate::domain::Clique;
 use crate::factor::{CliqueLayout, Marginals, Potentials};
-use crate::fit::{EstimateError, Evidence, Observed, Update};
+use crate::fit::{EstimateError, Evidence, Observed};
 use crate::loss::{LinearLoss, Measurement, Norm};
 use crate::numeric::bytes::Bytes;
 use crate::optimiser::{
@@ -94,15 +94,7 @@ impl Estimator for MultiplicativeWeights {
             return Err(EstimateError::NothingPossible.into());
         }
 
-        let mut tell = |progress: &Progress<'_>| {
-            (run.observer)(&Update {
-                iteration: progress.iteration,
-                seconds: progress.seconds,
-                l1_l2: None,
-                gap: progress.gap,
-                marginals: progress.marginals,
-            });
-        };
+        let mut tell = |progress: &Progress<'_>| (run.observer)(progress);
         let stopping = Stopping {
             iterations: self.iterations.max(1),
             gap: self.gap,
@@ -112,7 +104,7 @@ impl Estimator for MultiplicativeWeights {
         let mut objective =
             Objective { oracle: &mut oracle, loss: &mut loss, base: &base, total: evidence.total };
         let began = Instant::now();
-        let outcome = Mirror { step: StepSize::Search }.minimise(
+        let outcome = Mirror { step: StepSize::LineSearch }.minimise(
             &mut objective,
             base.clone(),
             &mut ConvergenceMonitor::new(stopping, &mut tell),

@@ -10,7 +10,7 @@ use super::*;
 use crate::baselines::Pgm;
 use crate::domain::{AttributeId, Domain};
 use crate::factor::Factor;
-use crate::fit::{Settings, StructuralZeros};
+use crate::fit::StructuralZeros;
 use crate::query::{QueryFactor, QueryMatrix};
 
 const TOTAL: f64 = 1000.0;
@@ -22,7 +22,7 @@ fn run(
     deadline: Option<Instant>,
 ) -> Result<Estimated, EstimatorError> {
     let mut rng = ChaCha20Rng::seed_from_u64(0);
-    let observer = &mut |_: &Update<'_>| {};
+    let observer = &mut |_: &Progress<'_>| {};
     let run = &mut Run { memory_limit, deadline, warm_start: None, rng: &mut rng, observer };
     estimator.estimate(evidence, run)
 }
@@ -76,7 +76,7 @@ fn pairs(domain: &Domain) -> Vec<Clique> {
 /// the graphical model, as a fraction of the total.
 fn difference(mw: &MultiplicativeWeights, evidence: &Evidence<'_>) -> f64 {
     let asked = pairs(evidence.domain);
-    let pgm = run(&Pgm { settings: Settings::default() }, evidence, u64::MAX, None).unwrap();
+    let pgm = run(&Pgm::default(), evidence, u64::MAX, None).unwrap();
     let mw = run(mw, evidence, u64::MAX, None).unwrap();
     let [pgm, mw] = [pgm, mw].map(|estimated| estimated.answers.marginals(&asked).unwrap());
     let cells = |factors: Vec<Factor>| factors.into_iter().flat_map(Factor::into_values);

@@ -27,13 +27,11 @@ pub enum ModelFileError {
         /// The length in bytes.
         found: u64,
     },
-    /// The file is longer than its prefix says.
-    #[error("the model file is damaged: {found} bytes where {expected} belong to the model")]
+    /// Bytes follow the model.
+    #[error("the model file is damaged: more bytes follow the {expected} bytes of the model")]
     TooLong {
         /// The expected length in bytes.
         expected: u64,
-        /// The length in bytes.
-        found: u64,
     },
     /// The content was changed after it was written.
     #[error("the model file is damaged: its checksum differs from that of its content")]

@@ -1,4 +1,4 @@
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 use super::header::{FileLayout, Header};
 use super::{
@@ -10,19 +10,17 @@ use crate::model::Model;
 type Result<T> = std::result::Result<T, ModelFileError>;
 
 impl Model {
-    /// Reads a model file of `length` bytes, as written by [`Model::write`].
+    /// Reads what [`Model::write`] wrote, to the end of the input.
     ///
-    /// Safe for untrusted input: memory is proportional to `length` for any content, and a file
-    /// that was changed after it was written is an error. The header and the potentials are
-    /// interpreted only after the checksum has been verified; the prefix with their lengths is read
-    /// before.
-    pub fn read(input: impl Read, length: u64) -> Result<Self> {
-        let mut input = HashingReader { input, length, hasher: blake3::Hasher::new() };
-        let (header_length, potentials) = input.prefix()?;
-        // Both lengths are below that of the file, so they fit into the address space.
-        let header = input.bytes(header_length as usize)?;
-        let values = input.numbers(potentials as usize)?;
-        input.checksum()?;
+    /// Whatever the bytes are, memory is taken in proportion to what the input delivers, and an
+    /// input that differs from what was written is refused. Nothing is interpreted before the
+    /// checksum is known to be right, except for the lengths.
+    pub fn read(input: impl Read) -> Result<Self> {
+        let mut input = Hashing { input, delivered: 0, hasher: blake3::Hasher::new() };
+        let Lengths { header, potentials, file } = input.lengths()?;
+        let header = input.bytes(header, file)?;
+        let values = input.numbers(potentials, file)?;
+        input.end(file)?;
         let header: Header = serde_json::from_slice(&header)
             .map_err(|error| ModelFileError::Header(error.to_string()))?;
         assemble(header, &values)
@@ -49,85 +47,116 @@ fn assemble(header: Header, values: &[f64]) -> Result<Model> {
     })
 }
 
-/// A reader that hashes the bytes that pass through it.
-struct HashingReader<R> {
+/// What the beginning of a file says about the rest.
+struct Lengths {
+    /// Bytes.
+    header: u64,
+    /// Numbers.
+    potentials: u64,
+    /// Bytes of the whole file.
+    file: u64,
+}
+
+/// The parts of a file, and the checksum of those that have been read.
+struct Hashing<R> {
     input: R,
-    /// The length of the whole file in bytes.
-    length: u64,
+    /// Bytes so far.
+    delivered: u64,
     hasher: blake3::Hasher,
 }
 
-impl<R: Read> HashingReader<R> {
-    fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
-        self.input.read_exact(bytes)?;
+impl<R: Read> Hashing<R> {
+    /// Reads until the buffer is full or the input ends; the number of bytes.
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<usize> {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.input.read(&mut bytes[filled..]) {
+                Ok(0) => break,
+                Ok(more) => filled += more,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.delivered += filled as u64;
+        Ok(filled)
+    }
+
+    /// Reads a part of a file that has at least `file` bytes.
+    fn part(&mut self, bytes: &mut [u8], file: u64) -> Result<()> {
+        if self.fill(bytes)? < bytes.len() {
+            return Err(ModelFileError::CutOff { expected: file, found: self.delivered });
+        }
         self.hasher.update(bytes);
         Ok(())
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+    fn array<const N: usize>(&mut self, file: u64) -> Result<[u8; N]> {
         let mut bytes = [0; N];
-        self.fill(&mut bytes)?;
+        self.part(&mut bytes, file)?;
         Ok(bytes)
     }
 
-    fn cut_off(&self, expected: u64) -> ModelFileError {
-        ModelFileError::CutOff { expected, found: self.length }
-    }
-
-    /// The length of the header in bytes and the number of potentials, checked against the length
-    /// of the file.
-    fn prefix(&mut self) -> Result<(u64, u64)> {
+    fn lengths(&mut self) -> Result<Lengths> {
         let shortest = PREFIX_BYTES + CHECKSUM_BYTES;
-        let mut magic = MAGIC;
-        let present = MAGIC.len().min(self.length as usize);
-        self.fill(&mut magic[..present])?;
-        if magic != MAGIC {
+        let mut magic = [0; MAGIC.len()];
+        let present = self.fill(&mut magic)?;
+        if magic[..present] != MAGIC[..present] {
             return Err(ModelFileError::NotAModel);
         }
-        if self.length < MAGIC.len() as u64 + 4 {
-            return Err(self.cut_off(shortest));
+        if present < MAGIC.len() {
+            return Err(ModelFileError::CutOff { expected: shortest, found: self.delivered });
         }
-        let found = u32::from_le_bytes(self.array()?);
+        self.hasher.update(&magic);
+        let found = u32::from_le_bytes(self.array(shortest)?);
         if found != VERSION {
             return Err(ModelFileError::Version { found });
         }
-        if self.length < shortest {
-            return Err(self.cut_off(shortest));
-        }
-        let header = u64::from_le_bytes(self.array()?);
-        let potentials = u64::from_le_bytes(self.array()?);
+        let header = u64::from_le_bytes(self.array(shortest)?);
+        let potentials = u64::from_le_bytes(self.array(shortest)?);
         let numbers = potentials.saturating_mul(size_of::<f64>() as u64);
-        let expected = shortest.saturating_add(header).saturating_add(numbers);
-        match self.length {
-            length if length < expected => Err(self.cut_off(expected)),
-            length if length > expected => Err(ModelFileError::TooLong { expected, found: length }),
-            _ => Ok((header, potentials)),
-        }
+        let file = shortest.saturating_add(header).saturating_add(numbers);
+        Ok(Lengths { header, potentials, file })
     }
 
-    fn bytes(&mut self, length: usize) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; length];
-        self.fill(&mut bytes)?;
+    /// The next `length` bytes, piece by piece: a length that the input does not have takes no
+    /// memory.
+    fn bytes(&mut self, length: u64, file: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut buffer = vec![0; CHUNK_BYTES];
+        let mut missing = length;
+        while missing > 0 {
+            let piece = &mut buffer[..missing.min(CHUNK_BYTES as u64) as usize];
+            self.part(piece, file)?;
+            bytes.extend_from_slice(piece);
+            missing -= piece.len() as u64;
+        }
         Ok(bytes)
     }
 
-    fn numbers(&mut self, count: usize) -> Result<Vec<f64>> {
-        let mut numbers = Vec::new();
-        numbers.try_reserve_exact(count).map_err(|_| ModelFileError::Memory(count as u64))?;
+    fn numbers(&mut self, count: u64, file: u64) -> Result<Vec<f64>> {
+        const CHUNK: u64 = (CHUNK_BYTES / size_of::<f64>()) as u64;
+        let mut numbers: Vec<f64> = Vec::new();
         let mut buffer = vec![0; CHUNK_BYTES];
-        while numbers.len() < count {
-            let bytes = CHUNK_BYTES.min((count - numbers.len()) * size_of::<f64>());
-            self.fill(&mut buffer[..bytes])?;
-            let (chunks, _) = buffer[..bytes].as_chunks();
-            numbers.extend(chunks.iter().map(|&chunk| f64::from_le_bytes(chunk)));
+        let mut missing = count;
+        while missing > 0 {
+            let next = missing.min(CHUNK);
+            let piece = &mut buffer[..next as usize * size_of::<f64>()];
+            self.part(piece, file)?;
+            numbers.try_reserve(next as usize).map_err(|_| ModelFileError::Memory(count))?;
+            let (eights, _) = piece.as_chunks();
+            numbers.extend(eights.iter().map(|&eight| f64::from_le_bytes(eight)));
+            missing -= next;
         }
         Ok(numbers)
     }
 
-    fn checksum(&mut self) -> Result<()> {
+    /// The checksum, and nothing behind it.
+    fn end(&mut self, file: u64) -> Result<()> {
         let expected = self.hasher.finalize();
-        let mut found = [0; CHECKSUM_BYTES as usize];
-        self.input.read_exact(&mut found)?;
+        let found: [u8; CHECKSUM_BYTES as usize] = self.array(file)?;
+        if self.fill(&mut [0])? > 0 {
+            return Err(ModelFileError::TooLong { expected: file });
+        }
         if expected == found { Ok(()) } else { Err(ModelFileError::Checksum) }
     }
 }

@@ -62,7 +62,7 @@ fn written(model: &Model) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> Result<Model, ModelFileError> {
-    Model::read(bytes, bytes.len() as u64)
+    Model::read(bytes)
 }
 
 /// A file with this header, these potentials, and their checksum.
@@ -211,6 +211,32 @@ fn impossible_lengths_are_refused_before_allocation() {
         bytes.extend([0; 64]);
         assert!(matches!(read(&bytes), Err(ModelFileError::CutOff { .. })));
     }
+}
+
+#[test]
+fn an_input_that_delivers_a_byte_at_a_time_is_read_to_its_end() {
+    struct Slow<'a>(&'a [u8]);
+    impl io::Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
+            self.0 = rest;
+            buffer[0] = *first;
+            Ok(1)
+        }
+    }
+    let header = br#"{"domain":[["a",2]],"total":6,"cliques":[["a"]]}"#;
+    let good = sealed(header, &[0.0, 1.0]);
+    assert_eq!(Model::read(Slow(&good)).unwrap(), read(&good).unwrap());
+    let more = [&good[..], b"\n"].concat();
+    assert!(matches!(Model::read(Slow(&more)), Err(ModelFileError::TooLong { .. })));
+}
+
+#[test]
+fn an_endless_input_is_refused() {
+    let header = br#"{"domain":[["a",2]],"total":6,"cliques":[["a"]]}"#;
+    let good = sealed(header, &[0.0, 1.0]);
+    let endless = io::Read::chain(&good[..], io::repeat(0));
+    assert!(matches!(Model::read(endless), Err(ModelFileError::TooLong { .. })));
 }
 
 #[test]

@@ -1,0 +1,169 @@
+//! One fit, step by step.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::huber::{self, Minimisation};
+use super::observed_loss::ObservedLoss;
+use super::oracle_plan::OraclePlan;
+use super::settings::Choice;
+use super::spectral::spectral_constant;
+use super::warm_start::start_from;
+use super::{
+    Algorithm, Constant, Estimate, EstimateError, Evidence, Fit, Observed, OracleKind, Settings,
+};
+use crate::factor::{Marginals, Potentials};
+use crate::junction_tree::JunctionTree;
+use crate::loss::{Loss, Norm};
+use crate::model::{Model, Origin};
+use crate::optimiser::{
+    Accelerated, ConvergenceMonitor, DualAveraging, Lbfgs, Mirror, Objective, Optimiser, Outcome,
+    Progress, Reason,
+};
+
+pub(super) fn run(mut fit: Fit<'_>) -> Result<Estimate, EstimateError> {
+    let began = Instant::now();
+    let Fit { evidence, ref settings, .. } = fit;
+    settings.check()?;
+    if !(evidence.total > 0.0 && evidence.total.is_finite()) {
+        return Err(EstimateError::Total(evidence.total));
+    }
+    let cliques = evidence.cliques();
+    let tree = JunctionTree::new(evidence.domain, &cliques);
+    let (kind, limit) = (settings.oracle, fit.memory_limit);
+    let mut plan = OraclePlan::new(evidence.domain, &cliques, &tree, kind, limit, fit.parallel)?;
+    let stopping = plan.stopping(settings, fit.deadline);
+    let layout = Arc::clone(plan.oracle.layout());
+    let mut loss = ObservedLoss::new(&evidence, &layout, settings.loss)?;
+    let mut reported = match fit.both_losses {
+        true => Some(ObservedLoss::new(&evidence, &layout, settings.loss)?),
+        false => None,
+    };
+    let mut base = Potentials::zeros(&layout);
+    evidence.exclude(&mut base);
+    let mut start = base.clone();
+    if let Some(model) = fit.warm_start {
+        start_from(model, &mut start);
+    }
+    let mut marginals = Marginals::zeros(&layout);
+    if plan.oracle.marginals(&start, evidence.total, &mut marginals) == f64::NEG_INFINITY {
+        return Err(EstimateError::NothingPossible);
+    }
+    drop(marginals);
+    let optimiser = optimiser(settings, &evidence, &tree, loss.as_loss());
+    let total = evidence.total;
+    let minimisation = Minimisation { optimiser: &*optimiser, base: &base, total, stopping };
+    let observer = &mut fit.observer;
+    let mut tell = |progress: &Progress<'_>| {
+        let loss = reported.as_mut();
+        let l1_l2 = loss.and_then(|loss| loss.as_loss().l1_l2(progress.marginals));
+        observer(&Progress { l1_l2, ..*progress });
+    };
+    let running = Instant::now();
+    let in_stages =
+        settings.loss == Norm::L1 && !matches!(settings.algorithm, Algorithm::Mirror(_));
+    let outcome = match &mut loss {
+        ObservedLoss::Linear(loss) if in_stages => {
+            huber::minimise(&minimisation, &mut *plan.oracle, loss, start, &mut tell)
+        }
+        other => {
+            let (oracle, loss) = (&mut *plan.oracle, other.as_loss());
+            let mut objective = Objective { oracle, loss, base: &base, total };
+            let mut monitor = ConvergenceMonitor::new(stopping, &mut tell);
+            optimiser.minimise(&mut objective, start, &mut monitor)
+        }
+    };
+    check(&outcome)?;
+    let seconds_per_iteration = running.elapsed().as_secs_f64() / outcome.iterations.max(1) as f64;
+    let origin = Origin {
+        total_is_estimated: fit.total_is_estimated,
+        ..origin(settings, &evidence, plan.oracle.is_exact(), &outcome)
+    };
+    let Outcome { iterate, loss: smallest, gap, iterations, reason } = outcome;
+    Ok(Estimate {
+        l1_l2: loss.as_loss().l1_l2(&iterate.marginals),
+        model: Model::new(total, iterate.potentials).with_origin(origin),
+        marginals: iterate.marginals,
+        loss: smallest,
+        gap,
+        iterations,
+        reason,
+        seconds: began.elapsed().as_secs_f64(),
+        seconds_per_iteration,
+        tree: tree.size(),
+        bytes: plan.bytes,
+    })
+}
+
+/// The optimiser that the settings name.
+fn optimiser(
+    settings: &Settings,
+    evidence: &Evidence<'_>,
+    tree: &JunctionTree,
+    loss: &dyn Loss,
+) -> Box<dyn Optimiser> {
+    match settings.algorithm {
+        // Bethe's free energy is not convex, so that its ln Z cannot judge steps.
+        Algorithm::Auto => {
+            let adaptive = settings.oracle != OracleKind::Loopy;
+            Box::new(Accelerated { adaptive, constant: None })
+        }
+        Algorithm::Accelerated(constant) => {
+            let adaptive = constant == Constant::Adaptive;
+            let constant = match constant {
+                Constant::Fixed(number) => Some(number),
+                _ => None,
+            };
+            Box::new(Accelerated { adaptive, constant })
+        }
+        Algorithm::Mirror(step) => Box::new(Mirror { step }),
+        Algorithm::DualAveraging(constant) => {
+            let constant = match (constant, evidence.observed) {
+                (Constant::Fixed(number), _) => number,
+                (Constant::Spectral, Observed::Answers(measurements)) => {
+                    spectral_constant(evidence.domain, tree, measurements)
+                }
+                // A loss that is not smooth has no constant; 1 stands for it.
+                _ => loss.smoothness().unwrap_or(1.0),
+            };
+            Box::new(DualAveraging { constant })
+        }
+        Algorithm::Lbfgs => Box::new(Lbfgs::default()),
+    }
+}
+
+/// Whether a run has led to a model.
+fn check(outcome: &Outcome) -> Result<(), EstimateError> {
+    if outcome.reason == Reason::Deadline {
+        return Err(EstimateError::Deadline { iterations: outcome.iterations });
+    }
+    let has_nan = outcome.iterate.potentials.values().iter().any(|cell| cell.is_nan());
+    match has_nan || !outcome.loss.is_finite() {
+        true => Err(EstimateError::Overflow),
+        false => Ok(()),
+    }
+}
+
+/// The notes that travel with the model.
+fn origin(
+    settings: &Settings,
+    evidence: &Evidence<'_>,
+    oracle_is_exact: bool,
+    outcome: &Outcome,
+) -> Origin {
+    let norm = match evidence.observed {
+        Observed::Likelihood(_) => "likelihood",
+        Observed::Answers(_) => settings.loss.name(),
+    };
+    Origin {
+        release: env!("CARGO_PKG_VERSION").into(),
+        algorithm: settings.algorithm.name().into(),
+        oracle: settings.oracle.name().into(),
+        oracle_is_exact,
+        norm: norm.into(),
+        loss: Some(outcome.loss),
+        gap: outcome.gap,
+        iterations: outcome.iterations as u64,
+        total_is_estimated: false,
+    }
+}
