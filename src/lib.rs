@@ -12,7 +12,7 @@ mod evaluation;
 pub mod experiment;
 pub mod figures;
 pub mod mechanism;
-pub mod numeric;
+pub(crate) mod numeric;
 pub mod postprocess;
 pub mod report;
 pub mod results;

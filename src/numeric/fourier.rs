@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 /// The coefficients of `x`, whose length is a power of two, in the basis 1/sqrt(n), then sqrt(2/n)
 /// cos(2 pi f t / n) and sqrt(2/n) sin(2 pi f t / n) for f = 1, 2, ..., and last (-1)^t / sqrt(n).
 /// Cost: O(n log n).
-pub fn real_fourier(x: &[f64]) -> Vec<f64> {
+pub(crate) fn real_fourier(x: &[f64]) -> Vec<f64> {
     let n = x.len();
     let mut transformed: Vec<(f64, f64)> = x.iter().map(|&x| (x, 0.0)).collect();
     fft(&mut transformed, -1.0);
@@ -23,7 +23,7 @@ pub fn real_fourier(x: &[f64]) -> Vec<f64> {
 }
 
 /// The inverse of [`real_fourier`]. Cost: O(n log n).
-pub fn real_fourier_inverse(coefficients: &[f64]) -> Vec<f64> {
+pub(crate) fn real_fourier_inverse(coefficients: &[f64]) -> Vec<f64> {
     let n = coefficients.len();
     let (scale, half_pair) = ((n as f64).sqrt().recip(), 0.5 * (2.0 / n as f64).sqrt());
     let mut spectrum = vec![(0.0, 0.0); n];

@@ -3,7 +3,7 @@
 /// Replaces `v` by the nearest vector, in L2, whose L1 norm is at most 1: all entries shrink
 /// towards 0 by the same amount, and smaller entries become 0 (Duchi, Shalev-Shwartz, Singer,
 /// Chandra, ICML 2008). Cost: O(n log n).
-pub fn project_onto_l1_ball(v: &mut [f64], scratch: &mut Vec<f64>) {
+pub(crate) fn project_onto_l1_ball(v: &mut [f64], scratch: &mut Vec<f64>) {
     if v.iter().map(|x| x.abs()).sum::<f64>() <= 1.0 {
         return;
     }

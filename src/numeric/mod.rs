@@ -1,7 +1,7 @@
 //! Numerical methods that mechanisms need and the engine does not.
 
-pub mod fourier;
-pub mod l1_ball;
-pub mod projected_gradient;
-pub mod projected_lbfgs;
-pub mod symmetric;
+pub(crate) mod fourier;
+pub(crate) mod l1_ball;
+pub(crate) mod projected_gradient;
+pub(crate) mod projected_lbfgs;
+pub(crate) mod symmetric;

@@ -23,7 +23,7 @@ const MOVES: (f64, f64) = (1e-10, 1e6);
 /// Spectral projected gradients (Birgin, Martinez, Raydan, SIAM J. Optim. 10, 2000). The step
 /// length is <s, s> / <s, y> with s the previous step and y the change of the gradient along it
 /// (Barzilai and Borwein), with a nonmonotone line search.
-pub fn minimise_over(
+pub(crate) fn minimise_over(
     start: Vec<f64>,
     options: DescentOptions,
     mut evaluate: impl FnMut(&[f64], &mut [f64]) -> f64,

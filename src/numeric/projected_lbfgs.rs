@@ -18,20 +18,20 @@ const HALVINGS: usize = 30;
 
 /// When a descent stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DescentOptions {
+pub(crate) struct DescentOptions {
     /// The smallest relative decrease of the value per step.
-    pub decrease: f64,
+    pub(crate) decrease: f64,
     /// The largest number of steps.
-    pub steps: usize,
+    pub(crate) steps: usize,
 }
 
 /// The result of a descent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Minimum {
-    pub x: Vec<f64>,
-    pub value: f64,
+pub(crate) struct Minimum {
+    pub(crate) x: Vec<f64>,
+    pub(crate) value: f64,
     /// The number of steps to `x`.
-    pub steps: usize,
+    pub(crate) steps: usize,
 }
 
 struct Pair {
@@ -45,7 +45,7 @@ struct Pair {
 /// Two-metric projection (Bertsekas, SIAM J. Control Optim. 20, 1982) with the metric of L-BFGS:
 /// variables at 0 with a nonnegative gradient are fixed, the others take a quasi-Newton direction,
 /// and the step, projected onto x >= 0, is halved until it satisfies the Armijo condition.
-pub fn minimise_nonnegative(
+pub(crate) fn minimise_nonnegative(
     start: Vec<f64>,
     options: DescentOptions,
     mut evaluate: impl FnMut(&[f64], &mut [f64]) -> f64,

@@ -11,11 +11,11 @@ const MAX_STEPS: usize = 60;
 
 /// The eigendecomposition M = Z diag(values) Z^T of a symmetric matrix.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Eigen {
+pub(crate) struct Eigen {
     /// In no particular order.
-    pub values: Vec<f64>,
+    pub(crate) values: Vec<f64>,
     /// Z^T: row i is the unit eigenvector of value i.
-    pub vectors: Matrix,
+    pub(crate) vectors: Matrix,
 }
 
 impl Eigen {
@@ -25,7 +25,7 @@ impl Eigen {
     /// Householder tridiagonalisation, then QR steps with Wilkinson's shift (Golub and Van Loan,
     /// Matrix Computations, 8.3). Cost: about 9 size^3 multiplications. The error of a value is a
     /// few units in the last place of the largest one.
-    pub fn new(matrix: &Matrix) -> Option<Self> {
+    pub(crate) fn new(matrix: &Matrix) -> Option<Self> {
         let (mut diagonal, mut off_diagonal, mut vectors) = tridiagonal(matrix.clone());
         let size = diagonal.len();
         let entries = || diagonal.iter().chain(&off_diagonal);
@@ -53,7 +53,7 @@ impl Eigen {
     }
 
     /// The matrix function Z diag(f(values)) Z^T.
-    pub fn map(&self, f: impl Fn(f64) -> f64) -> Matrix {
+    pub(crate) fn map(&self, f: impl Fn(f64) -> f64) -> Matrix {
         let mut scaled = self.vectors.clone();
         for (row, &value) in self.values.iter().enumerate() {
             let factor = f(value);
@@ -63,7 +63,7 @@ impl Eigen {
     }
 
     /// The diagonal of Z diag(f(values)) Z^T, in size^2 operations.
-    pub fn map_diagonal(&self, f: impl Fn(f64) -> f64) -> Vec<f64> {
+    pub(crate) fn map_diagonal(&self, f: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.values.len()];
         for (row, &value) in self.values.iter().enumerate() {
             let factor = f(value);
@@ -74,7 +74,7 @@ impl Eigen {
     }
 
     /// The largest eigenvalue, or 0 if all are negative.
-    pub fn largest(&self) -> f64 {
+    pub(crate) fn largest(&self) -> f64 {
         self.values.iter().copied().fold(0.0, f64::max)
     }
 }
@@ -82,7 +82,7 @@ impl Eigen {
 /// The Moore-Penrose pseudo-inverse, by the eigendecomposition of A^T A. Eigenvalues below columns
 /// * 2^-52 of the largest count as 0, so that nonzero singular values should differ by at most a
 /// factor of 10^6. `None` if an entry is not finite.
-pub fn pseudo_inverse(matrix: &Matrix) -> Option<Matrix> {
+pub(crate) fn pseudo_inverse(matrix: &Matrix) -> Option<Matrix> {
     let transposed = View::from(matrix).transposed();
     let eigen = Eigen::new(&product(transposed, matrix))?;
     let rounding = matrix.cols() as f64 * f64::EPSILON * eigen.largest();
