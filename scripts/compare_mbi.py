@@ -327,7 +327,7 @@ class Bench:
     def estimate(self, problem, iterations, algorithm=None):
         algorithm = algorithm or self.arguments.algorithm
         chosen = ["--algorithm", algorithm] if algorithm else []
-        words = ["estimate", problem, "--out", self.folder / "model", *chosen]
+        words = ["estimate", problem, "--out", self.folder / "model", "--force", *chosen]
         return self.ours(*words, "--iterations", iterations, "--json")
 
     def theirs(self, task):
@@ -607,7 +607,7 @@ def adult_model(bench, problem):
 
     def ours():
         asked = bench.ours("query", model, *marginals, "--format", "json")
-        records = ["--records", ADULT_RECORDS, "--seed", SEED, "--out", bench.folder / "records.csv"]
+        records = ["--records", ADULT_RECORDS, "--seed", SEED, "--out", bench.folder / "records.csv", "--force"]
         drawn = bench.ours("synth", model, *records)
         return asked and drawn and {
             "queries": asked["wall_seconds"],

@@ -5,6 +5,7 @@
 //! [`dp`].
 
 pub mod audit;
+pub mod budget_file;
 pub mod config;
 pub mod data;
 mod evaluation;

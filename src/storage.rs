@@ -8,6 +8,16 @@ use std::process;
 /// Large enough for the disk and for checksums that work on many blocks at a time.
 const BUFFER_BYTES: usize = 1 << 16;
 
+/// What becomes of a file that is at the place of a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// The new file takes its place.
+    Replaced,
+    /// It stays, and the new file is refused, also when the other one appears only just before the
+    /// commit: of two processes that write the same name, one fails.
+    Kept,
+}
+
 /// A file in the making. It has a temporary name beside its target until [`NewFile::commit`]; when
 /// it is dropped before that, whatever the reason, nothing is left of it and the target is as it
 /// was.
@@ -16,16 +26,26 @@ pub struct NewFile {
     target: PathBuf,
     temporary: PathBuf,
     writer: BufWriter<File>,
+    existing: Existing,
     is_committed: bool,
 }
 
 impl NewFile {
     /// Starts a file that is to be at `path`, in place of what may be there.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        Self::start(path, Existing::Replaced)
+    }
+
+    /// Starts a file that is to be at `path`.
     ///
     /// Fails when the folder does not exist or cannot be written to, and when there is something
     /// other than a regular file at `path`: a folder or a device is not replaced. A symbolic link
     /// stays; the file that it points to is replaced.
-    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+    pub fn start(path: impl AsRef<Path>, existing: Existing) -> io::Result<Self> {
+        // Also a symbolic link that leads nowhere is something.
+        if existing == Existing::Kept && fs::symlink_metadata(&path).is_ok() {
+            return Err(already_there());
+        }
         let target = fs::canonicalize(&path).unwrap_or_else(|_| path.as_ref().to_path_buf());
         let refused = |kind, message: String| Err(io::Error::new(kind, message));
         if target.is_dir() {
@@ -47,17 +67,46 @@ impl NewFile {
         }
         let (temporary, file) = temporary_file(&folder)?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, file);
-        Ok(Self { target, temporary, writer, is_committed: false })
+        Ok(Self { target, temporary, writer, existing, is_committed: false })
     }
 
     /// Puts the file, complete and synced to the disk, under its name.
     pub fn commit(mut self) -> io::Result<()> {
         self.writer.flush()?;
         self.writer.get_ref().sync_all()?;
-        fs::rename(&self.temporary, &self.target)?;
+        match self.existing {
+            Existing::Replaced => fs::rename(&self.temporary, &self.target)?,
+            Existing::Kept => rename_without_replacing(&self.temporary, &self.target)?,
+        }
         self.is_committed = true;
         Ok(())
     }
+}
+
+fn already_there() -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, "there is such a file already")
+}
+
+/// Gives a file another name that nothing has; of several processes that try, one succeeds.
+fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        // The file is complete under its new name, whatever becomes of the old one.
+        Ok(()) => drop(fs::remove_file(from)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(already_there()),
+        // Not every file system has hard links. An empty file reserves the name there.
+        Err(_) => {
+            let reserved = OpenOptions::new().write(true).create_new(true).open(to);
+            reserved.map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => already_there(),
+                _ => error,
+            })?;
+            if let Err(error) = fs::rename(from, to) {
+                let _ = fs::remove_file(to);
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
 }
 
 const PREFIX: &str = ".pgmbench-";
@@ -156,6 +205,42 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_to_be_kept_is_kept_until_the_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let start = || NewFile::start(&path, Existing::Kept);
+        let mut late = start().unwrap();
+        late.write_all(b"late").unwrap();
+        let mut early = start().unwrap();
+        early.write_all(b"early").unwrap();
+        early.commit().unwrap();
+        assert_eq!(late.commit().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(start().unwrap_err().to_string(), "there is such a file already");
+        assert_eq!(fs::read(&path).unwrap(), b"early");
+        assert_eq!(names(folder.path()), ["out"]);
+    }
+
+    #[test]
+    fn of_many_who_write_the_same_name_at_once_one_succeeds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let write = |text: String| {
+            let mut file = NewFile::start(&path, Existing::Kept)?;
+            file.write_all(text.as_bytes())?;
+            file.commit().map(|()| text)
+        };
+        let written: Vec<io::Result<String>> = std::thread::scope(|scope| {
+            let writers: Vec<_> =
+                (0..8).map(|i| scope.spawn(move || write(format!("writer {i}")))).collect();
+            writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+        });
+        let winners: Vec<String> = written.into_iter().flatten().collect();
+        assert_eq!(winners.len(), 1);
+        assert_eq!(fs::read_to_string(&path).unwrap(), winners[0]);
+        assert_eq!(names(folder.path()), ["out"]);
+    }
+
+    #[test]
     fn two_files_in_the_making_do_not_meet() {
         let folder = tempfile::tempdir().unwrap();
         let (one, two) = (folder.path().join("one"), folder.path().join("two"));
@@ -202,6 +287,9 @@ mod tests {
         file.write_all(b"new").unwrap();
         file.commit().unwrap();
         assert!(link.is_symlink());
+        let nowhere = folder.path().join("nowhere");
+        std::os::unix::fs::symlink(folder.path().join("missing"), &nowhere).unwrap();
+        assert!(NewFile::start(&nowhere, Existing::Kept).is_err(), "a link is not replaced either");
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(NewFile::create("/dev/null").unwrap_err().to_string(), "is not a regular file");
     }

@@ -6,9 +6,9 @@ use pgmbench::audit::{Finding, Request, audit};
 use pgmbench::experiment::{MECHANISMS, MechanismSpec};
 use serde_json::json;
 
-use super::budget::{delta, epsilon};
 use super::failure::{Blame, Failure};
 use super::output::{print, print_json};
+use super::privacy_args::{delta, epsilon};
 
 /// Attack a mechanism, and report how much privacy it gives at most
 ///

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Command};
 use clap_complete::Shell;
+use clap_mangen::Man;
 
 use super::failure::{Blame, Failure};
 use super::output::print;
+use super::output_file::{ForceArgs, OutputFile, StagedFile};
 
 /// Print completions for a shell
 #[derive(Args)]
@@ -27,19 +29,44 @@ impl CompletionsArgs {
     }
 }
 
-/// Write manual pages, one for each command
+/// Write manual pages, one for each command; those of an earlier version are replaced
 #[derive(Args)]
 #[command(after_help = "Example:\n  pgmbench man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
     /// The folder, which is made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    #[command(flatten)]
+    force: ForceArgs,
 }
 
 impl ManArgs {
     pub(crate) fn run(self, command: Command) -> Result<(), Failure> {
         let place = || format!("cannot write to {}", self.out.display());
         fs::create_dir_all(&self.out).or_input(place())?;
-        clap_mangen::generate_to(command, &self.out).or_input(place())
+        let mut command = command.disable_help_subcommand(true);
+        command.build();
+        let mut pages = Vec::new();
+        for man in manuals(&command) {
+            let mut page = Vec::new();
+            man.render(&mut page).or_unexpected(place())?;
+            let path = self.out.join(man.get_filename());
+            let file = OutputFile::check(&path, self.force.or_own(is_manual), &[])?;
+            pages.push(file.stage(&page)?);
+        }
+        pages.into_iter().try_for_each(StagedFile::commit)
     }
+}
+
+/// Whether a file begins as a manual page of this program does.
+fn is_manual(beginning: &str) -> bool {
+    beginning.contains("\n.TH pgmbench")
+}
+
+/// The manual of a command, and those of the commands below it.
+fn manuals(command: &Command) -> Vec<Man> {
+    let below = command.get_subcommands().filter(|below| !below.is_hide_set());
+    let mut manuals: Vec<Man> = below.flat_map(manuals).collect();
+    manuals.push(Man::new(command.clone()));
+    manuals
 }

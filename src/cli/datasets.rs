@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use pgmbench::data::{AttributeDescription, Availability, Description, Draft, Registry, infer};
-use pgmbench::storage::NewFile;
+use pgmbench::storage::Existing;
 
 use super::failure::{Blame, Failure};
-use super::output::{check_output, print};
+use super::output::print;
+use super::output_file::{ForceArgs, Input, OutputFile};
 
 /// The data sets: which there are, what is in them, and how to add one
 #[derive(Args)]
@@ -39,17 +40,22 @@ enum DatasetsCommand {
         /// The files, as their home gives them; they may be compressed
         #[arg(required = true)]
         files: Vec<PathBuf>,
+        #[command(flatten)]
+        force: ForceArgs,
     },
     /// Draft a schema for a CSV file
     ///
     /// Bounds and values are taken from the data, which is not private: the draft says so, and is
-    /// meant to be edited.
+    /// meant to be edited. It is marked as a draft, and `synthesize` refuses it until the mark is
+    /// removed by hand.
     Infer {
         /// The CSV file, with a line of column names
         file: PathBuf,
-        /// Write the draft here instead of printing it; a file that is there is not replaced
+        /// Write the draft here instead of printing it
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+        #[command(flatten)]
+        force: ForceArgs,
     },
 }
 
@@ -59,8 +65,10 @@ impl DatasetsArgs {
         match self.command {
             DatasetsCommand::List => list(&registry),
             DatasetsCommand::Describe { name } => describe(&registry, &name),
-            DatasetsCommand::Import { name, files } => import(&registry, &name, &files),
-            DatasetsCommand::Infer { file, out } => draft(&file, out),
+            DatasetsCommand::Import { name, files, force } => {
+                import(&registry, &name, &files, force)
+            }
+            DatasetsCommand::Infer { file, out, force } => draft(&file, out, force),
         }
     }
 }
@@ -143,8 +151,24 @@ fn describe_one(output: &mut dyn Write, attribute: &AttributeDescription) -> io:
     writeln!(output, "    {}{more}", frequent.join(", "))
 }
 
-fn import(registry: &Registry, name: &str, files: &[PathBuf]) -> Result<(), Failure> {
-    let import = registry.entry(name).and_then(|entry| entry.import(files)).blame_input()?;
+fn import(
+    registry: &Registry,
+    name: &str,
+    files: &[PathBuf],
+    force: ForceArgs,
+) -> Result<(), Failure> {
+    let entry = registry.entry(name).blame_input()?;
+    let outputs = entry.import_files();
+    let others = entry.files().into_iter().filter(|(_, file)| !outputs.contains(file));
+    let others: Vec<(&str, PathBuf)> =
+        files.iter().map(|file| ("a file to import", file.clone())).chain(others).collect();
+    let inputs: Vec<Input> = others.iter().map(|(what, file)| (*what, &**file)).collect();
+    let mut existing = Existing::Kept;
+    for output in outputs.iter().filter(|output| output.exists()) {
+        OutputFile::check(output, force.overwrite(), &inputs)?;
+        existing = Existing::Replaced;
+    }
+    let import = entry.import(files, existing).blame_input()?;
     print(|output| {
         let manifest = &import.manifest;
         writeln!(
@@ -165,35 +189,18 @@ fn import(registry: &Registry, name: &str, files: &[PathBuf]) -> Result<(), Fail
     })
 }
 
-fn draft(file: &Path, out: Option<PathBuf>) -> Result<(), Failure> {
-    if let Some(path) = &out {
-        check_draft(path, file)?;
-    }
+fn draft(file: &Path, out: Option<PathBuf>, force: ForceArgs) -> Result<(), Failure> {
+    let inputs = [("the file with the data", file)];
+    let check = |path: PathBuf| OutputFile::check(&path, force.overwrite(), &inputs);
+    let out = out.map(check).transpose()?;
     let Draft { schema, left_out } = infer(file).blame_input()?;
     for (column, reason) in &left_out {
         eprintln!("note: column '{column}' is left out: {reason}");
     }
     eprintln!("warning: {}", Draft::WARNING);
-    let Some(path) = out else {
+    let Some(out) = out else {
         return print(|output| output.write_all(schema.as_bytes()));
     };
-    let written = NewFile::create(&path).and_then(|mut new| {
-        new.write_all(schema.as_bytes())?;
-        new.commit()
-    });
-    written.or_unexpected(format!("cannot write {}", path.display()))?;
-    print(|output| writeln!(output, "written  {}", path.display()))
-}
-
-/// A draft is meant to be edited, and what was edited is not to be lost.
-fn check_draft(path: &Path, data: &Path) -> Result<(), Failure> {
-    check_output(path, &[("the file with the data", data)])?;
-    match path.exists() {
-        true => Err(Failure::input(format!(
-            "cannot write {}: there is such a file, which may have been edited; give the draft \
-             another name, or remove the file first",
-            path.display()
-        ))),
-        false => Ok(()),
-    }
+    out.write(schema.as_bytes())?;
+    print(|output| writeln!(output, "written  {}", out.path().display()))
 }

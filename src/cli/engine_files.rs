@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use pgmbench::storage::NewFile;
 use private_pgm::domain::Domain;
 use private_pgm::model::Model;
 use private_pgm::problem::{FactoredQuery, Problem};
@@ -31,12 +30,4 @@ pub(crate) fn read_model(path: &Path) -> Result<Model, Failure> {
         return Err(Failure::input(format!("{}: not a regular file", path.display())));
     }
     Model::read(file, metadata.len()).or_input(path.display())
-}
-
-/// Writes a model whole, or leaves what was at `path`.
-pub(crate) fn write_model(model: &Model, path: &Path) -> Result<(), Failure> {
-    let cannot_write = || format!("cannot write {}", path.display());
-    let mut file = NewFile::create(path).or_unexpected(cannot_write())?;
-    model.write(&mut file).or_unexpected(cannot_write())?;
-    file.commit().or_unexpected(cannot_write())
 }

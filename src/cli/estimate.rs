@@ -14,9 +14,10 @@ use private_pgm::problem::Problem;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::engine_files::{read_model, read_problem, write_model};
+use super::engine_files::{read_model, read_problem};
 use super::failure::{Blame, Failure};
-use super::output::{check_output, print, print_json};
+use super::output::{print, print_json};
+use super::output_file::{ForceArgs, OutputFile};
 use super::peak_memory::peak_bytes;
 use super::progress::{Spinner, Trace};
 
@@ -67,6 +68,8 @@ pub(crate) struct EstimateArgs {
     /// Write iteration, seconds, L1 and L2 loss and gap to this CSV file
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgs,
     /// Print a JSON object instead of a summary
     #[arg(long)]
     json: bool,
@@ -116,7 +119,7 @@ fn not_negative(text: &str) -> Result<f64, String> {
 
 impl EstimateArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        self.check()?;
+        let (out, trace_out) = self.check()?;
         let problem = read_problem(&self.problem)?;
         let warm_start = match &self.warm_start {
             Some(path) => Some(self.read_start(path, &problem)?),
@@ -148,7 +151,13 @@ impl EstimateArgs {
                 path.display()
             );
         }
-        self.write(&estimate.model, &trace)?;
+        // The model and the trace, or neither.
+        let trace_file = trace_out.map(|file| file.stage(trace.as_bytes())).transpose()?;
+        let mut model_file = out.start()?;
+        let cannot_write = || format!("cannot write {}", self.out.display());
+        estimate.model.write(&mut model_file).or_unexpected(cannot_write())?;
+        model_file.commit()?;
+        trace_file.map_or(Ok(()), |file| file.commit())?;
         let report = Report::new(&problem, &estimate);
         match self.json {
             true => print_json(&report),
@@ -191,33 +200,19 @@ impl EstimateArgs {
         Failure::input(message)
     }
 
-    /// Writes the model and the trace, or neither.
-    fn write(&self, model: &Model, trace: &Trace) -> Result<(), Failure> {
-        let cannot_write = |path: &Path| format!("cannot write {}", path.display());
-        let trace = match &self.trace {
-            Some(path) => Some((trace.stage(path).or_unexpected(cannot_write(path))?, path)),
-            None => None,
-        };
-        write_model(model, &self.out)?;
-        match trace {
-            Some((file, path)) => file.commit().or_unexpected(cannot_write(path)),
-            None => Ok(()),
-        }
-    }
-
-    /// What can be known to be wrong before anything is read.
-    fn check(&self) -> Result<(), Failure> {
+    /// What can be known to be wrong before anything is read. Returns where to write the model and
+    /// the trace.
+    fn check(&self) -> Result<(OutputFile, Option<OutputFile>), Failure> {
         if self.step.is_some() && self.algorithm != Algorithm::Mirror {
             return Err(Failure::input("--step is for --algorithm mirror"));
         }
-        let problem = ("the problem file", self.problem.as_path());
-        check_output(&self.out, &[problem])?;
-        match &self.trace {
-            Some(trace) => {
-                check_output(trace, &[problem, ("the model that --out names", &self.out)])
-            }
-            None => Ok(()),
-        }
+        let mut others = vec![("the problem file", self.problem.as_path())];
+        others.extend(self.warm_start.iter().map(|path| ("the model to start from", &**path)));
+        let overwrite = self.force.overwrite();
+        let out = OutputFile::check(&self.out, overwrite, &others)?;
+        others.push(("the model that --out names", &self.out));
+        let trace = self.trace.iter().map(|trace| OutputFile::check(trace, overwrite, &others));
+        Ok((out, trace.collect::<Result<Vec<_>, _>>()?.pop()))
     }
 
     fn settings(&self) -> Settings {

@@ -18,11 +18,15 @@ mod failure;
 mod interrupt;
 mod list;
 mod output;
+mod output_file;
 mod peak_memory;
 mod plan;
 mod plot;
+mod privacy_args;
 mod progress;
 mod query;
+mod release_charge;
+mod release_files;
 mod report;
 mod results_args;
 mod run;
@@ -89,6 +93,7 @@ enum Command {
     List(list::ListArgs),
     Datasets(datasets::DatasetsArgs),
     Synthesize(synthesize::SynthesizeArgs),
+    Budget(budget::BudgetArgs),
     Audit(audit::AuditArgs),
     Estimate(estimate::EstimateArgs),
     Query(query::QueryArgs),
@@ -129,6 +134,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::List(args) => args.run(),
         Command::Datasets(args) => args.run(),
         Command::Synthesize(args) => args.run(),
+        Command::Budget(args) => args.run(),
         Command::Audit(args) => args.run(),
         Command::Estimate(args) => args.run(),
         Command::Query(args) => args.run(),

@@ -1,11 +1,8 @@
 //! What is shown and what is kept while an estimate is on its way.
 
-use std::io::{self, Write};
-use std::path::Path;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use pgmbench::storage::NewFile;
 
 use private_pgm::fit::Update;
 
@@ -53,11 +50,8 @@ impl Trace {
         self.0.push_str(&format!("{iteration},{seconds},{l1},{l2},{gap}\n"));
     }
 
-    /// Everything but the last step: the file appears when it is committed.
-    pub(crate) fn stage(&self, path: &Path) -> io::Result<NewFile> {
-        let mut file = NewFile::create(path)?;
-        file.write_all(self.0.as_bytes())?;
-        Ok(file)
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
     }
 }
 

@@ -1,16 +1,15 @@
 //! `pgmbench report`.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pgmbench::report::{Experiment, ReportError, page};
-use pgmbench::storage::NewFile;
 use private_pgm::numeric::bytes::Bytes;
 
 use super::failure::{Blame, Failure};
-use super::output::{check_output, print};
+use super::output::print;
+use super::output_file::{ForceArgs, Input, OutputFile};
 
 /// How many folders deep results are looked for.
 const DEPTH: usize = 3;
@@ -28,17 +27,44 @@ pub(crate) struct ReportArgs {
     /// Names of experiments, or folders of results [default: all that there are]
     #[arg(value_name = "RESULTS")]
     names: Vec<PathBuf>,
-    /// The file to write
+    /// The file to write; a report that is there is replaced
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
     /// Read DIR/NAME; without names, whatever in DIR has a manifest
     #[arg(long, value_name = "DIR", default_value = "results")]
     results: PathBuf,
+    #[command(flatten)]
+    force: ForceArgs,
+}
+
+/// Whether a file begins as a page of ours does.
+fn is_report(beginning: &str) -> bool {
+    beginning.contains("<meta name=\"generator\" content=\"pgmbench ")
+}
+
+/// The files that a page is made of, where `out` is among them; pages themselves are none.
+fn results_beside(out: &Path) -> Vec<PathBuf> {
+    let out = fs::canonicalize(out).unwrap_or_else(|_| out.into());
+    let entries = out.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let files = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let files: Vec<PathBuf> = files.filter(|file| file.is_file()).collect();
+    let is_manifest = |file: &&PathBuf| {
+        file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("manifest."))
+    };
+    match files.iter().find(is_manifest) {
+        Some(_) => {
+            files.into_iter().filter(|file| file.extension() != Some("html".as_ref())).collect()
+        }
+        None => Vec::new(),
+    }
 }
 
 impl ReportArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        check_output(&self.out, &[])?;
+        let results = results_beside(&self.out);
+        let inputs: Vec<Input> =
+            results.iter().map(|file| ("a file of results", &**file)).collect();
+        let out = OutputFile::check(&self.out, self.force.or_own(is_report), &inputs)?;
         let experiments = match self.names.as_slice() {
             [] => everything(&self.results)?,
             names => {
@@ -50,11 +76,7 @@ impl ReportArgs {
             }
         };
         let html = page(&experiments).map_err(|error| self.blamed(error))?;
-        let written = NewFile::create(&self.out).and_then(|mut file| {
-            file.write_all(html.as_bytes())?;
-            file.commit()
-        });
-        written.or_unexpected(format!("cannot write {}", self.out.display()))?;
+        out.write(html.as_bytes())?;
         print(|output| {
             let count = match experiments.len() {
                 1 => "1 experiment".into(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use pgmbench::experiment::{self, MEMORY, Options, Plan, Tally};
+use pgmbench::experiment::{self, MEMORY, Options, Plan, PlannedData, Tally};
 use pgmbench::results::Shard;
 use pgmbench::results::manifest::{Manifest, Run};
 use pgmbench::results::store::Store;
@@ -78,7 +78,11 @@ impl RunArgs {
         };
         let store = Arc::new(open.or_input(name)?);
         stop_on_ctrl_c(&store, voice)?;
-        for note in store.notes() {
+        let draft = |data: &PlannedData| {
+            let note = "the schema is a draft, with bounds and values taken from the records";
+            data.draft.then(|| format!("{}: {note}", data.name))
+        };
+        for note in plan.datasets.iter().filter_map(draft).chain(store.notes().iter().cloned()) {
             voice.say("note", &format!("note: {note}"), json!({ "note": note }));
         }
         let options = Options {

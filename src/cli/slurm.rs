@@ -11,6 +11,7 @@ use super::about::About;
 use super::experiment_args::ExperimentArgs;
 use super::failure::{Blame, Failure};
 use super::output::print;
+use super::output_file::{OutputFile, Overwrite};
 use super::results_args::ResultsArgs;
 use super::shell;
 use super::status::State;
@@ -97,16 +98,19 @@ impl SubmitArgs {
         }
         let scripts = folder.join("slurm");
         fs::create_dir_all(&scripts).or_input(scripts.display())?;
-        let write = |file: &str, text: &str| {
-            let path = scripts.join(file);
-            fs::write(&path, text).or_input(path.display()).map(|()| path)
-        };
-        let array = sbatch(&[], &write("array.sh", &array)?)?;
+        let place =
+            |file: &str| OutputFile::check(&scripts.join(file), Overwrite::Own(is_own), &[]);
+        // All of them first: nothing is submitted that could not be noted down.
+        let [array_file, collect_file, jobs_file] =
+            [place("array.sh")?, place("collect.sh")?, place("jobs.json")?];
+        array_file.write(array.as_bytes())?;
+        let array = sbatch(&[], array_file.path())?;
         // Whatever becomes of the tasks: what is missing is told.
         let after = format!("--dependency=afterany:{array}");
-        let collect = sbatch(&[&after], &write("collect.sh", &collect)?)?;
+        collect_file.write(collect.as_bytes())?;
+        let collect = sbatch(&[&after], collect_file.path())?;
         let jobs = Jobs { array, tasks: self.tasks, collect };
-        write("jobs.json", &serde_json::to_string_pretty(&jobs).unwrap_or_default())?;
+        jobs_file.write(serde_json::to_string_pretty(&jobs).unwrap_or_default().as_bytes())?;
         let costs = plan.costs();
         let work = About(plan.trials.iter().map(|trial| costs.trial(trial)).sum());
         print(|output| {
@@ -167,6 +171,12 @@ impl SubmitArgs {
         let collecting = format!("exec {}", shell::line(collecting));
         Ok((script(array, &run), script(collect.into_iter().chain(common), &collecting)))
     }
+}
+
+/// Whether a file begins as one of an earlier submission does.
+fn is_own(beginning: &str) -> bool {
+    beginning.starts_with("#!/bin/sh\n#SBATCH --job-name=pgmbench-")
+        || beginning.starts_with("{\n  \"array\": ")
 }
 
 fn script(options: impl IntoIterator<Item = String>, command: &str) -> String {

@@ -1,12 +1,10 @@
 //! `pgmbench synth`.
 
-use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dp::Provenance;
-use pgmbench::storage::NewFile;
 use private_pgm::fit::default_memory_limit;
 use private_pgm::model::{Model, Sampling};
 use private_pgm::numeric::bytes::Bytes;
@@ -17,7 +15,9 @@ use serde_json::json;
 
 use super::engine_files::read_model;
 use super::failure::{Blame, Failure};
-use super::output::{check_output, facts_path, print};
+use super::output::print;
+use super::output_file::{ForceArgs, facts_path};
+use super::release_files::RecordFiles;
 
 /// Draw synthetic records from a model
 ///
@@ -45,6 +45,8 @@ pub(crate) struct SynthArgs {
     /// How to draw
     #[arg(long, value_enum, default_value_t = Method::Independent)]
     method: Method,
+    #[command(flatten)]
+    force: ForceArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -57,11 +59,8 @@ enum Method {
 
 impl SynthArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        check_output(&self.out, &[("the model", &self.model)])?;
-        if self.release {
-            let others = [("the model", &*self.model), ("the file with the records", &*self.out)];
-            check_output(&facts_path(&self.out), &others)?;
-        }
+        let inputs = [("the model", &*self.model)];
+        let files = RecordFiles::check(&self.out, self.release, self.force.overwrite(), &inputs)?;
         let model = read_model(&self.model)?;
         if let Some(origin) = model.origin().filter(|origin| !origin.oracle_is_exact) {
             eprintln!(
@@ -90,8 +89,9 @@ impl SynthArgs {
             .calibrate()
             .and_then(|calibrated| calibrated.synthesize(records, sampling, &mut rng))
             .or_input(self.model.display())?;
-        self.write(&model, &columns, records)
+        let csv = csv(&model, &columns, records)
             .or_unexpected(format!("cannot write {}", self.out.display()))?;
+        files.write(&csv, || self.facts(&csv, records))?;
         print(|output| {
             writeln!(output, "written  {}: {records} records", self.out.display())?;
             match (seed, self.seed) {
@@ -109,37 +109,6 @@ impl SynthArgs {
         })
     }
 
-    fn write(&self, model: &Model, columns: &[Vec<u32>], records: usize) -> io::Result<()> {
-        let domain = model.domain();
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(domain.declared().iter().map(|&id| domain.name(id)))?;
-        for record in 0..records {
-            for column in columns {
-                writer.write_field(column[record].to_string())?;
-            }
-            writer.write_record(None::<&[u8]>)?;
-        }
-        let csv = writer.into_inner().map_err(|error| error.into_error())?;
-        let mut table = NewFile::create(&self.out)?;
-        table.write_all(&csv)?;
-        let path = facts_path(&self.out);
-        let facts = match self.release {
-            true => {
-                let mut facts = NewFile::create(&path)?;
-                serde_json::to_writer_pretty(&mut facts, &self.facts(&csv, records))?;
-                facts.write_all(b"\n")?;
-                Some(facts)
-            }
-            false => None,
-        };
-        // What an earlier release said is not true of these records.
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => table.commit()?,
-        }
-        facts.map_or(Ok(()), NewFile::commit)
-    }
-
     /// What there is to say about a release. The model was paid for when its answers were measured;
     /// records drawn from it cost nothing more.
     fn facts(&self, csv: &[u8], records: usize) -> serde_json::Value {
@@ -151,6 +120,19 @@ impl SynthArgs {
             "made_by": format!("pgmbench {}", env!("CARGO_PKG_VERSION")),
         })
     }
+}
+
+fn csv(model: &Model, columns: &[Vec<u32>], records: usize) -> io::Result<Vec<u8>> {
+    let domain = model.domain();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(domain.declared().iter().map(|&id| domain.name(id)))?;
+    for record in 0..records {
+        for column in columns {
+            writer.write_field(column[record].to_string())?;
+        }
+        writer.write_record(None::<&[u8]>)?;
+    }
+    writer.into_inner().map_err(|error| error.into_error())
 }
 
 /// Refuses records that would not fit into memory, where they are drawn and written to: four bytes a

@@ -8,6 +8,7 @@ use super::source::Source;
 use super::stored::{self, Manifest, StandIn};
 use super::table::read_table;
 use super::{DataError, Dataset, generate};
+use crate::storage::Existing;
 
 pub(super) const SCHEMA: &str = "schema.toml";
 pub(super) const IMPORTED: &str = "imported";
@@ -21,7 +22,9 @@ pub struct Entry {
     schema_text: String,
     home: Home,
     imported: PathBuf,
-    /// The schema of a user, which has no name under which data could be imported.
+    /// The file of the schema, unless it is inside the binary.
+    schema_file: Option<PathBuf>,
+    /// The file of a user's own schema, which has no name under which data could be imported.
     own_schema: Option<PathBuf>,
 }
 
@@ -42,7 +45,7 @@ pub enum Availability {
     NotImported,
 }
 
-/// What an import did.
+/// What was stored: an import, or a stand-in.
 #[derive(Clone, Debug)]
 pub struct Import {
     pub folder: PathBuf,
@@ -57,7 +60,8 @@ impl Entry {
     pub(super) fn from_file(path: &Path) -> Result<Self, DataError> {
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let imported = folder.join(IMPORTED);
-        Self::new(Source::open(path)?, Home::Folder(folder), imported)
+        let entry = Self::new(Source::open(path)?, Home::Folder(folder), imported)?;
+        Ok(Self { schema_file: Some(path.to_path_buf()), ..entry })
     }
 
     /// `path` is a schema. Unless the dataset has the name of one that ships, it is known by its
@@ -83,15 +87,59 @@ impl Entry {
             .map_err(|_| SchemaError::NotText)
             .and_then(|text| Ok((Schema::parse(&text)?, text)));
         match parsed {
-            Ok((schema, schema_text)) => {
-                Ok(Self { schema, schema_text, home, imported, own_schema: None })
-            }
+            Ok((schema, schema_text)) => Ok(Self {
+                schema,
+                schema_text,
+                home,
+                imported,
+                schema_file: None,
+                own_schema: None,
+            }),
             Err(error) => Err(DataError::Schema { file, error }),
         }
     }
 
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// The budget file that the schema declares.
+    pub fn budget_file(&self) -> Option<PathBuf> {
+        let folder = self.schema_file.as_ref()?.parent()?;
+        self.schema.budget.as_ref().map(|name| folder.join(name))
+    }
+
+    /// Every file that the dataset may be read from, and its budget file, each with what it is; not
+    /// all of them need exist.
+    pub fn files(&self) -> Vec<(&'static str, PathBuf)> {
+        let mut files = Vec::new();
+        files.extend(self.schema_file.iter().map(|file| ("the schema", file.clone())));
+        if let Home::Folder(folder) = &self.home {
+            let names = self.schema.table.files.iter().map(|file| folder.join(&file.name));
+            files.extend(names.map(|file| ("a file with the data", file)));
+        }
+        for folder in [self.import_files(), self.stand_in_files()] {
+            files.extend(folder.map(|file| ("a file of stored records", file)));
+        }
+        files.extend(self.budget_file().map(|file| ("the budget file", file)));
+        files
+    }
+
+    /// What [`Self::import`] writes.
+    pub fn import_files(&self) -> [PathBuf; 2] {
+        stored_files(&self.imported)
+    }
+
+    /// What [`Self::store_stand_in`] writes.
+    pub fn stand_in_files(&self) -> [PathBuf; 2] {
+        stored_files(&self.stand_in_folder())
+    }
+
+    fn stand_in_folder(&self) -> PathBuf {
+        match &self.home {
+            Home::Folder(folder) => folder.join(STAND_IN),
+            Home::Binary(_) => self.imported.with_file_name(STAND_IN),
+        }
     }
 
     pub fn availability(&self) -> Availability {
@@ -161,29 +209,31 @@ impl Entry {
     }
 
     /// Checks and discretises `files` (see [`Self::load_files`]) and stores the result, which
-    /// [`Self::load`] finds from then on.
-    pub fn import(&self, files: &[PathBuf]) -> Result<Import, DataError> {
+    /// [`Self::load`] finds from then on. `existing` is what becomes of an earlier import.
+    pub fn import(&self, files: &[PathBuf], existing: Existing) -> Result<Import, DataError> {
         let dataset = self.load_files(files)?;
-        let manifest = stored::write(&self.imported, &dataset, &self.schema_text, None)?;
+        let manifest = stored::write(&self.imported, &dataset, &self.schema_text, None, existing)?;
         let expected = self.schema.expected.fingerprint.as_ref();
         let as_expected = expected.map(|expected| *expected == manifest.fingerprint);
         Ok(Import { folder: self.imported.clone(), manifest, as_expected })
     }
 
-    /// Stores made-up records beside the schema, for those who do not have the real ones. Only for
-    /// data whose schema is in a folder.
-    pub fn store_stand_in(&self, records: &Dataset, made: StandIn) -> Result<PathBuf, DataError> {
-        let folder = match &self.home {
-            Home::Folder(folder) => folder.join(STAND_IN),
-            Home::Binary(_) => self.imported.with_file_name(STAND_IN),
-        };
-        stored::write(&folder, records, &self.schema_text, Some(made))?;
-        Ok(folder)
+    /// Stores made-up records next to the schema. Only for data whose schema is in a folder.
+    /// An existing stand-in is never replaced: it is a release.
+    pub fn store_stand_in(&self, records: &Dataset, made: StandIn) -> Result<Import, DataError> {
+        let folder = self.stand_in_folder();
+        let (text, made) = (&self.schema_text, Some(made));
+        let manifest = stored::write(&folder, records, text, made, Existing::Kept)?;
+        Ok(Import { folder, manifest, as_expected: None })
     }
 
     pub fn describe(&self) -> Result<Description, DataError> {
         Ok(Description::new(&self.schema, &self.load()?))
     }
+}
+
+fn stored_files(folder: &Path) -> [PathBuf; 2] {
+    [stored::RECORDS, stored::MANIFEST].map(|name| folder.join(name))
 }
 
 impl Home {

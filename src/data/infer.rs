@@ -27,9 +27,15 @@ impl Draft {
     pub const MAX_VALUES: usize = 1000;
 
     /// What a user of a draft has to know.
-    pub const WARNING: &str = "The bounds and the lists of values below were taken from the data. They are not private: \
+    pub const WARNING: &str = "The bounds and the lists of values below were taken from the \
+        data. They are not private: \
         they reveal extreme and rare values of single records. Before anything is published under \
         differential privacy, replace them by what is known without looking at the data.";
+
+    /// What has to be checked before the mark of a draft is removed.
+    pub const CHECKS: &str = "that bounds and bins (low, high, below, bins), lists of values and \
+        texts for missing values come from public knowledge, such as a questionnaire or a code \
+        book, and not from the records";
 }
 
 /// Drafts a schema for a CSV file whose first line names the columns.
@@ -131,10 +137,14 @@ fn preamble(file: &str, delimiter: u8, utf8: bool, missing_texts: &BTreeSet<&str
         stem.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
     let name = if name.is_empty() { "mine" } else { &name };
     let mut text = String::new();
-    for line in Draft::WARNING.split(". ") {
-        let _ = writeln!(text, "# {}.", line.trim_end_matches('.'));
-    }
-    let _ = writeln!(text, "\nname = {}\n\n[table]", quote(name));
+    text.push_str(&comment(Draft::WARNING));
+    let _ = writeln!(text, "\nname = {}\n", quote(name));
+    let mark = format!(
+        "A draft. Check {}. Then remove the next line by hand: `pgmbench synthesize` refuses a \
+         draft.",
+        Draft::CHECKS
+    );
+    let _ = writeln!(text, "{}draft = true\n\n[table]", comment(&mark));
     let _ = writeln!(text, "files = [{{ name = {} }}]", quote(file));
     if delimiter != b',' {
         let _ = writeln!(text, "delimiter = {}", quote(&char::from(delimiter).to_string()));
@@ -145,6 +155,21 @@ fn preamble(file: &str, delimiter: u8, utf8: bool, missing_texts: &BTreeSet<&str
     let missing: Vec<String> = missing_texts.iter().map(|text| quote(text)).collect();
     let _ = writeln!(text, "missing = [{}]", missing.join(", "));
     text
+}
+
+/// A text as lines of comments.
+fn comment(text: &str) -> String {
+    const COLUMNS: usize = 100;
+    let mut lines = vec![String::from("#")];
+    for word in text.split_whitespace() {
+        if lines.last().is_some_and(|line| line.len() + 1 + word.len() > COLUMNS) {
+            lines.push("#".into());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.extend([" ", word]);
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 /// A text as a TOML string on one line.
@@ -184,6 +209,8 @@ mod tests {
         .unwrap();
         assert!(draft.schema.starts_with("# The bounds"));
         let schema = Schema::parse(&draft.schema).unwrap();
+        let unmarked = Schema::parse(&draft.schema.replace("draft = true", "")).unwrap();
+        assert!(schema.draft && !unmarked.draft);
         assert_eq!(schema.name, "my_data");
         let [_, age, height, city, zip] = schema.attributes() else { panic!() };
         assert!(matches!(age.kind, AttributeKind::Numeric { low: 30.0, end: 42.0, bins: 12 }));

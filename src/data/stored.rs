@@ -14,10 +14,11 @@ use super::column::Column;
 use super::schema::Schema;
 use super::source::{Source, SourceFile};
 use super::{DataError, Dataset, Provenance};
+use crate::storage::{Existing, NewFile};
 use private_pgm::factor::Projectable;
 
 pub(super) const MANIFEST: &str = "manifest.toml";
-const RECORDS: &str = "records.bin.gz";
+pub(super) const RECORDS: &str = "records.bin.gz";
 
 /// An import, or a stand-in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,12 +65,14 @@ pub(super) fn exists(folder: &Path) -> bool {
     folder.join(MANIFEST).is_file()
 }
 
-/// Stores the records; the manifest comes last, so that a broken import is no import.
+/// Stores the records. The manifest comes last, so that a broken import is no import; where another
+/// one is to be kept, nothing is written.
 pub(super) fn write(
     folder: &Path,
     dataset: &Dataset,
     schema_text: &str,
     stand_in: Option<StandIn>,
+    existing: Existing,
 ) -> Result<Manifest, DataError> {
     let declared = dataset.domain().declared();
     let codes: Vec<u8> = declared.iter().flat_map(|&id| dataset.column(id).to_bytes()).collect();
@@ -88,15 +91,23 @@ pub(super) fn write(
     };
     let failed = |error| DataError::io(folder, error);
     fs::create_dir_all(folder).map_err(failed)?;
-    if exists(folder) {
-        fs::remove_file(folder.join(MANIFEST)).map_err(failed)?;
-    }
     let mut compressed = GzEncoder::new(Vec::new(), Compression::default());
     compressed.write_all(&codes).map_err(failed)?;
     let compressed = compressed.finish().map_err(failed)?;
-    fs::write(folder.join(RECORDS), compressed).map_err(failed)?;
     let text = toml::to_string(&manifest).map_err(|error| failed(std::io::Error::other(error)))?;
-    fs::write(folder.join(MANIFEST), text).map_err(failed)?;
+    let stage = |name: &str, content: &[u8]| {
+        let file = folder.join(name);
+        let staged = NewFile::start(&file, existing).and_then(|mut new| {
+            new.write_all(content)?;
+            Ok(new)
+        });
+        staged.map_err(|error| DataError::io(&file, error))
+    };
+    let (codes, told) = (stage(RECORDS, &compressed)?, stage(MANIFEST, text.as_bytes())?);
+    if existing == Existing::Replaced && exists(folder) {
+        fs::remove_file(folder.join(MANIFEST)).map_err(failed)?;
+    }
+    codes.commit().and_then(|()| told.commit()).map_err(failed)?;
     Ok(manifest)
 }
 

@@ -4,7 +4,7 @@ use private_pgm::baselines::{
 };
 use private_pgm::fit::{Algorithm, Lipschitz, OracleKind, Settings};
 use private_pgm::loss::Norm;
-use private_pgm::numeric::lsmr::Stopping;
+use private_pgm::numeric::lsmr::LsmrOptions;
 use private_pgm::optimiser::{Constant as StepConstant, StepSize};
 
 /// An estimator that an arm can name.
@@ -40,7 +40,7 @@ pub static ARMS: &[ArmKind] = &[
         name: "lsmr",
         summary: "Least squares over the full contingency table, by LSMR.",
         build: |estimation, _| {
-            let stopping = Stopping {
+            let stopping = LsmrOptions {
                 iterations: estimation.iterations,
                 ..FullLeastSquares::default().stopping
             };

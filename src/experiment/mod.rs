@@ -28,7 +28,7 @@ pub use plan::{
     PlannedRow, Trial,
 };
 pub use runner::{MEMORY, Options, RunError, Tally, run};
-pub use synthesis::{SynthesisError, SyntheticRelease, synthesize};
+pub use synthesis::{SynthesisError, SyntheticRelease, kept_guarantee, synthesize};
 pub use verify::{ReplayError, Verified, verify};
 
 pub use crate::mechanism::{GuaranteeKind, MECHANISMS, MechanismSpec};

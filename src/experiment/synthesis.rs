@@ -7,7 +7,8 @@ use crate::data::Dataset;
 use crate::mechanism::MechanismError;
 use crate::mechanism::spanning_tree::{self, Synthesis};
 use dp::{
-    Delta, Epsilon, Ledger, LedgerError, Neighbours, NoiseSource, ParameterError, Provenance,
+    Delta, Epsilon, Guarantee, Ledger, LedgerError, Neighbours, NoiseSource, ParameterError,
+    Provenance,
 };
 use private_pgm::baselines::{Pgm, Run};
 use private_pgm::fit::Settings;
@@ -41,6 +42,15 @@ pub enum SynthesisError {
     /// The ledger does not add up.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+}
+
+/// What the mechanism of [`synthesize`] keeps, which implies (epsilon, delta): rho-zCDP.
+pub fn kept_guarantee(
+    epsilon: Epsilon,
+    delta: Delta,
+    neighbours: Neighbours,
+) -> Result<Guarantee, ParameterError> {
+    Ok(spanning_tree::budget(epsilon, delta, neighbours)?.total())
 }
 
 /// Releases synthetic records under (epsilon, delta): one-way marginals, a spanning tree of two-way

@@ -1,10 +1,10 @@
-//! The real Fourier transform of a vector, in an orthonormal basis.
+//! The real discrete Fourier transform in an orthonormal basis.
 
 use std::f64::consts::PI;
 
 /// The coefficients of `x`, whose length is a power of two, in the basis 1/sqrt(n), then sqrt(2/n)
 /// cos(2 pi f t / n) and sqrt(2/n) sin(2 pi f t / n) for f = 1, 2, ..., and last (-1)^t / sqrt(n).
-/// Costs O(n log n).
+/// Cost: O(n log n).
 pub fn real_fourier(x: &[f64]) -> Vec<f64> {
     let n = x.len();
     let mut transformed: Vec<(f64, f64)> = x.iter().map(|&x| (x, 0.0)).collect();
@@ -22,7 +22,7 @@ pub fn real_fourier(x: &[f64]) -> Vec<f64> {
     coefficients
 }
 
-/// The vector that has these coefficients.
+/// The inverse of [`real_fourier`]. Cost: O(n log n).
 pub fn real_fourier_inverse(coefficients: &[f64]) -> Vec<f64> {
     let n = coefficients.len();
     let (scale, half_pair) = ((n as f64).sqrt().recip(), 0.5 * (2.0 / n as f64).sqrt());
@@ -41,7 +41,7 @@ pub fn real_fourier_inverse(coefficients: &[f64]) -> Vec<f64> {
 }
 
 /// Replaces x by the sums over t of x_t exp(sign 2 pi i f t / n), for n a power of two (Cooley and
-/// Tukey).
+/// Tukey, Math. Comp. 19, 1965).
 fn fft(x: &mut [(f64, f64)], sign: f64) {
     let n = x.len();
     let bits = n.trailing_zeros();
@@ -62,8 +62,8 @@ fn fft(x: &mut [(f64, f64)], sign: f64) {
         for block in x.chunks_exact_mut(2 * half) {
             let (low, high) = block.split_at_mut(half);
             for ((a, b), root) in low.iter_mut().zip(high).zip(&roots) {
-                let turned = (b.0 * root.0 - b.1 * root.1, b.0 * root.1 + b.1 * root.0);
-                (*a, *b) = ((a.0 + turned.0, a.1 + turned.1), (a.0 - turned.0, a.1 - turned.1));
+                let rotated = (b.0 * root.0 - b.1 * root.1, b.0 * root.1 + b.1 * root.0);
+                (*a, *b) = ((a.0 + rotated.0, a.1 + rotated.1), (a.0 - rotated.0, a.1 - rotated.1));
             }
         }
         half *= 2;
@@ -74,7 +74,7 @@ fn fft(x: &mut [(f64, f64)], sign: f64) {
 mod tests {
     use super::*;
 
-    /// The basis, as the words say.
+    /// Entry t of a basis vector, by its formula.
     fn basis(n: usize, coefficient: usize, t: usize) -> f64 {
         let (n, f) = (n as f64, coefficient.div_ceil(2));
         let angle = 2.0 * PI * (f * t) as f64 / n;
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn coefficients_are_products_with_the_basis_and_give_the_vector_back() {
+    fn coefficients_are_inner_products_with_the_basis_and_invert() {
         for n in [1usize, 2, 4, 8, 32] {
             let x: Vec<f64> = (0..n).map(|t| ((t * t + 3 * t) % 11) as f64 - 4.0).collect();
             let found = real_fourier(&x);

@@ -1,7 +1,8 @@
-//! The vectors whose entries have absolute values of at most 1 in sum.
+//! Projection onto the unit ball of the L1 norm.
 
-/// Replaces `v` by the nearest vector of L1 norm 1 at most: all entries shrink by the same amount,
-/// those that are smaller become 0 (Duchi, Shalev-Shwartz, Singer, Chandra, ICML 2008). Costs a sort.
+/// Replaces `v` by the nearest vector, in L2, whose L1 norm is at most 1: all entries shrink
+/// towards 0 by the same amount, and smaller entries become 0 (Duchi, Shalev-Shwartz, Singer,
+/// Chandra, ICML 2008). Cost: O(n log n).
 pub fn project_onto_l1_ball(v: &mut [f64], scratch: &mut Vec<f64>) {
     if v.iter().map(|x| x.abs()).sum::<f64>() <= 1.0 {
         return;
@@ -27,10 +28,10 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// v - p is a normal of the ball at p: its product with any point of the ball, corners
-        /// above all, is largest at p.
+        /// v - p is in the normal cone of the ball at p: its inner product with any vertex of the
+        /// ball is at most that with p.
         #[test]
-        fn the_projection_is_in_the_ball_and_nothing_there_is_nearer(
+        fn the_projection_is_the_nearest_point_of_the_ball(
             v in prop::collection::vec(prop_oneof![Just(0.0), -2.0..2.0f64, -0.1..0.1f64], 1..9),
         ) {
             let mut p = v.clone();
@@ -38,7 +39,7 @@ mod tests {
             prop_assert!(p.iter().map(|x| x.abs()).sum::<f64>() <= 1.0 + 1e-12);
             let away: Vec<f64> = v.iter().zip(&p).map(|(v, p)| v - p).collect();
             let here: f64 = away.iter().zip(&p).map(|(a, p)| a * p).sum();
-            prop_assert!(away.iter().all(|corner| corner.abs() <= here + 1e-12));
+            prop_assert!(away.iter().all(|vertex| vertex.abs() <= here + 1e-12));
         }
     }
 }

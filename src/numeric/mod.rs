@@ -1,4 +1,4 @@
-//! Kernels that mechanisms need and the engine does not.
+//! Numerical methods that mechanisms need and the engine does not.
 
 pub mod fourier;
 pub mod l1_ball;

@@ -1,29 +1,31 @@
-//! Smooth functions over a convex set that is easily projected onto.
+//! Minimisation of smooth functions over a convex set, by spectral projected gradients.
 
 use std::collections::VecDeque;
 
-use super::projected_lbfgs::{Minimum, Stopping};
+use super::projected_lbfgs::{DescentOptions, Minimum};
 use private_pgm::numeric::pointwise::{add_scaled, dot};
 
-/// Values that a step is compared with, the largest of them: steps may go up now and then, which is
-/// what lets them be long. The authors' choice.
+/// The number of recent values, the largest of which a step must improve on. The value may thus
+/// rise now and then, which allows long steps. The authors' choice.
 const RECENT: usize = 10;
 /// The share of the predicted decrease that a step must reach (Armijo).
 const DECREASE: f64 = 1e-4;
+/// The largest number of halvings of a line search.
 const HALVINGS: usize = 30;
-/// How far a step may move the entry that it moves most, before it is projected. Our choice: farther
-/// away, rounding would decide where the projection ends.
+/// Bounds on the largest change of an entry by a step, before projection. Our choice: for longer
+/// steps, rounding would decide the result of the projection.
 const MOVES: (f64, f64) = (1e-10, 1e6);
 
-/// A local minimum of the function that `evaluate(x, gradient)` returns, writing its gradient, over the
-/// set that `project` replaces points by the nearest of. Ends when the last `RECENT` steps together
-/// have lowered the best value by less than `stopping.decrease` of it.
+/// A local minimum over the convex set onto which `project` projects. `evaluate(x, gradient)`
+/// returns the value and writes the gradient. Iterations end when the last `RECENT` steps together
+/// have lowered the best value by at most `options.decrease` of it.
 ///
-/// Spectral projected gradients (Birgin, Martinez, Raydan, SIAM J. Optim. 10, 2000): the length of a
-/// step is that of the one before over the change of the gradient along it.
+/// Spectral projected gradients (Birgin, Martinez, Raydan, SIAM J. Optim. 10, 2000). The step
+/// length is <s, s> / <s, y> with s the previous step and y the change of the gradient along it
+/// (Barzilai and Borwein), with a nonmonotone line search.
 pub fn minimise_over(
     start: Vec<f64>,
-    stopping: Stopping,
+    options: DescentOptions,
     mut evaluate: impl FnMut(&[f64], &mut [f64]) -> f64,
     mut project: impl FnMut(&mut [f64]),
 ) -> Minimum {
@@ -36,7 +38,7 @@ pub fn minimise_over(
     let mut bests = VecDeque::from([value]);
     let (mut target, mut moved) = (x.clone(), x.clone());
     let mut length = 0.0;
-    for done in 1..=stopping.steps {
+    for done in 1..=options.steps {
         let steepest = gradient.iter().fold(0.0f64, |most, g| most.max(g.abs()));
         let moves = if done == 1 { 1.0 } else { (length * steepest).clamp(MOVES.0, MOVES.1) };
         length = moves / steepest.max(f64::MIN_POSITIVE);
@@ -78,7 +80,7 @@ pub fn minimise_over(
         }
         if bests.len() > RECENT {
             let before = bests.pop_front().unwrap_or(best.value);
-            if before - best.value <= stopping.decrease * best.value.abs() {
+            if before - best.value <= options.decrease * best.value.abs() {
                 break;
             }
         }
@@ -101,21 +103,21 @@ mod tests {
                 sum + weights[i] * away * away
             })
         };
-        let stopping = Stopping { decrease: 1e-14, steps: 500 };
+        let options = DescentOptions { decrease: 1e-14, steps: 500 };
         let project = |x: &mut [f64]| x.iter_mut().for_each(|x| *x = x.clamp(-1.0, 1.0));
-        let found = minimise_over(vec![0.9; 4], stopping, evaluate, project);
+        let found = minimise_over(vec![0.9; 4], options, evaluate, project);
         let expected = [-1.0, 0.25, 0.5, 1.0];
         assert!(found.x.iter().zip(expected).all(|(x, e)| (x - e).abs() < 1e-6), "{found:?}");
     }
 
     #[test]
-    fn a_start_that_is_the_minimum_is_kept() {
+    fn a_minimum_is_returned_without_a_step() {
         let evaluate = |x: &[f64], gradient: &mut [f64]| {
             gradient[0] = 2.0 * x[0];
             x[0] * x[0]
         };
-        let stopping = Stopping { decrease: 1e-9, steps: 10 };
-        let found = minimise_over(vec![0.0], stopping, evaluate, |_| {});
+        let options = DescentOptions { decrease: 1e-9, steps: 10 };
+        let found = minimise_over(vec![0.0], options, evaluate, |_| {});
         assert_eq!(found, Minimum { x: vec![0.0], value: 0.0, steps: 0 });
     }
 }

@@ -1,37 +1,36 @@
-//! Smooth functions of nonnegative variables.
+//! Minimisation of smooth functions of nonnegative variables, by projected L-BFGS.
 
 use std::collections::VecDeque;
 
 use private_pgm::numeric::pointwise::dot;
 
-/// Pairs of steps and gradient changes that are kept. Our choice: ten give no better minima here and
-/// take twice the time.
+/// The number of pairs of steps and gradient changes that are kept. Our choice: with ten, minima
+/// are no better and take twice the time.
 const MEMORY: usize = 5;
 /// The share of the predicted decrease that a step must reach (Armijo).
 const DECREASE: f64 = 1e-4;
-/// A variable this near to 0 is held there while the gradient pushes it down.
-const NEAR: f64 = 1e-6;
-/// How far the first step moves a variable, before anything is known of the curvature.
+/// A variable of at most this is fixed while its gradient is not negative.
+const ACTIVE_BELOW: f64 = 1e-6;
+/// The largest change of a variable by the first step, before the curvature is known.
 const FIRST_MOVE: f64 = 0.1;
+/// The largest number of halvings of a line search.
 const HALVINGS: usize = 30;
 
-/// When to stop.
+/// When a descent stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stopping {
-    /// A step that lowers the value by less than this part of it is the last one.
+pub struct DescentOptions {
+    /// The smallest relative decrease of the value per step.
     pub decrease: f64,
     /// The largest number of steps.
     pub steps: usize,
 }
 
-/// Where a search ended.
+/// The result of a descent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Minimum {
-    /// The point.
     pub x: Vec<f64>,
-    /// The value there.
     pub value: f64,
-    /// How many steps it took.
+    /// The number of steps to `x`.
     pub steps: usize,
 }
 
@@ -40,15 +39,15 @@ struct Pair {
     change: Vec<f64>,
 }
 
-/// A local minimum over x >= 0 of the function that `evaluate(x, gradient)` returns, writing its
-/// gradient; infinite where it is not defined.
+/// A local minimum over x >= 0. `evaluate(x, gradient)` returns the value, infinite where the
+/// function is undefined, and writes the gradient.
 ///
 /// Two-metric projection (Bertsekas, SIAM J. Control Optim. 20, 1982) with the metric of L-BFGS:
-/// variables at 0 that the gradient pushes down are held, a quasi-Newton direction is taken in the
-/// others, and steps along it, cut off at 0, are halved until the value falls enough.
+/// variables at 0 with a nonnegative gradient are fixed, the others take a quasi-Newton direction,
+/// and the step, projected onto x >= 0, is halved until it satisfies the Armijo condition.
 pub fn minimise_nonnegative(
     start: Vec<f64>,
-    stopping: Stopping,
+    options: DescentOptions,
     mut evaluate: impl FnMut(&[f64], &mut [f64]) -> f64,
 ) -> Minimum {
     let mut x = start;
@@ -56,8 +55,8 @@ pub fn minimise_nonnegative(
     let mut value = evaluate(&x, &mut gradient);
     let mut pairs: VecDeque<Pair> = VecDeque::new();
     let (mut moved, mut moved_gradient) = (x.clone(), gradient.clone());
-    for done in 0..stopping.steps {
-        let is_free = |(&x, &g): (&f64, &f64)| f64::from(u8::from(x > NEAR || g < 0.0));
+    for done in 0..options.steps {
+        let is_free = |(&x, &g): (&f64, &f64)| f64::from(u8::from(x > ACTIVE_BELOW || g < 0.0));
         let free: Vec<f64> = x.iter().zip(&gradient).map(is_free).collect();
         let mut direction = descent(&pairs, &gradient, &free);
         if dot(&gradient, &direction) >= 0.0 {
@@ -95,40 +94,40 @@ pub fn minimise_nonnegative(
         std::mem::swap(&mut gradient, &mut moved_gradient);
         let decrease = value - reached;
         value = reached;
-        if decrease <= stopping.decrease * value.abs() {
+        if decrease <= options.decrease * value.abs() {
             return Minimum { x, value, steps: done + 1 };
         }
     }
-    Minimum { x, value, steps: stopping.steps }
+    Minimum { x, value, steps: options.steps }
 }
 
-/// Minus the gradient of the free variables (1 in `free`), times what the pairs say about the
-/// inverse of the Hessian there (two-loop recursion; Nocedal and Wright, Algorithm 7.4); 0 for those
-/// that are held (0 in `free`).
+/// The quasi-Newton direction of the free variables (1 in `free`): minus their gradient times the
+/// inverse Hessian that the pairs approximate (two-loop recursion; Nocedal and Wright, Algorithm
+/// 7.4). 0 for fixed variables (0 in `free`).
 fn descent(pairs: &VecDeque<Pair>, gradient: &[f64], free: &[f64]) -> Vec<f64> {
     let mut direction: Vec<f64> = gradient.iter().zip(free).map(|(g, free)| -g * free).collect();
-    // The pairs as the free variables see them, where these still say that the function bends up.
+    // The pairs restricted to the free variables, without those of negative curvature.
     let mut masked = vec![0.0; free.len()];
     let mut free_dot = |a: &[f64], b: &[f64]| {
         masked.iter_mut().zip(a).zip(free).for_each(|((m, a), free)| *m = a * free);
         dot(&masked, b)
     };
-    let seen: Vec<(&Pair, f64)> = pairs
+    let curved: Vec<(&Pair, f64)> = pairs
         .iter()
         .map(|pair| (pair, free_dot(&pair.step, &pair.change)))
-        .filter(|seen| seen.1 > 0.0)
+        .filter(|pair| pair.1 > 0.0)
         .collect();
     let add_free = |direction: &mut [f64], weight: f64, source: &[f64]| {
         let cells = direction.iter_mut().zip(source).zip(free);
         cells.for_each(|((d, s), free)| *d += weight * s * free);
     };
-    let mut shares = Vec::with_capacity(seen.len());
-    for (pair, inner) in seen.iter().rev() {
+    let mut shares = Vec::with_capacity(curved.len());
+    for (pair, inner) in curved.iter().rev() {
         let share = dot(&pair.step, &direction) / inner;
         add_free(&mut direction, -share, &pair.change);
         shares.push(share);
     }
-    let scale = match seen.last() {
+    let scale = match curved.last() {
         Some((pair, inner)) => inner / free_dot(&pair.change, &pair.change),
         None => {
             let largest = direction.iter().fold(0.0f64, |largest, d| largest.max(d.abs()));
@@ -136,7 +135,7 @@ fn descent(pairs: &VecDeque<Pair>, gradient: &[f64], free: &[f64]) -> Vec<f64> {
         }
     };
     direction.iter_mut().for_each(|d| *d *= scale);
-    for ((pair, inner), share) in seen.iter().zip(shares.into_iter().rev()) {
+    for ((pair, inner), share) in curved.iter().zip(shares.into_iter().rev()) {
         let correction = share - dot(&pair.change, &direction) / inner;
         add_free(&mut direction, correction, &pair.step);
     }
@@ -149,13 +148,13 @@ mod tests {
     use private_pgm::numeric::pointwise::add_scaled;
     use proptest::prelude::*;
 
-    const TIGHT: Stopping = Stopping { decrease: 0.0, steps: 2000 };
+    const TIGHT: DescentOptions = DescentOptions { decrease: 0.0, steps: 2000 };
 
     proptest! {
-        /// For a convex function, x is a minimum just when no gradient is negative and those of
-        /// positive variables are 0.
+        /// The Karush-Kuhn-Tucker conditions: no gradient is negative, and those of positive
+        /// variables are 0.
         #[test]
-        fn the_conditions_of_a_minimum_hold_for_convex_quadratics(
+        fn minima_of_convex_quadratics_satisfy_the_kkt_conditions(
             (size, entries, target) in (1usize..6).prop_flat_map(|size| (
                 Just(size),
                 prop::collection::vec(-1.0..1.0f64, size * size),
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curved_valley_is_followed_to_its_end() {
+    fn the_minimum_of_rosenbrocks_function_is_found() {
         let rosenbrock = |x: &[f64], gradient: &mut [f64]| {
             let (a, b) = (1.0 - x[0], x[1] - x[0] * x[0]);
             gradient[0] = -2.0 * a - 400.0 * b * x[0];
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn places_without_a_value_are_stepped_around() {
+    fn steps_into_undefined_points_are_shortened() {
         let barrier = |x: &[f64], gradient: &mut [f64]| {
             gradient[0] = 10.0 / (1.0 - x[0]) - 100.0;
             if x[0] < 1.0 { -10.0 * (1.0 - x[0]).ln() - 100.0 * x[0] } else { f64::INFINITY }

@@ -1,4 +1,4 @@
-//! All eigenvalues and eigenvectors of a symmetric matrix.
+//! The eigendecomposition of a symmetric matrix, and the pseudo-inverse.
 
 use multiversion::multiversion;
 
@@ -6,10 +6,10 @@ use private_pgm::numeric::matrix::Matrix;
 use private_pgm::numeric::pointwise::{add_scaled, dot};
 use private_pgm::numeric::product::{View, product};
 
-/// QR steps per eigenvalue before we give up; two are usual.
-const MOST_STEPS: usize = 60;
+/// The largest number of QR steps per eigenvalue; two are usual.
+const MAX_STEPS: usize = 60;
 
-/// M = Z diag(values) Z^T.
+/// The eigendecomposition M = Z diag(values) Z^T of a symmetric matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Eigen {
     /// In no particular order.
@@ -19,15 +19,16 @@ pub struct Eigen {
 }
 
 impl Eigen {
-    /// Of a symmetric matrix; `None` when its entries are not finite, so that the iterations do not end.
+    /// Decomposes a symmetric matrix; `None` if an entry is not finite or the iterations do not
+    /// converge.
     ///
-    /// Householder tridiagonalisation, then QR steps with Wilkinson's shift (Golub and Van Loan, Matrix
-    /// Computations, 8.3): about 9 size^3 multiplications. Values are right to a few units in the last
-    /// place of the largest one.
+    /// Householder tridiagonalisation, then QR steps with Wilkinson's shift (Golub and Van Loan,
+    /// Matrix Computations, 8.3). Cost: about 9 size^3 multiplications. The error of a value is a
+    /// few units in the last place of the largest one.
     pub fn new(matrix: &Matrix) -> Option<Self> {
-        let (mut diagonal, mut beside, mut vectors) = tridiagonal(matrix.clone());
+        let (mut diagonal, mut off_diagonal, mut vectors) = tridiagonal(matrix.clone());
         let size = diagonal.len();
-        let entries = || diagonal.iter().chain(&beside);
+        let entries = || diagonal.iter().chain(&off_diagonal);
         if !entries().all(|entry| entry.is_finite()) {
             return None;
         }
@@ -36,22 +37,22 @@ impl Eigen {
         let mut last = size.saturating_sub(1);
         let mut steps = 0;
         while last > 0 {
-            if beside[last - 1].abs() <= negligible {
+            if off_diagonal[last - 1].abs() <= negligible {
                 (last, steps) = (last - 1, 0);
                 continue;
             }
-            let apart = (0..last).rev().find(|&i| beside[i].abs() <= negligible);
+            let apart = (0..last).rev().find(|&i| off_diagonal[i].abs() <= negligible);
             let first = apart.map_or(0, |i| i + 1);
-            qr_step(first, last, &mut diagonal, &mut beside, &mut vectors);
+            qr_step(first, last, &mut diagonal, &mut off_diagonal, &mut vectors);
             steps += 1;
-            if steps > MOST_STEPS {
+            if steps > MAX_STEPS {
                 return None;
             }
         }
         Some(Self { values: diagonal, vectors })
     }
 
-    /// Z diag(f(values)) Z^T.
+    /// The matrix function Z diag(f(values)) Z^T.
     pub fn map(&self, f: impl Fn(f64) -> f64) -> Matrix {
         let mut scaled = self.vectors.clone();
         for (row, &value) in self.values.iter().enumerate() {
@@ -72,15 +73,15 @@ impl Eigen {
         diagonal
     }
 
-    /// The largest value, 0 at least.
+    /// The largest eigenvalue, or 0 if all are negative.
     pub fn largest(&self) -> f64 {
         self.values.iter().copied().fold(0.0, f64::max)
     }
 }
 
-/// A^+: A^+ y is the shortest of the vectors x for which A x is nearest to y. By the eigenvalues of
-/// A^T A, of which those below columns * 2^-52 of the largest are 0: A should not have singular values
-/// that differ by more than 10^6. `None` when entries are not finite.
+/// The Moore-Penrose pseudo-inverse, by the eigendecomposition of A^T A. Eigenvalues below columns
+/// * 2^-52 of the largest count as 0, so that nonzero singular values should differ by at most a
+/// factor of 10^6. `None` if an entry is not finite.
 pub fn pseudo_inverse(matrix: &Matrix) -> Option<Matrix> {
     let transposed = View::from(matrix).transposed();
     let eigen = Eigen::new(&product(transposed, matrix))?;
@@ -89,16 +90,16 @@ pub fn pseudo_inverse(matrix: &Matrix) -> Option<Matrix> {
     Some(product(View::from(&inverse), transposed))
 }
 
-/// The diagonal and what is beside it of T = Q^T M Q, and Q^T.
+/// The diagonal and the off-diagonal of T = Q^T M Q, and Q^T.
 fn tridiagonal(mut matrix: Matrix) -> (Vec<f64>, Vec<f64>, Matrix) {
     let size = matrix.rows();
-    let mut beside = vec![0.0; size.saturating_sub(1)];
+    let mut off_diagonal = vec![0.0; size.saturating_sub(1)];
     let mut reflections: Vec<Vec<f64>> = Vec::with_capacity(size);
-    for (k, beside) in beside.iter_mut().enumerate() {
+    for (k, off_diagonal) in off_diagonal.iter_mut().enumerate() {
         // I - 2 v v^T maps the rest of the row to a multiple of the first unit vector.
         let mut v = matrix.row(k)[k + 1..].to_vec();
         let norm = dot(&v, &v).sqrt();
-        *beside = -norm.copysign(v[0]);
+        *off_diagonal = -norm.copysign(v[0]);
         v[0] += norm.copysign(v[0]);
         let length = dot(&v, &v).sqrt();
         match length > 0.0 {
@@ -109,13 +110,13 @@ fn tridiagonal(mut matrix: Matrix) -> (Vec<f64>, Vec<f64>, Matrix) {
         reflections.push(v);
     }
     let diagonal = (0..size).map(|i| matrix[(i, i)]).collect();
-    // Q is the product of the reflections; the last ones change a corner only.
+    // Q is the product of the reflections; later ones change a trailing block only.
     let mut q = Matrix::zeros(size, size);
     (0..size).for_each(|i| q[(i, i)] = 1.0);
     for (k, v) in reflections.iter().enumerate().rev() {
         reflect_rows(&mut q, k + 1, v);
     }
-    (diagonal, beside, q.transposed())
+    (diagonal, off_diagonal, q.transposed())
 }
 
 /// H M H for H = I - 2 v v^T on the rows and columns from `first` on: M - v w^T - w v^T with
@@ -133,7 +134,7 @@ fn reflect_both_sides(matrix: &mut Matrix, first: usize, v: &[f64]) {
     }
 }
 
-/// H Q for H = I - 2 v v^T on the rows from `first` on, of which the columns before are those of the
+/// H Q for H = I - 2 v v^T on the rows from `first` on. The columns before `first` are those of the
 /// identity.
 #[multiversion(targets("x86_64+avx2"))]
 fn reflect_rows(q: &mut Matrix, first: usize, v: &[f64]) {
@@ -146,12 +147,13 @@ fn reflect_rows(q: &mut Matrix, first: usize, v: &[f64]) {
     }
 }
 
-/// An implicit QR step on rows and columns `first` to `last`: rotations chase the entry that the shift
-/// leaves beside the three diagonals down and out.
+/// An implicit QR step on rows and columns `first` to `last`: rotations chase the bulge down the
+/// diagonal.
 fn qr_step(first: usize, last: usize, d: &mut [f64], e: &mut [f64], vectors: &mut Matrix) {
-    let beside = e[last - 1];
+    let off_diagonal = e[last - 1];
     let half = (d[last - 1] - d[last]) / 2.0;
-    let shift = d[last] - beside * beside / (half + half.hypot(beside).copysign(half));
+    let shift =
+        d[last] - off_diagonal * off_diagonal / (half + half.hypot(off_diagonal).copysign(half));
     let (mut x, mut z) = (d[first] - shift, e[first]);
     for k in first..last {
         let r = x.hypot(z);
@@ -171,14 +173,14 @@ fn qr_step(first: usize, last: usize, d: &mut [f64], e: &mut [f64], vectors: &mu
     }
 }
 
-/// Rows k and k + 1, turned into each other.
+/// Applies a Givens rotation to rows k and k + 1.
 #[multiversion(targets("x86_64+avx2"))]
 fn rotate(matrix: &mut Matrix, k: usize, c: f64, s: f64) {
     let (upper, lower) = matrix.two_rows_mut(k);
     for (a, b) in upper.iter_mut().zip(lower) {
-        let (old, beside) = (*a, *b);
-        *a = c * old + s * beside;
-        *b = c * beside - s * old;
+        let (upper, lower) = (*a, *b);
+        *a = c * upper + s * lower;
+        *b = c * lower - s * upper;
     }
 }
 
@@ -220,9 +222,9 @@ mod tests {
     }
 
     proptest! {
-        /// The four conditions of Penrose, which only one matrix meets.
+        /// The four Penrose conditions, which determine the pseudo-inverse.
         #[test]
-        fn the_pseudo_inverse_is_one(
+        fn the_pseudo_inverse_satisfies_the_penrose_conditions(
             (rows, cols, rank, entries) in (1usize..7, 1usize..7, 1usize..4).prop_flat_map(
                 |(rows, cols, rank)| (
                     Just(rows), Just(cols), Just(rank),
@@ -264,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_has_no_decomposition() {
+    fn a_matrix_with_infinite_entries_has_no_decomposition() {
         assert_eq!(Eigen::new(&Matrix::new(1, 1, vec![f64::NAN])), None);
         assert_eq!(Eigen::new(&Matrix::new(2, 2, vec![1.0, f64::INFINITY, 0.0, 1.0])), None);
     }

@@ -83,7 +83,7 @@ fn a_model_can_be_the_start_of_another_estimate() {
     let session = Session::with_model();
     session.run(["estimate", "problem.json", "--out", "again", "--warm-start", "model"]).succeeds();
     session
-        .run(["estimate", "problem.json", "--out", "again", "--warm-start", "problem.json"])
+        .run(["estimate", "problem.json", "--out", "other", "--warm-start", "problem.json"])
         .refuses(&["problem.json: not a model file"]);
 }
 
@@ -188,7 +188,8 @@ fn the_loss_is_that_of_the_model_also_where_the_oracle_is_approximate() {
     session.file("problem.json", problem.to_string());
     for oracle in ["loopy", "convex", "exact"] {
         let words = ["estimate", "problem.json", "--out", "model", "--json", "--oracle", oracle];
-        let said = session.run(words.into_iter().chain(["--iterations", "110"])).succeeds();
+        let said = session.run(words.into_iter().chain(["--iterations", "110", "--force"]));
+        let said = said.succeeds();
         let report: Value = serde_json::from_str(&said).unwrap();
         let [loss, l2_loss] = ["loss", "l2_loss"].map(|key| report[key].as_f64().unwrap());
         assert!((loss - l2_loss).abs() <= 1e-9 * loss, "{oracle}: {loss} and {l2_loss}");

@@ -64,7 +64,7 @@ impl Golden {
             .arg(&self.path)
             .arg("--out")
             .arg(model)
-            .args(["--algorithm", algorithm, "--json"]));
+            .args(["--algorithm", algorithm, "--json", "--force"]));
         let mut complaints = Vec::new();
         let loss = estimate["loss"].as_f64().unwrap();
         if (loss - self.loss).abs() > LOSS_TOLERANCE * self.loss {

@@ -1,6 +1,7 @@
 //! The program as a user meets it: arguments in, text, files and exit codes out.
 
 mod audit;
+mod budget_files;
 mod budgets;
 mod damaged_models;
 mod estimate;
@@ -8,6 +9,7 @@ mod experiments;
 mod golden;
 mod limits;
 mod outputs;
+mod overwriting;
 mod own_data;
 mod query;
 mod readme;

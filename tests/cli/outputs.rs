@@ -39,14 +39,15 @@ fn a_place_is_checked_before_the_problem_is_read() {
 }
 
 #[test]
-fn an_existing_file_is_replaced_by_success_and_kept_by_failure() {
+fn an_existing_file_is_replaced_when_asked_for_and_kept_by_failure() {
     let session = Session::new();
     session.file("problem.json", GOOD);
     session.file("model", "something else");
     session.file("bad.json", "{}");
-    session.run(["estimate", "bad.json", "--out", "model"]).refuses(&["bad.json"]);
+    session.run(["estimate", "bad.json", "--out", "model", "--force"]).refuses(&["bad.json"]);
     assert_eq!(fs::read(session.path("model")).unwrap(), b"something else");
-    session.run(["estimate", "problem.json", "--out", "model"]).succeeds();
+    session.run(["estimate", "problem.json", "--out", "model"]).refuses(&["model", "--force"]);
+    session.run(["estimate", "problem.json", "--out", "model", "--force"]).succeeds();
     session.run(["query", "model", "--marginal", "sex"]).succeeds();
 }
 

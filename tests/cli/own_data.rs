@@ -58,7 +58,7 @@ fn a_schema_that_may_have_been_edited_is_not_replaced_by_a_draft() {
     let session = session();
     let edited = schema(&session).replace("letter", "Letter");
     session.file(SCHEMA, &edited);
-    session.run(INFER).refuses(&["cannot write own/schema.toml", "another name", "remove"]);
+    session.run(INFER).refuses(&["cannot write own/schema.toml", "another name", "--force"]);
     assert_eq!(schema(&session), edited);
     session
         .run(["datasets", "infer", "own/own.csv", "--out", "own/own.csv"])

@@ -158,12 +158,14 @@ fn a_model_of_an_approximate_oracle_is_not_taken_for_an_exact_one() {
     let problem = json!({"domain": {"a": 2, "b": 2, "c": 2}, "measurements": measurements});
     session.file("cycle.json", problem.to_string());
     for oracle in ["loopy", "convex"] {
-        session.run(["estimate", "cycle.json", "--out", "model", "--oracle", oracle]).works();
+        let estimate = ["estimate", "cycle.json", "--out", "model", "--force", "--oracle", oracle];
+        session.run(estimate).works();
         let ask = ["query", "model", "--marginal", "a", "--format", "json"];
         session.run(ask).refuses(&["model: ", &format!("--oracle {oracle}"), "--oracle exact"]);
         session.run(ask.iter().chain(&["--oracle", oracle])).works();
         session.run(ask.iter().chain(&["--oracle", "exact", "--given", "b=1"])).works();
-        let said = session.run(["synth", "model", "--out", "out.csv", "--seed", "1"]).works();
+        let synth = ["synth", "model", "--out", "out.csv", "--seed", "1", "--force"];
+        let said = session.run(synth).works();
         assert!(said.stderr.contains("not those that were estimated"), "{}", said.stderr);
     }
 }

@@ -41,6 +41,19 @@ fn a_page_is_made_of_whatever_has_run() {
     for other in ["named.html", "folder.html"] {
         assert_eq!(fs::read_to_string(session.path(other)).unwrap(), html);
     }
+
+    // A page is made again in its place; anything else is left alone.
+    session.run(["report"]).works();
+    let exists = ["tiny.toml", "there is such a file already", "--force"];
+    session.run(["report", "--out", "tiny.toml"]).refuses(&exists);
+    assert_eq!(fs::read_to_string(session.path("tiny.toml")).unwrap(), CONFIG);
+    for result in ["results/tiny/manifest.json", "results/tiny/trials.csv"] {
+        let words = ["report", "--out", result, "--force"];
+        session.run(words).refuses(&[result, "it is also a file of results"]);
+    }
+    for _ in 0..2 {
+        session.run(["report", "--out", "results/tiny/page.html"]).works();
+    }
 }
 
 #[test]
@@ -108,7 +121,8 @@ fn an_estimate_that_was_stopped_early_is_marked_everywhere_and_a_quick_run_conve
 #[test]
 fn without_results_there_is_no_page_and_the_old_one_stays() {
     let session = Session::new();
-    session.file("report.html", "old");
+    let old = "<!DOCTYPE html>\n<meta name=\"generator\" content=\"pgmbench 0.1.0\"/>";
+    session.file("report.html", old);
     session.run(["report"]).refuses(&["cannot look for results in results"]);
     fs::create_dir(session.path("results")).unwrap();
     session.run(["report"]).refuses(&["no folder in results has a manifest.json"]);
@@ -120,5 +134,5 @@ fn without_results_there_is_no_page_and_the_old_one_stays() {
     session
         .run(["report", "--out", "missing/report.html"])
         .refuses(&["there is no folder missing"]);
-    assert_eq!(fs::read_to_string(session.path("report.html")).unwrap(), "old");
+    assert_eq!(fs::read_to_string(session.path("report.html")).unwrap(), old);
 }

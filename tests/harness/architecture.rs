@@ -17,6 +17,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("postprocess", &["numeric"]),
     ("evaluation", &["workload"]),
     ("config", &["wording"]),
+    ("budget_file", &["storage"]),
     ("data", &["storage", "wording"]),
     ("mechanism", &["numeric", "data", "workload", "postprocess"]),
     ("audit", &["data", "workload", "mechanism"]),
@@ -27,7 +28,20 @@ const MODULES: &[(&str, &[&str])] = &[
         "experiment",
         &["config", "data", "workload", "mechanism", "evaluation", "results", "figures", "storage"],
     ),
-    ("cli", &["config", "data", "audit", "experiment", "results", "figures", "report", "storage"]),
+    (
+        "cli",
+        &[
+            "budget_file",
+            "config",
+            "data",
+            "audit",
+            "experiment",
+            "results",
+            "figures",
+            "report",
+            "storage",
+        ],
+    ),
     ("main", &["cli"]),
 ];
 

@@ -1,4 +1,4 @@
-//! Adding up what draws cost, one after the other or side by side.
+//! Accounting: the cost of draws under sequential, parallel and advanced composition.
 
 use std::collections::BTreeMap;
 
@@ -8,28 +8,29 @@ use super::advanced::Composed;
 use super::exact_sum::ExactSum;
 use super::{Entry, Guarantee, Neighbours};
 
-/// One of several draws that look at disjoint parts of the records.
+/// The part of the records that a draw of a parallel composition saw, see
+/// [`Share::parallel`](super::Share::parallel).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Branch {
-    /// Which division of the records, numbered through the ledger.
+    /// The division of the records, numbered from 1 within the ledger.
     pub division: u32,
-    /// Which of its parts.
+    /// The part of the division, from 0.
     pub part: u32,
 }
 
-/// A sum of costs in one currency: exact among draws in sequence, the worst part of a division, the
-/// theorem's price of an advanced composition.
+/// A sum of costs in one currency: the exact sum of sequential draws, the largest part of each
+/// division, and the cost of each advanced composition.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Account {
     leading: ExactSum,
     delta: ExactSum,
     divisions: BTreeMap<u32, BTreeMap<u32, Account>>,
-    /// By group and slack; what claims another slack is another composition.
+    /// By group and slack: an entry with another slack belongs to another composition.
     compositions: BTreeMap<(u32, u64), Composed>,
 }
 
 impl Account {
-    /// Adds a draw.
+    /// Adds the cost of a draw.
     pub(super) fn add(&mut self, entry: &Entry) {
         let mut account = self;
         for branch in &entry.path {
@@ -47,8 +48,8 @@ impl Account {
         }
     }
 
-    /// (epsilon or rho, delta) of everything together, rounded up. Theorem and proof of what a
-    /// division costs: [`Share::parallel`](super::Share::parallel); of what a composition does:
+    /// (epsilon or rho, delta) of all draws together, rounded up. The theorems for divisions and
+    /// compositions are at [`Share::parallel`](super::Share::parallel) and
     /// [`Share::advanced`](super::Share::advanced).
     pub(super) fn total(&self, neighbours: Neighbours, currency: Guarantee) -> (f64, f64) {
         let (mut leading, mut delta) = (self.leading.clone(), self.delta.clone());
@@ -60,7 +61,7 @@ impl Account {
                 worst_delta = worst_delta.max(part_delta);
             }
             if neighbours == Neighbours::Replace {
-                // Nothing stays nothing, even where the factor is too large for a float.
+                // 0 stays 0, even where the factor overflows.
                 if worst_delta > 0.0 {
                     worst_delta *= replaced_delta(worst);
                 }
@@ -77,7 +78,8 @@ impl Account {
     }
 }
 
-/// By how much a replaced record multiplies the epsilon or rho of an added or removed one.
+/// The factor from the epsilon or rho of an added or removed record to that of a replaced one
+/// (group privacy for two records).
 pub(super) fn replaced_leading(currency: Guarantee) -> f64 {
     match currency {
         Guarantee::Pure { .. } | Guarantee::Approximate { .. } => 2.0,
@@ -85,7 +87,8 @@ pub(super) fn replaced_leading(currency: Guarantee) -> f64 {
     }
 }
 
-/// By how much a replaced record multiplies the delta of an added or removed one at `epsilon`.
+/// The factor from the delta of an added or removed record, at `epsilon`, to that of a replaced
+/// one.
 pub(super) fn replaced_delta(epsilon: f64) -> f64 {
     1.0 + epsilon.exp()
 }

@@ -1,4 +1,4 @@
-//! Advanced composition: many small pure draws for the price of their squares, and a delta.
+//! Advanced composition: the cost of many small pure draws grows with their squares, given a delta.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,42 +7,41 @@ use super::exact_sum::{ExactSum, equal_part};
 use super::noise::DrawError;
 use super::{BudgetError, Delta, Epsilon, Guarantee, ParameterError, Share};
 
-/// Several pure draws of one size.
+/// Several pure draws with the same epsilon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PureDraws {
-    /// Of each of them.
+    /// The epsilon of each draw.
     pub epsilon: Epsilon,
-    /// How many.
+    /// The number of draws.
     pub count: usize,
 }
 
 impl PureDraws {
-    /// epsilon', what all of these cost together at this slack by the theorem of
-    /// [`Share::advanced`].
+    /// The composed epsilon' of all parts at this slack, by the theorem of [`Share::advanced`].
     pub fn composed(parts: &[PureDraws], slack: Delta) -> Result<Epsilon, ParameterError> {
         let mut composed = Composed::new(slack);
-        parts.iter().for_each(|part| composed.add(part.together(), part.count));
+        parts.iter().for_each(|part| composed.add(part.total(), part.count));
         Epsilon::new(composed.epsilon())
     }
 
     /// The sum of the epsilons.
-    fn together(&self) -> f64 {
+    fn total(&self) -> f64 {
         self.epsilon.get() * self.count as f64
     }
 }
 
-/// The advanced composition that a draw is part of.
+/// The advanced composition that a draw belongs to, see [`Share::advanced`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Composition {
-    /// Which one, numbered through the ledger.
+    /// The number of the composition within the ledger.
     pub group: u32,
     /// The delta that is paid once for the whole group.
     pub slack: Delta,
 }
 
 impl Share {
-    /// A share for each of the `parts`, which are planned before the first draw: it pays for
-    /// `count` draws of `epsilon` each, in one call of [`Share::select_many`] for instance.
+    /// A share for each of the `parts`, which are fixed before the first draw. It pays for `count`
+    /// draws of `epsilon` each, for instance in one call of [`Share::select_many`].
     ///
     /// *Theorem* (Dwork, Rothblum, Vadhan 2010, theorem III.3; Dwork and Roth 2014, theorem 3.20,
     /// which prints it for equal epsilons). Draws that are epsilon_i-private given the earlier
@@ -56,11 +55,11 @@ impl Share {
     /// differences, each in an interval of length 2 epsilon_i, so by Azuma and Hoeffding their sum
     /// is above z with a probability of at most exp(-z^2 / (2 sum of epsilon_i^2)). That is the
     /// slack at the first term of epsilon'. Where the loss stays below epsilon', probabilities
-    /// differ by a factor of at most e^epsilon'. QED.
+    /// differ by a factor of at most e^epsilon'.
     ///
-    /// The share must be in (epsilon, delta), and all of its delta is the slack. A draw larger than
-    /// its part planned for is refused; fewer or smaller ones leave something over, which the
-    /// ledger shows and nobody can spend.
+    /// The share must be in (epsilon, delta), and all of its delta is the slack. A draw that is
+    /// larger than planned is rejected. Fewer or smaller draws leave a remainder, which the ledger
+    /// shows and which cannot be spent.
     pub fn advanced(self, parts: &[PureDraws]) -> Result<Vec<Share>, BudgetError> {
         let granted = self.guarantee();
         let Guarantee::Approximate { epsilon: total, delta: slack } = granted else {
@@ -79,14 +78,14 @@ impl Share {
             });
         }
         let plan = |part: &PureDraws| {
-            let largest = Epsilon::new(equal_part(part.together(), part.count))?;
-            Ok((Epsilon::new(part.together())?, largest))
+            let largest = Epsilon::new(equal_part(part.total(), part.count))?;
+            Ok((Epsilon::new(part.total())?, largest))
         };
         let planned: Vec<_> = parts.iter().map(plan).collect::<Result<_, ParameterError>>()?;
         Ok(self.composed(slack, planned))
     }
 
-    /// Whether a draw of this size was planned for.
+    /// Rejects a draw that is larger than planned.
     pub(super) fn check_size(&self, epsilon: f64) -> Result<(), DrawError> {
         match self.largest_draw() {
             Some(largest) if epsilon > largest.get() => {
@@ -97,7 +96,7 @@ impl Share {
     }
 }
 
-/// The draws of one composition, added up.
+/// The sums over the draws of one composition.
 #[derive(Clone, Debug)]
 pub(super) struct Composed {
     slack: Delta,
@@ -107,7 +106,7 @@ pub(super) struct Composed {
     means: ExactSum,
 }
 
-/// Past any budget, and far enough from the end of the floats to be added up.
+/// Larger than any budget, and small enough to be added without overflow.
 const HUGE: f64 = 1e300;
 
 impl Composed {
@@ -115,19 +114,18 @@ impl Composed {
         Self { slack, squares: ExactSum::default(), means: ExactSum::default() }
     }
 
-    /// Adds equal draws of `together` in all.
-    pub(super) fn add(&mut self, together: f64, draws: usize) {
-        let each = together / draws as f64;
-        self.squares.add((together * each).min(HUGE));
-        self.means.add((together * each.exp_m1()).min(HUGE));
+    /// Adds `draws` equal draws whose epsilons sum to `total`.
+    pub(super) fn add(&mut self, total: f64, draws: usize) {
+        let each = total / draws as f64;
+        self.squares.add((total * each).min(HUGE));
+        self.means.add((total * each.exp_m1()).min(HUGE));
     }
 
-    /// delta.
     pub(super) fn slack(&self) -> f64 {
         self.slack.get()
     }
 
-    /// epsilon', the logarithm's rounding covered.
+    /// epsilon', rounded up.
     pub(super) fn epsilon(&self) -> f64 {
         let spread = (2.0 * -self.slack.get().ln() * self.squares.round_up()).sqrt();
         (spread + self.means.round_up()) * (1.0 + ROUNDING)
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_draws_cost_what_the_printed_theorem_says() {
+    fn equal_draws_cost_what_the_theorem_states() {
         for (e, count, delta) in [(0.01, 1000, 1e-3), (0.3, 7, 1e-9), (1.5, 2, 0.2)] {
             let mut composed = Composed::new(Delta::new(delta).unwrap());
             composed.add(e * count as f64, count);
@@ -191,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_ledger_holds_exactly_when_the_theorem_does(
+        fn the_ledger_verifies_exactly_when_the_theorem_holds(
             sizes in prop::collection::vec((1e-4..0.2f64, 1usize..60), 1..8),
             delta in 1e-9..0.5f64,
         ) {
@@ -235,10 +233,10 @@ mod tests {
     }
 
     #[test]
-    fn a_draw_larger_than_planned_is_refused() {
+    fn a_draw_larger_than_planned_is_rejected() {
         let parts = [PureDraws { epsilon: epsilon(0.01), count: 20 }];
         let one_share = || share(1.0, 1e-3).1.advanced(&parts).unwrap().pop().unwrap();
-        // All of the part in fewer, larger draws: the squares would be larger.
+        // Fewer and larger draws have a larger sum of squares.
         let refused = select(one_share(), 19, &mut source()).unwrap_err();
         assert!(matches!(refused, DrawError::LargerThanPlanned { .. }));
         let sensitivity = Sensitivity::new(1.0, Neighbours::Replace).unwrap();
@@ -246,11 +244,11 @@ mod tests {
             .laplace("noise", &[1.0], sensitivity, NumberLine::Integers, &mut source())
             .unwrap_err();
         assert!(matches!(laplace, DrawError::LargerThanPlanned { .. }));
-        assert!(select(one_share(), 40, &mut source()).is_ok(), "smaller ones are not");
+        assert!(select(one_share(), 40, &mut source()).is_ok(), "smaller draws are allowed");
     }
 
     #[test]
-    fn what_the_theorem_does_not_cover_is_refused() {
+    fn draws_outside_the_theorem_are_rejected() {
         let part = PureDraws { epsilon: epsilon(0.01), count: 2 };
         let pure = Budget::new(epsilon(1.0), Neighbours::Replace).rest().unwrap();
         assert!(matches!(pure.advanced(&[part]), Err(BudgetError::NoSlack { .. })));
@@ -261,8 +259,8 @@ mod tests {
         assert_eq!(composed.parallel(2).unwrap_err(), BudgetError::Composed);
     }
 
-    /// A ledger after its JSON was changed by hand.
-    fn doctored(from: &str, to: &str) -> Result<Option<Guarantee>, LedgerError> {
+    /// Verifies a ledger whose JSON was edited.
+    fn falsified(from: &str, to: &str) -> Result<Option<Guarantee>, LedgerError> {
         let parts = [
             PureDraws { epsilon: epsilon(0.01), count: 20 },
             PureDraws { epsilon: epsilon(0.02), count: 20 },
@@ -277,17 +275,17 @@ mod tests {
     }
 
     #[test]
-    fn doctored_compositions_are_found() {
+    fn falsified_compositions_are_detected() {
         let slack = r#""composition":{"group":1,"slack":0.001}"#;
-        assert!(doctored(slack, slack).is_ok());
-        // As if no theorem were needed, with more slack, or in a group for each draw.
+        assert!(falsified(slack, slack).is_ok());
+        // Without a composition, or with more slack.
         for other in [r#""path":[]"#, r#""composition":{"group":1,"slack":0.002}"#] {
-            assert!(doctored(slack, other).is_err(), "{other}");
+            assert!(falsified(slack, other).is_err(), "{other}");
         }
-        assert!(doctored(r#""values":20"#, r#""values":10"#).is_err());
-        assert!(doctored(r#""values":20"#, r#""values":21"#).is_err());
+        assert!(falsified(r#""values":20"#, r#""values":10"#).is_err());
+        assert!(falsified(r#""values":20"#, r#""values":21"#).is_err());
         let granted = r#""granted":{"kind":"pure","epsilon":0.2}"#;
         let approximate = r#""granted":{"kind":"approximate","epsilon":0.2,"delta":0.0001}"#;
-        assert!(doctored(granted, approximate).is_err());
+        assert!(falsified(granted, approximate).is_err());
     }
 }

@@ -1,22 +1,22 @@
-//! The budget, and the shares of it that pay for noise.
+//! The privacy budget.
 //!
 //! # Spending needs a token
 //!
-//! A [`Budget`] is made once, from the guarantee that the release shall have. It hands out
-//! [`Share`]s and never more than it holds. Every function of this crate that adds noise or selects
-//! privately takes a share *by value*: who has no share cannot draw, and a share cannot be used
-//! twice, as it is neither `Clone` nor `Copy`. Each draw lists itself in the ledger of the budget
-//! that paid. A share that is dropped, or whose draw is refused, is lost; the ledger then shows
-//! less than was granted, which errs on the safe side.
+//! A [`Budget`] is created once, from the guarantee of the whole release. It hands out [`Share`]s
+//! and never more than it holds. Every function of this crate that adds noise or selects privately
+//! takes a share *by value*. Code without a share cannot draw, and a share cannot be used twice, as
+//! it is neither `Clone` nor `Copy`. Each draw is recorded in the ledger of the budget that paid
+//! for it. A share that is dropped, or whose draw fails, is lost; the ledger then shows less than
+//! was granted, which is safe.
 //!
 //! # Rounding
 //!
 //! What is spent is added without rounding and never exceeds the total, not even in the last place.
-//! So that T spends of `total / T` succeed although that quotient may be rounded up, a request that
-//! misses the remainder by at most 2^-30 of itself is granted what is left: the last share is
-//! smaller by a billionth, and the sum is exact. Sums of up to 2^23 such requests are safe, as
-//! their excess is at most 2^-53 of the total. [`Share::split`] and [`Share::split_weights`] need
-//! no such grace: their parts add up to at most the whole.
+//! T requests of `total / T` must succeed although that quotient may be rounded up. A request that
+//! exceeds the remainder by at most 2^-30 of itself is therefore granted the remainder: the last
+//! share is smaller by up to a billionth, and the sum is exact. This covers up to 2^23 requests, as
+//! their excess together is at most 2^-53 of the total. [`Share::split`] and
+//! [`Share::split_weights`] need no such tolerance: their parts add up to at most the whole.
 
 use thiserror::Error;
 
@@ -24,19 +24,19 @@ use super::exact_sum::ExactSum;
 use super::share::Origin;
 use super::{Guarantee, Ledger, Neighbours, ParameterError, Rho, Share};
 
-/// The part of a request by which its share may be trimmed to fit the remainder.
+/// The largest relative reduction of a request to the remainder.
 const TRIM: f64 = 1.0 / (1u64 << 30) as f64;
 
-/// Why a share was not granted.
+/// Why a share was not granted or not divided.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum BudgetError {
-    /// More was asked for than is left.
+    /// More was requested than is left.
     #[error(
-        "overspent: {requested} was asked for, but of {total} only \
+        "overspent: {requested} was requested, but of {total} only \
          {remaining_leading} (delta {remaining_delta}) is left"
     )]
     Overspent {
-        /// What was asked for.
+        /// The requested guarantee.
         requested: Guarantee,
         /// The whole budget.
         total: Guarantee,
@@ -45,41 +45,41 @@ pub enum BudgetError {
         /// What is left of delta.
         remaining_delta: f64,
     },
-    /// Everything is spent.
+    /// Nothing is left.
     #[error("nothing is left of {total}")]
     Exhausted {
         /// The whole budget.
         total: Guarantee,
     },
-    /// A guarantee of a kind that the budget cannot count.
+    /// The requested guarantee does not convert to the currency of the budget.
     #[error("{requested} cannot be paid from a budget of {total}")]
     WrongCurrency {
-        /// What was asked for.
+        /// The requested guarantee.
         requested: Guarantee,
         /// The whole budget.
         total: Guarantee,
     },
-    /// A division into no parts.
-    #[error("a share cannot be split into no parts")]
+    /// A division into zero parts.
+    #[error("a share cannot be split into zero parts")]
     NoParts,
     /// A weight that is not positive and finite.
     #[error("weights of a split must be positive and finite, not {0}")]
     Weight(f64),
-    /// Advanced composition of a guarantee that leaves no room for failing.
+    /// Advanced composition of a guarantee without delta.
     #[error("advanced composition needs a share with a delta, and {granted} has none")]
     NoSlack {
         /// The share's guarantee.
         granted: Guarantee,
     },
-    /// A part of an advanced composition that shall be divided among parts of the records.
+    /// Parallel composition within an advanced composition.
     #[error("a part of an advanced composition cannot be divided among parts of the records")]
     Composed,
-    /// A part too small to be a parameter.
+    /// A part that is too small to be a parameter.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
 }
 
-/// Privacy that may still be spent, under one relation between neighbouring tables.
+/// What may still be spent of a total guarantee, under one neighbouring relation.
 #[derive(Debug)]
 pub struct Budget {
     total: Guarantee,
@@ -89,8 +89,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of this much, with an empty ledger. Whoever calls this decides what the release
-    /// promises; everything that takes a `Share` or `&mut Budget` works within it.
+    /// A budget of this total, with an empty ledger. The caller decides on the guarantee of the
+    /// release; code that takes a `Share` or `&mut Budget` stays within it.
     pub fn new(total: impl Into<Guarantee>, neighbours: Neighbours) -> Self {
         let total = total.into();
         Self::paid_by(total, Origin::new(total, neighbours))
@@ -105,8 +105,8 @@ impl Budget {
         }
     }
 
-    /// Takes out a share. A pure one can be had from any budget, and costs epsilon^2/2 where rho is
-    /// counted; (epsilon, delta) and rho only from a budget of their own kind.
+    /// Takes out a share. Every budget grants pure shares, which cost epsilon^2/2 of a budget in
+    /// rho; shares of (epsilon, delta) and of rho need a budget of their own kind.
     pub fn spend(&mut self, request: impl Into<Guarantee>) -> Result<Share, BudgetError> {
         let requested = request.into();
         let total = self.total;
@@ -138,30 +138,30 @@ impl Budget {
         Ok(Share::new(grant, self.origin.clone()))
     }
 
-    /// Takes out everything that is left, in the budget's own currency. Where delta is used up, the
-    /// rest is pure.
+    /// Takes out everything that is left, in the currency of the budget. If delta is used up, the
+    /// share is pure.
     pub fn rest(&mut self) -> Result<Share, BudgetError> {
         let remaining = self.remaining().ok_or(BudgetError::Exhausted { total: self.total })?;
         self.spend(remaining)
     }
 
-    /// What is left, if anything is.
+    /// What is left; `None` if nothing is.
     pub fn remaining(&self) -> Option<Guarantee> {
         self.total.of_sums(self.remaining.round_down(), self.remaining_delta.round_down())
     }
 
-    /// What there was at first.
+    /// The guarantee that the budget started with.
     pub fn total(&self) -> Guarantee {
         self.total
     }
 
-    /// Which tables count as neighbours.
+    /// The neighbouring relation of the guarantee.
     pub fn neighbours(&self) -> Neighbours {
         self.origin.neighbours()
     }
 
-    /// A copy of what has been drawn so far with shares of this budget (and, for a budget made from
-    /// a share, with those of the one that it came from), in the order of the draws.
+    /// A copy of the ledger so far, in the order of the draws. A budget made from a share has the
+    /// ledger of the budget that the share came from.
     pub fn ledger(&self) -> Ledger {
         self.origin.ledger().clone()
     }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nth_part_can_be_spent_n_times_and_no_more() {
+    fn an_nth_part_can_be_spent_exactly_n_times() {
         for total in [1.0, 0.1, 0.3, 7.0, 1e-9, 1e5] {
             for n in (1..200).chain([1000, 4099, 30_000]) {
                 let mut budget = Budget::new(epsilon(total), Neighbours::Replace);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_trimmed_by_a_billionth_at_most() {
+    fn a_share_is_reduced_by_at_most_a_billionth() {
         let mut budget = Budget::new(epsilon(1.0), Neighbours::Replace);
         let first = budget.spend(epsilon(0.5)).unwrap();
         let trimmed = budget.spend(epsilon(0.5 + 2e-10)).unwrap();
@@ -212,11 +212,15 @@ mod tests {
                 remaining_delta: 0.0,
             }
         );
-        assert_eq!(budget.remaining(), Some(epsilon(1.0).into()), "a refusal costs nothing");
+        assert_eq!(
+            budget.remaining(),
+            Some(epsilon(1.0).into()),
+            "a rejected request costs nothing"
+        );
     }
 
     #[test]
-    fn epsilon_and_delta_are_kept_apart() {
+    fn epsilon_and_delta_are_limited_separately() {
         let delta = |value| Delta::new(value).unwrap();
         let mut budget = Budget::new((epsilon(1.0), delta(1e-6)), Neighbours::Replace);
         let _ = budget.spend((epsilon(0.25), delta(1e-6))).unwrap();
@@ -227,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn pure_draws_cost_half_their_square_where_rho_is_counted() {
+    fn pure_draws_cost_half_their_square_of_a_budget_in_rho() {
         let rho = Rho::new(0.5).unwrap();
         let mut budget = Budget::new(rho, Neighbours::Replace);
         for _ in 0..100 {
@@ -238,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_currency_that_no_theorem_converts_is_refused() {
+    fn a_guarantee_that_does_not_convert_is_rejected() {
         let (one, delta, rho) = (epsilon(1.0), Delta::new(1e-6).unwrap(), Rho::new(0.1).unwrap());
         let kinds: [Guarantee; 3] = [one.into(), (one, delta).into(), rho.into()];
         let accepted = |total: Guarantee| {

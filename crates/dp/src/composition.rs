@@ -1,27 +1,27 @@
-//! How guarantees add up, and how one kind of guarantee implies another.
+//! Composition theorems, and conversions between kinds of guarantees.
 //!
-//! Sequential composition is addition, in each of the three currencies:
+//! Sequential composition is addition in each of the three currencies:
 //!
 //! - epsilon: M_1, ..., M_k, each epsilon_i-private given the earlier outputs, are together
 //!   (sum of epsilon_i)-private; likewise the deltas (Dwork and Roth 2014, theorem 3.16).
 //! - rho: the same for zCDP (Bun and Steinke 2016, lemma 1.7).
 //!
-//! Parallel composition is described at [`Share::parallel`](super::Share::parallel).
+//! Parallel composition is at [`Share::parallel`](super::Share::parallel).
 //!
-//! Advanced composition buys more small draws for a delta ([`advanced`]). There are two ways to
-//! spend like that:
+//! Advanced composition ([`advanced`]) allows more small draws in exchange for a delta. There are
+//! two ways to use it:
 //!
-//! - A budget in rho, from [`Rho::implying`]: a pure draw then costs epsilon^2/2 ([`Rho::of_pure`]),
-//!   and k of them are (k epsilon^2/2)-zCDP, hence (epsilon', delta)-private with
-//!   epsilon' <= k epsilon^2/2 + epsilon sqrt(2k ln(1/delta)). That is never more than the theorem's
-//!   k epsilon (e^epsilon - 1) + epsilon sqrt(2k ln(1/delta)).
-//! - [`Share::advanced`](super::Share::advanced) within a budget of (epsilon, delta), for mechanisms
-//!   whose paper counts by the theorem itself.
+//! - A budget in rho, from [`Rho::implying`]. A pure draw then costs epsilon^2/2
+//!   ([`Rho::of_pure`]), and k of them are (k epsilon^2/2)-zCDP, hence (epsilon', delta)-private
+//!   with epsilon' <= k epsilon^2/2 + epsilon sqrt(2k ln(1/delta)). That is never more than the
+//!   theorem's k epsilon (e^epsilon - 1) + epsilon sqrt(2k ln(1/delta)).
+//! - [`Share::advanced`](super::Share::advanced) within a budget of (epsilon, delta), for
+//!   mechanisms whose paper uses the theorem itself.
 
 use super::{Delta, Epsilon, ParameterError, Rho};
 
-/// Relative allowance for the rounding of logarithms in the conversions below, which lose a few
-/// units in the last place (2^-53): our choice, a thousand times that, always against ourselves.
+/// The relative allowance for rounding in the conversions below, which lose a few units in the last
+/// place (2^-53). Our choice: a thousand times that, always towards more privacy.
 pub(super) const ROUNDING: f64 = 1e-13;
 
 /// Advanced composition: `count` draws, each `epsilon`-private given the earlier outputs, are
@@ -29,22 +29,22 @@ pub(super) const ROUNDING: f64 = 1e-13;
 ///
 /// epsilon' = epsilon sqrt(2 k ln(1/slack)) + k epsilon (e^epsilon - 1)
 ///
-/// (Dwork, Rothblum, Vadhan 2010; Dwork and Roth 2014, theorem 3.20). For a few draws the sum
-/// k epsilon can be smaller; it is not taken here, as it needs no slack.
+/// (Dwork, Rothblum, Vadhan 2010; Dwork and Roth 2014, theorem 3.20). For few draws the plain sum
+/// k epsilon can be smaller; it needs no slack and is not considered here.
 pub fn advanced(epsilon: Epsilon, count: usize, slack: Delta) -> Result<Epsilon, ParameterError> {
     let (e, k) = (epsilon.get(), count as f64);
     let spread = e * (2.0 * k * -slack.get().ln()).sqrt();
     Epsilon::new((spread + k * e * e.exp_m1()) * (1.0 + ROUNDING))
 }
 
-/// The largest epsilon for each of `count` draws that together stay (total, slack)-private by
-/// [`advanced`] composition, to within the last places of a bisection from below.
+/// The largest epsilon for each of `count` draws that are together (total, slack)-private by
+/// [`advanced`] composition, by bisection from below.
 pub fn advanced_share(
     total: Epsilon,
     count: usize,
     slack: Delta,
 ) -> Result<Epsilon, ParameterError> {
-    // At e = total + 1 the second term alone, e (e^e - 1) > e, is past the total.
+    // At e = total + 1 the second term alone, e (e^e - 1) > e, exceeds the total.
     let fits = |e: f64| {
         Epsilon::new(e)
             .and_then(|e| advanced(e, count, slack))
@@ -54,15 +54,17 @@ pub fn advanced_share(
 }
 
 impl Rho {
-    /// An epsilon-private mechanism is (epsilon^2/2)-zCDP (Bun and Steinke 2016, proposition 1.4).
+    /// epsilon^2/2: an epsilon-private mechanism is (epsilon^2/2)-zCDP (Bun and Steinke 2016,
+    /// proposition 1.4).
     pub fn of_pure(epsilon: Epsilon) -> Result<Self, ParameterError> {
         Self::new((epsilon.get() * epsilon.get() / 2.0).next_up())
     }
 
-    /// The largest epsilon of a pure mechanism that costs at most this rho: sqrt(2 rho).
+    /// The largest epsilon of a pure mechanism that costs at most this rho: sqrt(2 rho), the
+    /// inverse of [`Rho::of_pure`].
     pub fn pure_epsilon(self) -> Result<Epsilon, ParameterError> {
         let mut epsilon = (2.0 * self.get()).sqrt();
-        // One or two steps undo the roundings of the square root and of the cost.
+        // One or two steps down compensate the roundings of the square root and of the cost.
         while (epsilon * epsilon / 2.0).next_up() > self.get() && epsilon > 0.0 {
             epsilon = epsilon.next_down();
         }
@@ -75,21 +77,22 @@ impl Rho {
     ///
     /// epsilon = alpha rho + (L + (alpha - 1) ln(1 - 1/alpha) - ln alpha) / (alpha - 1)
     ///
-    /// is valid (Canonne, Kamath, Steinke 2020, section 2.3, solved for epsilon). The minimum
-    /// over alpha is searched numerically, which can cost tightness but not validity. The standard
-    /// bound rho + 2 sqrt(rho L) ([`Rho::standard_epsilon`]) is what remains when the two negative
-    /// terms are dropped and alpha = 1 + sqrt(L / rho).
+    /// is valid (Canonne, Kamath, Steinke 2020, section 2.3, solved for epsilon). The minimum over
+    /// alpha is found numerically, which may lose tightness but not validity. Without the two
+    /// negative terms and with alpha = 1 + sqrt(L / rho) this is the standard bound
+    /// rho + 2 sqrt(rho L) ([`Rho::standard_epsilon`]).
     pub fn epsilon(self, delta: Delta) -> Result<Epsilon, ParameterError> {
         let (rho, log) = (self.get(), -delta.get().ln());
-        // In x = ln(alpha - 1), around the alpha of the standard bound. Golden section.
-        // Returns the bound, and the sum of the sizes of its terms, which the rounding is relative
-        // to. ln(1 - 1/alpha) = -ln(1 + 1/(alpha - 1)), without cancellation.
+        // As a function of x = ln(alpha - 1): the bound, and the sum of the sizes of its terms, to
+        // which the rounding error is relative. ln(1 - 1/alpha) = -ln(1 + 1/(alpha - 1)), without
+        // cancellation.
         let terms = |x: f64| {
             let below = x.exp();
             let (first, second) = ((1.0 + below) * rho, (-x).exp().ln_1p());
             let (third, fourth) = (log / below, below.ln_1p() / below);
             (first - second + third - fourth, first + second + third + fourth)
         };
+        // Golden-section search around the alpha of the standard bound.
         let centre = 0.5 * (log / rho).ln();
         let (mut low, mut high) = (centre - 10.0, centre + 10.0);
         let golden = 0.5 * (5f64.sqrt() - 1.0);
@@ -98,28 +101,28 @@ impl Rho {
             if terms(left).0 < terms(right).0 { high = right } else { low = left }
         }
         let standard = self.standard_epsilon(delta)?;
-        // (epsilon, delta) with a negative epsilon is a fact, but not a guarantee that we can name.
         let (bound, sizes) = terms(low);
         let tight = bound + ROUNDING * sizes;
-        // Where the terms overflow, nothing is known of the tight bound.
+        // The terms may overflow.
         if !tight.is_finite() {
             return Ok(standard);
         }
+        // The bound may be negative, but an epsilon is positive.
         let tight = tight.max(f64::MIN_POSITIVE);
         Ok(if tight < standard.get() { Epsilon::new(tight)? } else { standard })
     }
 
-    /// rho-zCDP implies (rho + 2 sqrt(rho ln(1/delta)), delta)-differential privacy
-    /// (Bun and Steinke 2016, proposition 1.3).
+    /// rho + 2 sqrt(rho ln(1/delta)): the epsilon for which rho-zCDP implies (epsilon,
+    /// delta)-differential privacy by Bun and Steinke 2016, proposition 1.3.
     pub fn standard_epsilon(self, delta: Delta) -> Result<Epsilon, ParameterError> {
         let rho = self.get();
         Epsilon::new((rho + 2.0 * (rho * -delta.get().ln()).sqrt()) * (1.0 + ROUNDING))
     }
 
-    /// The largest rho that implies (epsilon, delta)-differential privacy by [`Rho::epsilon`], to
-    /// within the last places of a bisection from below.
+    /// The largest rho that implies (epsilon, delta)-differential privacy by [`Rho::epsilon`], by
+    /// bisection from below.
     pub fn implying(epsilon: Epsilon, delta: Delta) -> Result<Self, ParameterError> {
-        // Near epsilon for small deltas, above it for large ones: doubling finds an upper end.
+        // The result is above epsilon for large deltas: doubling finds an upper end.
         let fits = |rho: f64| {
             Rho::new(rho).and_then(|rho| rho.epsilon(delta)).is_ok_and(|implied| implied <= epsilon)
         };
@@ -131,11 +134,10 @@ impl Rho {
     }
 }
 
-/// The largest float below `high` that fits, for a property that holds up to some point.
+/// The largest float below `high` that fits, for a property that holds up to a threshold.
 fn largest(high: f64, fits: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, high);
-    // Halving the gap passes the resolution of floats after 53 steps near the answer; the steps
-    // before that bring the lower end to the answer's magnitude.
+    // At most 1075 halvings reach the magnitude of the threshold, and 53 more its resolution.
     for _ in 0..1200 {
         let middle = if low == 0.0 { high / 2.0 } else { low + (high - low) / 2.0 };
         if middle <= low || middle >= high {
@@ -179,13 +181,13 @@ mod tests {
             let (tight, standard) =
                 (rho.epsilon(delta(d)).unwrap(), rho.standard_epsilon(delta(d)).unwrap());
             assert!(tight < standard);
-            assert!(exact(tight.get()) < d, "the bound promises less than the Gaussian needs");
-            assert!(exact(tight.get()) > d / 30.0, "and is not far from it");
+            assert!(exact(tight.get()) < d, "the bound is not valid for the Gaussian");
+            assert!(exact(tight.get()) > d / 30.0, "the bound is loose for the Gaussian");
         }
     }
 
     #[test]
-    fn the_tight_bound_agrees_with_a_scan_over_alpha_of_the_published_formula() {
+    fn the_tight_bound_agrees_with_a_grid_search_of_the_published_formula() {
         for (rho, d) in [(1e-4, 1e-9), (0.1, 1e-6), (2.0, 1e-5), (30.0, 1e-3)] {
             let computed = Rho::new(rho).unwrap().epsilon(delta(d)).unwrap();
             // delta = exp((a - 1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1), its best over alpha.
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn rho_and_back_never_gains() {
+    fn a_conversion_to_rho_and_back_is_never_larger() {
         for e in [1e-6, 0.01, 1.0, 10.0, 300.0] {
             for d in [0.3, 1e-3, 1e-9, 1e-60] {
                 let epsilon = Epsilon::new(e).unwrap();
@@ -237,7 +239,7 @@ mod tests {
                 assert!(composed <= total && composed.get() > e * (1.0 - 1e-10));
             }
         }
-        // The lecture's figures by hand: epsilon 0.1, 100 draws, slack e^-8.
+        // Computed by hand: epsilon 0.1, 100 draws, slack e^-8.
         let by_hand = 0.1 * (200.0 * 8.0f64).sqrt() + 10.0 * 0.1f64.exp_m1();
         let epsilon = advanced(Epsilon::new(0.1).unwrap(), 100, delta((-8f64).exp())).unwrap();
         assert!((epsilon.get() - by_hand).abs() < 1e-9);

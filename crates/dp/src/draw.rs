@@ -1,19 +1,19 @@
-//! One draw: how it was made, and whether its noise suffices for a guarantee.
+//! One draw: its parameters, and whether its noise suffices for a guarantee.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Guarantee, ParameterError, Provenance, Rho};
 
-/// Relative slack when a ledger is verified: a few units in the last place, for quotients and
-/// exponentials that are computed again. Sums of costs are exact and need none.
+/// Relative tolerance of the verification of a ledger: a few units in the last place, for
+/// recomputed quotients and exponentials. Sums of costs are exact and need none.
 const SLACK: f64 = 16.0 * f64::EPSILON;
 
-/// Whether what is computed again is within its bound.
+/// Whether a recomputed number is within its bound.
 pub(super) fn within(computed: f64, bound: f64) -> bool {
     computed <= bound * (1.0 + SLACK)
 }
 
-/// The ways to buy an output with privacy.
+/// How a draw was sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mechanism {
@@ -21,25 +21,25 @@ pub enum Mechanism {
     DiscreteLaplace,
     /// Exact discrete Gaussian noise, on the integers or on a grid.
     DiscreteGaussian,
-    /// Laplace noise in floating point.
+    /// Laplace noise in floating point; not for releases.
     ContinuousLaplace,
-    /// Gaussian noise in floating point.
+    /// Gaussian noise in floating point; not for releases.
     ContinuousGaussian,
-    /// The exponential mechanism.
+    /// The exponential mechanism with exp(epsilon score / (2 sensitivity)).
     Exponential,
-    /// The exponential mechanism for scores that one record moves in one direction.
+    /// The exponential mechanism for monotone scores, with exp(epsilon score / sensitivity).
     MonotoneExponential,
 }
 
-/// A draw of noise or a selection.
+/// A draw of noise or a selection, as recorded in the ledger.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Draw {
-    /// What was drawn, in the mechanism's words.
+    /// What was drawn, as named by the caller.
     pub label: String,
-    /// How.
+    /// How it was sampled.
     pub mechanism: Mechanism,
-    /// The sensitivity that the scale was computed for: L1 for Laplace, L2 for Gaussian, of the
-    /// scores for selections; with the allowance for rounding to a grid.
+    /// The sensitivity that the scale was computed for, including the allowance for rounding to a
+    /// grid: L1 for Laplace, L2 for Gaussian, L-infinity of the scores for selections.
     pub sensitivity: f64,
     /// Laplace: b. Gaussian: sigma. Exponential: the temperature t of exp(score / t).
     pub scale: f64,
@@ -53,7 +53,8 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// How many independent outputs it has: selections are made one by one, noisy answers together.
+    /// The number of sequentially composed draws: selections count one by one, noisy answers
+    /// together.
     pub(super) fn draws(&self) -> usize {
         match self.mechanism {
             Mechanism::Exponential | Mechanism::MonotoneExponential => self.values.max(1),
@@ -79,7 +80,7 @@ impl Draw {
                     Guarantee::Approximate { epsilon, delta } => {
                         within(rho, Rho::implying(epsilon, delta)?.get())
                     }
-                    // No Gaussian is pure.
+                    // Gaussian noise is never purely private.
                     Guarantee::Pure { .. } => false,
                 }
             }

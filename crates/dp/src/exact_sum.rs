@@ -1,10 +1,10 @@
-//! Sums of floats without rounding, so that a budget paid in a million parts adds up.
+//! Exact sums of floats, so that a budget spent in a million parts adds up.
 
-/// An exact running sum of finite floats, kept as a list of floats that do not overlap.
+/// An exact running sum of finite floats, as a nonoverlapping expansion.
 ///
-/// Each addition carries its rounding error along instead of dropping it (Shewchuk, "Adaptive
-/// precision floating-point arithmetic", 1997, grow-expansion). The list stays as short as the
-/// range of exponents needs: one to three entries for budgets in practice.
+/// Each addition keeps its rounding error as another component (Shewchuk, "Adaptive precision
+/// floating-point arithmetic", 1997, grow-expansion). For budgets in practice the expansion has one
+/// to three components.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExactSum {
     /// Ascending in magnitude, no zeros; their sum is the exact value.
@@ -29,22 +29,22 @@ impl ExactSum {
         }
     }
 
-    /// The sum of all of these.
+    /// The sum of these values.
     pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let mut sum = Self::default();
         values.into_iter().for_each(|value| sum.add(value));
         sum
     }
 
-    /// Whether the exact sum is above `bound`. A sum past the range of floats is above any bound.
+    /// Whether the exact sum is above `bound`. A sum beyond the range of floats is above any bound.
     pub(super) fn exceeds(&self, bound: f64) -> bool {
         let mut difference = self.clone();
         difference.add(-bound);
-        // No two parts overlap, so the largest one has the sign of the whole.
+        // Components do not overlap, so the largest one has the sign of the sum.
         difference.parts.last().is_some_and(|&part| part > 0.0 || part.is_nan())
     }
 
-    /// The largest float that is at most the sum; infinite past the range of floats.
+    /// The largest float that is at most the sum; infinite beyond the range of floats.
     pub(super) fn round_down(&self) -> f64 {
         let mut value: f64 = self.parts.iter().sum();
         if !value.is_finite() {
@@ -59,23 +59,27 @@ impl ExactSum {
         value
     }
 
-    /// The smallest float that is at least the sum; infinite past the range of floats.
+    /// The smallest float that is at least the sum; infinite beyond the range of floats.
     pub(super) fn round_up(&self) -> f64 {
         let below = self.round_down();
         if self.exceeds(below) { below.next_up() } else { below }
     }
 
+    /// The sum with the other sign.
+    pub(super) fn negated(&self) -> Self {
+        Self { parts: self.parts.iter().map(|part| -part).collect() }
+    }
+
     fn is_below(&self, bound: f64) -> bool {
-        ExactSum { parts: self.parts.iter().map(|part| -part).collect() }.exceeds(-bound)
+        self.negated().exceeds(-bound)
     }
 }
 
-/// The largest float whose `count`-fold multiple is at most `total`: `count` equal parts that
-/// never add up to more than the whole.
+/// The largest float whose `count`-fold multiple is at most `total`.
 pub(super) fn equal_part(total: f64, count: usize) -> f64 {
     let count = count as f64;
     let mut part = total / count;
-    // One rounding only, so the sign of the difference is exact.
+    // A fused multiply-add rounds once, so the sign of the difference is exact.
     while part.mul_add(count, -total) > 0.0 {
         part = part.next_down();
     }
@@ -83,13 +87,13 @@ pub(super) fn equal_part(total: f64, count: usize) -> f64 {
 }
 
 /// Parts of `total` in proportion to positive `weights`, each within a few units in the last place
-/// of its exact value, that never add up to more than the whole.
+/// of its exact value. Their sum is at most `total`.
 pub(super) fn weighted_parts(total: f64, weights: &[f64]) -> Vec<f64> {
     let whole = ExactSum::of(weights.iter().copied()).round_up();
     let mut parts: Vec<f64> = weights.iter().map(|weight| total * (weight / whole)).collect();
     let mut sum = ExactSum::of(parts.iter().copied());
-    // The excess is at most a few roundings of each part; the largest one gives it up, for which
-    // it matters least.
+    // The excess is at most a few roundings of each part. It is taken from the largest part, where
+    // its relative size is smallest.
     if let Some(largest) = (0..parts.len()).max_by(|&i, &j| parts[i].total_cmp(&parts[j])) {
         while sum.exceeds(total) {
             let less = parts[largest].next_down();
@@ -112,14 +116,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn nothing_is_lost_between_large_and_small() {
+    fn cancellation_between_large_and_small_is_exact() {
         let sum = ExactSum::of([1e100, 1.0, -1e100, 2f64.powi(-80)]);
         assert!(sum.exceeds(1.0) && !sum.exceeds(1.0f64.next_up()));
         assert_eq!((sum.round_down(), sum.round_up()), (1.0, 1.0f64.next_up()));
         assert_eq!(ExactSum::default().round_down(), 0.0);
     }
 
-    /// Dyadic numbers of few bits: their sums fit an integer, which is the obvious exact version.
+    /// Dyadic numbers whose sums fit an integer, for an exact reference.
     fn dyadic() -> impl Strategy<Value = (i64, i32)> {
         (-(1i64 << 52)..(1i64 << 52), 0..60i32)
     }
@@ -136,7 +140,7 @@ mod tests {
         }
 
         #[test]
-        fn parts_never_exceed_the_whole_and_waste_almost_nothing(
+        fn parts_add_up_to_the_total_from_below(
             total in 1e-12..1e6f64,
             weights in prop::collection::vec(1e-6..1e6f64, 1..200),
         ) {

@@ -1,4 +1,4 @@
-//! The exponential mechanism: choosing from a list by private scores.
+//! The exponential mechanism: selection by private scores.
 
 use rand::Rng;
 
@@ -10,48 +10,48 @@ use super::noise::{DrawError, Spacing};
 use super::sensitivity::{LInfinity, Norm, Sensitivity, SensitivityError};
 use super::{Guarantee, Neighbours, NoiseSource, Share};
 
-/// How one record can move the scores of the candidates.
+/// How one record can change the scores of the candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scores {
-    /// Some up, some down.
+    /// Some scores may rise while others fall.
     General,
-    /// Adding a record never lowers any score, or never raises any: as with counts. The caller's
-    /// claim. Exists only between neighbours by adding and removing.
+    /// Adding a record never lowers any score, or never raises any, as for counts. The caller must
+    /// have proved it. Only under [`Neighbours::AddRemove`].
     Monotone,
 }
 
 impl Share {
-    /// One of the candidates `0..scores.len()`, i with a probability proportional to
-    /// exp(score_i / t), where t = 2D/epsilon and D is the sensitivity of every score
-    /// (McSherry and Talwar 2007); t = D/epsilon for monotone scores.
+    /// Selects one of the candidates `0..scores.len()`: i with probability proportional to
+    /// exp(score_i / t), where t = 2D/epsilon and D is the sensitivity of every score (McSherry and
+    /// Talwar 2007); t = D/epsilon for monotone scores.
     ///
     /// # Privacy
     ///
-    /// Between neighbours each score moves by c_i in [-D, D], so the log-probability of i changes
+    /// Between neighbours each score changes by c_i in [-D, D], so the log-probability of i changes
     /// by c_i/t - ln(Z'/Z), where Z'/Z is an average of the exp(c_j/t). All changes therefore lie
-    /// in an interval of length 2D/t = epsilon around 0: the choice is epsilon-private. Monotone
-    /// scores have all c_i in [0, D] or all in [-D, 0], an interval of length D, which allows half
-    /// the temperature. When a record is *replaced* one score may gain and another lose, hence the
-    /// refusal. Since the changes lie in an interval of length epsilon ("bounded range", Durfee and
-    /// Rogers 2019), the choice is also (epsilon^2/8)-zCDP (Cesar and Rogers 2021): a share in rho
-    /// pays for epsilon = sqrt(8 rho).
+    /// in an interval of length 2D/t = epsilon that contains 0: the selection is epsilon-private.
+    /// Monotone scores have all c_i in [0, D] or all in [-D, 0], an interval of length D, which
+    /// allows half the temperature. When a record is *replaced*, one score may rise and another
+    /// fall, so monotone scores are rejected under that relation. Since the changes lie in an
+    /// interval of length epsilon ("bounded range", Durfee and Rogers 2019), the selection is also
+    /// (epsilon^2/8)-zCDP (Cesar and Rogers 2021): a share in rho pays for epsilon = sqrt(8 rho).
     ///
     /// # Exactness
     ///
     /// Scores are rounded down to a grid of spacing g = 2^e, about D/2^20, and clamped to +-2^62 g;
     /// D is rounded up to a multiple of g. Rounding down commutes with shifts by multiples of g and
-    /// keeps the order, so scores that differ by at most D still do, and monotone ones stay so.
-    /// From there on all is integers: a candidate is proposed uniformly and kept with probability
-    /// exp(-(best - score_i)/t), by an exact coin. No weight over- or underflows, and the
-    /// probabilities are those of the rounded scores to the last digit. Scores of 10^300 are fine;
-    /// beyond 10^12 D or so they count as equal.
+    /// is monotone, so scores that differ by at most D still do, and monotone ones stay so. The
+    /// rest is integer arithmetic: a candidate is proposed uniformly and accepted with probability
+    /// exp(-(best - score_i)/t), by an exact Bernoulli sampler. No weight overflows or underflows,
+    /// and the probabilities are exactly those of the rounded scores. Scores up to 10^300 are
+    /// allowed; beyond about 10^12 D they count as equal.
     ///
-    /// As with noise, D must bound the scores as they are computed in floating point.
+    /// D must bound the change of the scores as they are computed in floating point.
     ///
     /// # Cost
     ///
-    /// scores / (sum of exp((score_i - best)/t)) proposals on average, at most one per score, each
-    /// some tens of nanoseconds. The time depends on the scores.
+    /// On average n / (sum of exp((score_i - best)/t)) proposals for n scores, at most n, of some
+    /// tens of nanoseconds each. The running time depends on the scores.
     pub fn select(
         self,
         label: impl Into<String>,
@@ -63,8 +63,8 @@ impl Share {
         Ok(self.select_many(label, scores, sensitivity, kind, 1, source)?[0])
     }
 
-    /// `count` independent choices (with repetition) from the same scores, each with an equal part
-    /// of the share: see [`Share::select`].
+    /// `count` independent selections, with replacement, from the same scores, each with an equal
+    /// part of the share: see [`Share::select`].
     pub fn select_many(
         self,
         label: impl Into<String>,
@@ -95,7 +95,7 @@ impl Share {
         let temperature = Scale::at_least(divide_up(factor * steps, epsilon))?;
         let selection = Selection::new(scores, g, temperature);
         let chosen = (0..count).map(|_| selection.sample(source.generator())).collect();
-        self.settle(Draw {
+        self.record(Draw {
             label: label.into(),
             mechanism,
             sensitivity: steps * g,
@@ -108,7 +108,7 @@ impl Share {
     }
 }
 
-/// The epsilon of each of `count` choices that together keep the guarantee, rounded down.
+/// The epsilon of each of `count` selections that together satisfy the guarantee, rounded down.
 fn epsilon_of_each(granted: Guarantee, count: usize) -> f64 {
     match granted {
         Guarantee::Pure { epsilon } | Guarantee::Approximate { epsilon, .. } => {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_follow_the_softmax_of_the_scores() {
+    fn selections_follow_the_softmax_of_the_scores() {
         let scores = [3.0, 1.0, -2.5, 3.25, 0.0];
         let count = 100_000;
         let epsilon = Epsilon::new(0.8 * count as f64).unwrap();
@@ -205,12 +205,12 @@ mod tests {
     }
 
     #[test]
-    fn extreme_scores_are_chosen_from_sensibly() {
+    fn extreme_scores_are_handled() {
         let one = Epsilon::new(1.0).unwrap();
         for scores in [[1e300, -1e300, 0.0], [f64::MAX, f64::MIN, 1.0], [1e9, 1e8, -1e9]] {
             assert_eq!(choices(one, &scores, 1.0, Scores::General, 1), [0]);
         }
-        // Equal scores however large or small, so each third of the choices.
+        // Equal scores of any size: a third of the selections each.
         for scores in [[-1e308; 3], [1e-320; 3], [1e17; 3]] {
             let chosen = choices(one, &scores, 1.0, Scores::General, 3000);
             assert_frequencies(&frequencies(&chosen, 3), &[1.0 / 3.0; 3]);
@@ -220,8 +220,8 @@ mod tests {
     }
 
     #[test]
-    fn rounded_scores_of_neighbours_differ_by_no_more_than_the_steps() {
-        // sqrt(2) per record: scores fall between the points of the grid.
+    fn rounded_scores_of_neighbours_differ_by_at_most_the_rounded_sensitivity() {
+        // sqrt(2) per record: scores lie between grid points.
         let score = |table: &[u64]| -> Vec<f64> {
             table.iter().map(|&c| std::f64::consts::SQRT_2 * c as f64 / 3.0).collect()
         };
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_chosen_privately_is_refused() {
+    fn invalid_selections_are_rejected() {
         let mut source = NoiseSource::seeded(&SeedPath::new("test", 0));
         let mut select = |scores: &[f64], kind, relation, count| {
             let sensitivity = Sensitivity::new(1.0, relation).unwrap();

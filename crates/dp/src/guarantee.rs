@@ -1,4 +1,4 @@
-//! What is promised about the records: one of three kinds of guarantee.
+//! Differential privacy guarantees of three kinds.
 
 use std::fmt;
 
@@ -6,26 +6,28 @@ use serde::{Deserialize, Serialize};
 
 use super::{Delta, Epsilon, ParameterError, Rho};
 
-/// A differential privacy guarantee. It is what a budget is counted in (its *currency*), what a
-/// share of it grants to a draw, and what the ledger adds up.
+/// A differential privacy guarantee: pure, approximate or zero-concentrated.
+///
+/// The kind of a budget's total is its *currency*: shares are granted in it or converted to it, and
+/// the ledger adds costs up in it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Guarantee {
-    /// epsilon-differential privacy.
+    /// epsilon-differential privacy (Dwork, McSherry, Nissim, Smith 2006).
     Pure {
         /// The bound on the privacy loss.
         epsilon: Epsilon,
     },
-    /// (epsilon, delta)-differential privacy.
+    /// (epsilon, delta)-differential privacy (Dwork, Kenthapadi, McSherry, Mironov, Naor 2006).
     Approximate {
         /// The bound on the privacy loss.
         epsilon: Epsilon,
-        /// The probability with which it may fail.
+        /// The probability with which the bound may fail.
         delta: Delta,
     },
-    /// rho-zero-concentrated differential privacy.
+    /// rho-zero-concentrated differential privacy, zCDP (Bun and Steinke 2016).
     Concentrated {
-        /// The slope of the bound on the Renyi divergences.
+        /// The Renyi divergence of order alpha is at most rho alpha.
         rho: Rho,
     },
 }
@@ -33,12 +35,11 @@ pub enum Guarantee {
 use Guarantee::{Approximate, Concentrated, Pure};
 
 impl Guarantee {
-    /// The same promise in the currency of `total`, or `None` where no theorem that we rely on
-    /// gives it:
+    /// The cost of this guarantee in the currency of `total`, or `None` if there is no conversion:
     ///
-    /// - a pure guarantee is one in any currency: delta 0, or rho = epsilon^2/2;
-    /// - (epsilon, delta) and rho are counted only in their own. To spend rho under an
-    ///   (epsilon, delta) goal, make the whole budget one in rho ([`Rho::implying`]).
+    /// - a pure guarantee converts to every currency: delta = 0, or rho = epsilon^2/2;
+    /// - (epsilon, delta) and rho do not convert. To spend rho under an (epsilon, delta) total,
+    ///   make the whole budget one in rho ([`Rho::implying`]).
     pub(super) fn cost_in(self, total: Guarantee) -> Option<Guarantee> {
         match (self, total) {
             (Pure { .. }, Pure { .. } | Approximate { .. })
@@ -51,7 +52,7 @@ impl Guarantee {
         }
     }
 
-    /// The part that is added up first: epsilon, or rho.
+    /// epsilon or rho.
     pub(super) fn leading(self) -> f64 {
         match self {
             Pure { epsilon } | Approximate { epsilon, .. } => epsilon.get(),
@@ -78,8 +79,8 @@ impl Guarantee {
         })
     }
 
-    /// The guarantee of this currency that sums of epsilons (or rhos) and deltas amount to, if they
-    /// amount to any: with no delta in it, a sum in (epsilon, delta) is pure.
+    /// The guarantee of this currency with these sums of epsilons (or rhos) and deltas; `None` if
+    /// they are not parameters. A sum in (epsilon, delta) without delta is pure.
     pub(super) fn of_sums(self, leading: f64, delta: f64) -> Option<Guarantee> {
         match self {
             Approximate { .. } if delta <= 0.0 => Epsilon::new(leading).ok().map(Guarantee::from),
@@ -87,7 +88,8 @@ impl Guarantee {
         }
     }
 
-    /// The epsilon that a pure mechanism may use. Of (epsilon, delta) the delta goes unused.
+    /// The epsilon that a pure mechanism may use: epsilon itself, or sqrt(2 rho) (Bun and Steinke
+    /// 2016, proposition 1.4). The delta of (epsilon, delta) stays unused.
     pub fn pure_epsilon(self) -> Result<Epsilon, ParameterError> {
         match self {
             Pure { epsilon } | Approximate { epsilon, .. } => Ok(epsilon),
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bad_delta_in_a_file_is_an_error_and_never_a_pure_guarantee() {
+    fn an_invalid_delta_in_a_file_is_an_error_and_never_a_pure_guarantee() {
         let good = r#"{"kind":"approximate","epsilon":1.0,"delta":1e-6}"#;
         let guarantee: Guarantee = serde_json::from_str(good).unwrap();
         assert_eq!(serde_json::to_string(&guarantee).unwrap(), good);

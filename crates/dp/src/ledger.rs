@@ -1,4 +1,4 @@
-//! What was drawn, and what each draw cost: the evidence that a budget was kept.
+//! The record of all draws and their costs: evidence that a budget was respected.
 
 use std::io::{BufRead, Write};
 
@@ -15,16 +15,18 @@ pub struct Entry {
     /// What was drawn.
     #[serde(flatten)]
     pub draw: Draw,
-    /// The relation that the sensitivity is for.
+    /// The neighbouring relation of the sensitivity.
     pub neighbours: Neighbours,
-    /// The guarantee that the draw keeps.
+    /// The guarantee of the draw on its own.
     pub granted: Guarantee,
-    /// The same in the currency of the budget.
+    /// The guarantee converted to the currency of the budget.
     pub cost: Guarantee,
-    /// The parts of the records that the draw saw; empty when it saw all.
+    /// The nested divisions and parts of the records that the draw saw; empty if it saw all
+    /// records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Branch>,
-    /// The advanced composition that it is part of; the cost is then that of the draw alone.
+    /// The advanced composition that the draw belongs to, if any. `cost` is then that of the draw
+    /// on its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composition: Option<Composition>,
 }
@@ -35,11 +37,11 @@ pub struct Line {
     /// The draw and its cost.
     #[serde(flatten)]
     pub entry: Entry,
-    /// The cost of this and all earlier lines together.
+    /// The composed cost of this and all earlier lines.
     pub running_total: Guarantee,
 }
 
-/// The list of draws that one budget paid for, in their order.
+/// The draws that one budget paid for, in order.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     currency: Guarantee,
@@ -49,7 +51,7 @@ pub struct Ledger {
     lines: Vec<Line>,
 }
 
-/// Why a ledger does not show that a budget was kept. Lines are counted from 1.
+/// Why a ledger could not be read or verified. Lines are counted from 1.
 #[derive(Debug, Error)]
 pub enum LedgerError {
     /// The costs add up to more than the budget.
@@ -62,17 +64,17 @@ pub enum LedgerError {
         /// The budget.
         total: Guarantee,
     },
-    /// The scale is too small for the sensitivity and the guarantee.
+    /// The scale of a draw is too small for its sensitivity and guarantee.
     #[error("line {line}, '{label}': the noise is too small for {granted}")]
     TooLittleNoise {
         /// The line.
         line: usize,
         /// Its label.
         label: String,
-        /// What the draw claims to keep.
+        /// The guarantee that the draw claims.
         granted: Guarantee,
     },
-    /// The sensitivity is for another relation between neighbours than the budget.
+    /// The sensitivity is for another neighbouring relation than the budget.
     #[error("line {line}, '{label}': the sensitivity is for the relation {found:?}")]
     WrongNeighbours {
         /// The line.
@@ -82,7 +84,7 @@ pub enum LedgerError {
         /// The relation of the draw.
         found: Neighbours,
     },
-    /// The cost, or the running total, is not what the draw implies.
+    /// The recorded cost or running total differs from the recomputed one.
     #[error("line {line}, '{label}': the recorded cost or total is not the computed one")]
     WrongCost {
         /// The line.
@@ -90,12 +92,12 @@ pub enum LedgerError {
         /// Its label.
         label: String,
     },
-    /// Not a ledger line.
+    /// The line is not a JSON object with the fields of [`Line`].
     #[error("line {line} is not a ledger line")]
     Json {
         /// The line.
         line: usize,
-        /// What is wrong with it.
+        /// The error of the parser.
         source: serde_json::Error,
     },
     /// The file could not be read.
@@ -104,8 +106,8 @@ pub enum LedgerError {
 }
 
 impl Entry {
-    /// Whether the theorem of [`Share::advanced`](super::Share::advanced), if the entry appeals to
-    /// it, is about such draws and such budgets.
+    /// Whether the theorem of [`Share::advanced`](super::Share::advanced), if the entry relies on
+    /// it, applies to its guarantee and to a budget of `total`.
     fn composes_in(&self, total: Guarantee) -> bool {
         let pure = matches!(self.granted, Guarantee::Pure { .. });
         let counts_delta = matches!(total, Guarantee::Approximate { .. });
@@ -122,7 +124,7 @@ impl Ledger {
     pub(super) fn push(&mut self, entry: Entry) {
         self.account.add(&entry);
         let (leading, delta) = self.account.total(self.neighbours, self.currency);
-        // At least this entry's cost is in the sums; past the range of floats no budget holds.
+        // The sums are at least this entry's cost. Only an overflow is not a parameter.
         let running_total = self.currency.of_sums(leading, delta).unwrap_or(entry.cost);
         self.lines.push(Line { entry, running_total });
     }
@@ -137,13 +139,13 @@ impl Ledger {
         &self.lines
     }
 
-    /// Computes every cost again, from scale and sensitivity on, adds the costs up and compares
-    /// the sum with the budget. Returns the sum, or `None` when nothing was drawn.
+    /// Recomputes every cost from scale and sensitivity, composes the costs and compares the result
+    /// with the budget. Returns the composed cost, or `None` if nothing was drawn.
     ///
-    /// For each line: the relation is the budget's; the noise suffices for the guarantee
-    /// (Laplace: sensitivity/b <= epsilon. Gaussian: sensitivity^2/(2 sigma^2) <= rho, or the rho
-    /// that implies (epsilon, delta). Exponential: see [`Share::select`](super::Share::select)); cost and
-    /// running total are what follows from it. What no ledger can show is that the sensitivity
+    /// For each line: the relation is the budget's; the noise suffices for the guarantee (Laplace:
+    /// sensitivity/b <= epsilon. Gaussian: sensitivity^2/(2 sigma^2) <= rho, or the rho that
+    /// implies (epsilon, delta). Exponential: see [`Share::select`](super::Share::select)); cost
+    /// and running total equal the recomputed ones. A ledger cannot show that the sensitivity
     /// itself is right.
     pub fn verify(&self, total: Guarantee) -> Result<Option<Guarantee>, LedgerError> {
         let mut account = Account::default();
@@ -176,7 +178,7 @@ impl Ledger {
         }
     }
 
-    /// Writes a JSON object per line.
+    /// Writes one JSON object per draw and line, see [`Line`].
     pub fn write_json_lines(&self, mut to: impl Write) -> std::io::Result<()> {
         for line in &self.lines {
             serde_json::to_writer(&mut to, line)?;
@@ -185,8 +187,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Reads what [`Ledger::write_json_lines`] wrote, as evidence about a budget with this
-    /// relation. Nothing in it is believed before [`Ledger::verify`] has computed it again.
+    /// Reads what [`Ledger::write_json_lines`] wrote, for a budget with this currency and relation.
+    /// The contents are unchecked until [`Ledger::verify`] recomputes them.
     pub fn read_json_lines(
         from: impl BufRead,
         currency: Guarantee,
@@ -260,13 +262,13 @@ mod tests {
         let (ledger, total) = example();
         let totals: Vec<f64> =
             ledger.lines().iter().map(|line| line.running_total.leading()).collect();
-        // The two parts of the records cost an eighth each, and twice the dearer one together.
+        // Each part of the records costs an eighth; together they cost twice the larger one.
         assert_eq!(totals, [0.25, 0.25, 0.5, 0.75, 1.0]);
         assert_eq!(ledger.verify(total).unwrap(), Some(total));
     }
 
     #[test]
-    fn a_ledger_survives_its_file() {
+    fn a_ledger_is_read_back_as_it_was_written() {
         let (ledger, total) = example();
         let mut file = Vec::new();
         ledger.write_json_lines(&mut file).unwrap();
@@ -285,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_smaller_budget_or_another_relation_is_not_shown_to_be_kept() {
+    fn a_smaller_budget_or_another_relation_does_not_verify() {
         let (mut ledger, _) = example();
         let smaller = total(0, 1.0f64 - 1e-12);
         assert!(matches!(ledger.verify(smaller), Err(LedgerError::Overspent { .. })));
@@ -298,33 +300,34 @@ mod tests {
     }
 
     #[test]
-    fn doctored_lines_are_found() {
-        let doctored = |change: fn(&mut Vec<Line>)| {
+    fn falsified_lines_are_detected() {
+        let falsified = |change: fn(&mut Vec<Line>)| {
             let (mut ledger, total) = example();
             change(&mut ledger.lines);
             ledger.verify(total).unwrap_err()
         };
-        let error = doctored(|lines| lines[2].entry.draw.scale *= 0.999);
+        let error = falsified(|lines| lines[2].entry.draw.scale *= 0.999);
         assert!(matches!(error, LedgerError::TooLittleNoise { line: 3, .. }));
-        let error = doctored(|lines| lines[4].entry.draw.values = 7);
+        let error = falsified(|lines| lines[4].entry.draw.values = 7);
         assert!(matches!(error, LedgerError::TooLittleNoise { line: 5, .. }));
-        let error = doctored(|lines| lines[3].entry.draw.scale = f64::NAN);
+        let error = falsified(|lines| lines[3].entry.draw.scale = f64::NAN);
         assert!(matches!(error, LedgerError::TooLittleNoise { line: 4, .. }));
-        let error = doctored(|lines| lines[3].entry.draw.mechanism = Mechanism::ContinuousGaussian);
+        let error =
+            falsified(|lines| lines[3].entry.draw.mechanism = Mechanism::ContinuousGaussian);
         assert!(matches!(error, LedgerError::TooLittleNoise { line: 4, .. }));
-        let error = doctored(|lines| lines[0].entry.neighbours = Neighbours::Replace);
+        let error = falsified(|lines| lines[0].entry.neighbours = Neighbours::Replace);
         assert!(matches!(error, LedgerError::WrongNeighbours { line: 1, .. }));
-        let error = doctored(|lines| drop(lines.remove(2)));
+        let error = falsified(|lines| drop(lines.remove(2)));
         assert!(matches!(error, LedgerError::WrongCost { line: 3, .. }));
-        let error = doctored(|lines| lines[2].entry.cost = lines[0].entry.cost);
+        let error = falsified(|lines| lines[2].entry.cost = lines[0].entry.cost);
         assert!(matches!(error, LedgerError::WrongCost { line: 3, .. }));
-        // Draws on all records passed off as draws on parts of them.
-        let error = doctored(|lines| lines[2].entry.path = lines[0].entry.path.clone());
+        // A draw on all records, recorded as a draw on a part of them.
+        let error = falsified(|lines| lines[2].entry.path = lines[0].entry.path.clone());
         assert!(matches!(error, LedgerError::WrongNeighbours { line: 3, .. }));
     }
 
     #[test]
-    fn more_choices_or_less_noise_than_the_rho_paid_for_are_found() {
+    fn more_selections_or_less_noise_than_rho_allows_are_detected() {
         let total = total(2, 0.5);
         for (kind, change) in [
             (6, (|draw| draw.values += 1) as fn(&mut Draw)),
@@ -345,7 +348,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn whatever_is_drawn_with_shares_verifies(
+        fn every_ledger_of_draws_with_shares_verifies(
             currency in 0usize..3,
             epsilon in 0.01..20f64,
             relation in prop::bool::ANY,

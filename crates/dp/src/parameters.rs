@@ -1,34 +1,34 @@
-//! The numbers a guarantee is made of: epsilon, delta and rho, each checked once.
+//! The parameters epsilon, delta and rho, validated at construction.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Why a number is not a privacy parameter.
+/// Why a number is not a valid privacy parameter.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum ParameterError {
-    /// Zero would ask for infinite noise; negative, NaN and infinite mean nothing.
+    /// Not positive and finite. Zero would need infinite noise.
     #[error("epsilon must be positive and finite, not {0}")]
     Epsilon(f64),
-    /// Finite, and no promise any more.
+    /// Valid, but above [`LARGEST_EPSILON`].
     #[error("an epsilon of {0} promises nothing: expected at most {LARGEST_EPSILON}")]
     Promise(f64),
-    /// At 0 the guarantee is pure and has no delta; at 1 it promises nothing.
+    /// Not strictly between 0 and 1. At 0 the guarantee is pure; at 1 it is empty.
     #[error("delta must lie strictly between 0 and 1, not {0}")]
     Delta(f64),
-    /// The same rule as for epsilon.
+    /// Not positive and finite.
     #[error("rho must be positive and finite, not {0}")]
     Rho(f64),
 }
 
-/// The largest epsilon that users may ask for (our choice). At 1000 an output may be e^1000 times
-/// likelier with a record than without it, and integer-valued noise is all but gone, which is what
-/// somebody wants who checks an experiment without noise. Within a mechanism sums may be larger.
+/// The largest epsilon that a user may request (our choice). At 1000 an output may be e^1000 times
+/// as likely with a record as without it, and integer noise is almost surely 0, which is useful for
+/// checking an experiment without noise. Sums within a mechanism may be larger.
 pub const LARGEST_EPSILON: f64 = 1000.0;
 
 impl Epsilon {
-    /// An epsilon that a user asks for: one that still promises something.
+    /// An epsilon that a user requests: valid, and at most [`LARGEST_EPSILON`].
     pub fn requested(value: f64) -> Result<Self, ParameterError> {
         match Self::new(value)? {
             Epsilon(value) if value > LARGEST_EPSILON => Err(ParameterError::Promise(value)),
@@ -45,13 +45,13 @@ macro_rules! parameter {
         pub struct $name(f64);
 
         impl $name {
-            /// The parameter with this value, if it is one.
+            /// Validates the value; the range is given at the type.
             pub fn new(value: f64) -> Result<Self, ParameterError> {
                 let valid: fn(f64) -> bool = $valid;
                 if valid(value) { Ok(Self(value)) } else { Err(ParameterError::$name(value)) }
             }
 
-            /// The value.
+            /// The value as a float.
             pub fn get(self) -> f64 {
                 self.0
             }
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_a_parameter_is_refused_with_its_value() {
+    fn invalid_parameters_are_rejected_with_their_values() {
         for bad in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert!(
                 Epsilon::new(bad).is_err() && Delta::new(bad).is_err() && Rho::new(bad).is_err()
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_promises_nothing_cannot_be_asked_for() {
+    fn an_epsilon_above_the_limit_cannot_be_requested() {
         assert_eq!(Epsilon::requested(1e6), Err(ParameterError::Promise(1e6)));
         assert_eq!(Epsilon::requested(LARGEST_EPSILON).map(Epsilon::get), Ok(LARGEST_EPSILON));
         assert_eq!(Epsilon::requested(0.0), Err(ParameterError::Epsilon(0.0)));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn files_cannot_smuggle_in_a_bad_parameter() {
+    fn invalid_parameters_in_files_are_rejected() {
         assert!(serde_json::from_str::<Epsilon>("-1").is_err());
         assert!(serde_json::from_str::<Delta>("1.0").is_err());
         assert_eq!(serde_json::from_str::<Rho>("0.5").unwrap(), Rho::new(0.5).unwrap());

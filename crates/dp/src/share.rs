@@ -1,4 +1,4 @@
-//! Shares of a budget: splitting them, in sequence or side by side, and using them up.
+//! Shares of a budget, and how they are divided among draws.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,9 +8,9 @@ use super::{
     Budget, BudgetError, Composition, Delta, Draw, Entry, Epsilon, Guarantee, Ledger, Neighbours,
 };
 
-/// A part of a budget that has been taken out of it and pays for one draw.
+/// A part of a budget that pays for one draw.
 ///
-/// It cannot be used twice:
+/// It is consumed by the draw, so that using it twice does not compile:
 ///
 /// ```compile_fail,E0382
 /// # use dp::*;
@@ -27,22 +27,22 @@ pub struct Share {
     origin: Origin,
 }
 
-/// Where draws are listed, and under which conditions.
+/// The ledger of a share, and what the ledger needs to know about its draws.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
     neighbours: Neighbours,
-    /// The total of the first budget: what the ledger counts in.
+    /// The total of the first budget, in whose currency the ledger counts.
     currency: Guarantee,
     path: Vec<Branch>,
     composition: Option<Planned>,
     ledger: Arc<Mutex<Ledger>>,
 }
 
-/// A part of an advanced composition.
+/// The advanced composition that a share belongs to.
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     composition: Composition,
-    /// No draw may be larger than this.
+    /// The largest epsilon of a draw.
     largest: Epsilon,
 }
 
@@ -51,23 +51,24 @@ impl Share {
         Self { grant, origin }
     }
 
-    /// The guarantee that the draw must keep.
+    /// The guarantee that the draw must satisfy.
     pub fn guarantee(&self) -> Guarantee {
         self.grant
     }
 
-    /// Which tables count as neighbours.
+    /// The neighbouring relation of the guarantee.
     pub fn neighbours(&self) -> Neighbours {
         self.origin.neighbours
     }
 
-    /// A budget of this share, for a mechanism that spends in several steps. Its draws are listed
-    /// in the same ledger.
+    /// Turns the share into a budget, for a mechanism with several draws. They are recorded in the
+    /// same ledger.
     pub fn into_budget(self) -> Budget {
         Budget::paid_by(self.grant, self.origin)
     }
 
-    /// `count` equal shares for draws in sequence.
+    /// `count` equal shares for sequential composition. They add up to at most this share
+    /// ([`composition`](super::composition)).
     pub fn split(self, count: usize) -> Result<Vec<Share>, BudgetError> {
         if count == 0 {
             return Err(BudgetError::NoParts);
@@ -78,7 +79,8 @@ impl Share {
         Ok(self.shares(std::iter::repeat_n(part, count)))
     }
 
-    /// Shares in proportion to the weights, for draws in sequence.
+    /// Shares in proportion to positive weights, for sequential composition. They add up to at most
+    /// this share ([`composition`](super::composition)).
     pub fn split_weights(self, weights: &[f64]) -> Result<Vec<Share>, BudgetError> {
         if weights.is_empty() {
             return Err(BudgetError::NoParts);
@@ -96,15 +98,15 @@ impl Share {
         Ok(self.shares(parts))
     }
 
-    /// Shares for draws that look at disjoint parts of the records (parallel composition).
+    /// Shares for draws on disjoint parts of the records (parallel composition).
     ///
-    /// *Requires*, and cannot check: there is a division of the possible records into `parts`
-    /// classes, chosen without looking at the data (or from outputs that were paid for), and the
-    /// draws of share i see the records of class i only.
+    /// *Requires*, and cannot check: a division of the possible records into `parts` classes that
+    /// is independent of the data given the outputs so far, such that the draws of share i see the
+    /// records of class i only.
     ///
     /// *Theorem.* The shares carry the relation [`Neighbours::AddRemove`], since a class has no
-    /// public number of records. If every part keeps its share's guarantee, all together keep
-    /// this one's, where each part is granted
+    /// public number of records. If every part satisfies its guarantee, all together satisfy that
+    /// of this share, where each part is granted
     ///
     /// | this share's relation | epsilon | (epsilon, delta) | rho |
     /// | --- | --- | --- | --- |
@@ -114,10 +116,10 @@ impl Share {
     /// *Proof.* An added or removed record changes one class; the other parts' outputs have the
     /// same distribution given the same earlier outputs (McSherry 2009, theorem 4). A replaced
     /// record either moves from one class to another, and both parts pay (sequential composition:
-    /// twice the share), or stays in its class, which then changes by two steps of add or remove.
-    /// Two steps cost 2 epsilon and (1 + e^epsilon) delta (Dwork and Roth 2014, theorem 2.2 and
-    /// the same argument with delta), or 4 rho (Bun and Steinke 2016, proposition 1.9). The second
-    /// case is the dearer one in each currency. QED.
+    /// twice the share), or stays in its class, which then changes by a removal and an addition.
+    /// Two such changes cost 2 epsilon and (1 + e^epsilon) delta (Dwork and Roth 2014, theorem 2.2,
+    /// and the same argument with delta), or 4 rho (Bun and Steinke 2016, proposition 1.9). The
+    /// second case costs at least as much in each currency.
     pub fn parallel(self, parts: usize) -> Result<Vec<Share>, BudgetError> {
         if parts == 0 {
             return Err(BudgetError::NoParts);
@@ -127,7 +129,7 @@ impl Share {
         }
         let grant = match self.origin.neighbours {
             Neighbours::AddRemove => self.grant,
-            // A pure grant costs a quarter of the rho when epsilon is halved: both columns hold.
+            // Halving the epsilon of a pure grant quarters its rho, so both columns hold.
             Neighbours::Replace => {
                 let leading = self.grant.leading() / replaced_leading(self.grant);
                 let delta = self.grant.delta() / replaced_delta(leading).next_up();
@@ -149,23 +151,23 @@ impl Share {
         parts.into_iter().map(|grant| Share { grant, origin: self.origin.clone() }).collect()
     }
 
-    /// Pure shares of a new advanced composition, each with the largest draw that it may pay for.
+    /// Pure shares of a new advanced composition: (total epsilon, largest epsilon of a draw) each.
     pub(super) fn composed(self, slack: Delta, parts: Vec<(Epsilon, Epsilon)>) -> Vec<Share> {
         let composition = Composition { group: self.origin.ledger().next_division(), slack };
-        let part = |(together, largest): (Epsilon, Epsilon)| {
+        let part = |(total, largest): (Epsilon, Epsilon)| {
             let composition = Some(Planned { composition, largest });
-            Share { grant: together.into(), origin: Origin { composition, ..self.origin.clone() } }
+            Share { grant: total.into(), origin: Origin { composition, ..self.origin.clone() } }
         };
         parts.into_iter().map(part).collect()
     }
 
-    /// The largest draw that this share may pay for, where a composition was computed for it.
+    /// The largest epsilon of a draw, for a share of an advanced composition.
     pub(super) fn largest_draw(&self) -> Option<Epsilon> {
         self.origin.composition.map(|planned| planned.largest)
     }
 
-    /// Uses the share up: lists the draw that it paid for.
-    pub(super) fn settle(self, draw: Draw) {
+    /// Consumes the share and records the draw that it paid for.
+    pub(super) fn record(self, draw: Draw) {
         // A share's kind was accepted when it was spent, and splitting keeps the kind.
         let cost = self.grant.cost_in(self.origin.currency).unwrap_or(self.grant);
         self.origin.ledger().push(Entry {
@@ -190,7 +192,7 @@ impl Origin {
     }
 
     pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        // A ledger is only ever appended to; a panic elsewhere leaves it whole.
+        // A ledger is append-only, so a panic elsewhere leaves it consistent.
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -224,7 +226,8 @@ mod tests {
                 ] {
                     let leading = ExactSum::of(shares.iter().map(|s| s.guarantee().leading()));
                     let delta = ExactSum::of(shares.iter().map(|s| s.guarantee().delta()));
-                    prop_assert!(!leading.exceeds(total.leading()) && !delta.exceeds(total.delta()));
+                    prop_assert!(!leading.exceeds(total.leading()));
+                    prop_assert!(!delta.exceeds(total.delta()));
                     prop_assert!(leading.exceeds(total.leading() * (1.0 - 1e-12)));
                 }
             }
@@ -232,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn senseless_splits_are_refused() {
+    fn invalid_splits_are_rejected() {
         let [total, ..] = guarantees(1.0);
         let share = || share(total, Neighbours::Replace);
         assert_eq!(share().split(0).unwrap_err(), BudgetError::NoParts);
@@ -242,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_the_records_share_a_budget_only_when_records_are_added_or_removed() {
+    fn parallel_parts_get_the_whole_share_only_under_add_or_remove() {
         for total in guarantees(1.0) {
             for share in share(total, Neighbours::AddRemove).parallel(3).unwrap() {
                 assert_eq!((share.guarantee(), share.neighbours()), (total, Neighbours::AddRemove));
@@ -260,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_made_of_a_share_holds_no_more_than_the_share() {
+    fn a_budget_made_from_a_share_holds_no_more_than_the_share() {
         let [total, ..] = guarantees(1.0);
         let mut shares = share(total, Neighbours::Replace).split(4).unwrap();
         let mut budget = shares.pop().unwrap().into_budget();

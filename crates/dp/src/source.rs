@@ -1,4 +1,4 @@
-//! Where randomness comes from: a named seed in experiments, the operating system in releases.
+//! Sources of randomness: a named seed for experiments, the operating system for releases.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
 /// The coordinates of a stream of random numbers, such as experiment, dataset, mechanism, trial
-/// and stage, from which its seed is hashed. Streams with different coordinates are independent
-/// for all purposes, and a trial's noise does not depend on what ran before it.
+/// and stage. Its seed is a hash of them. Streams with different coordinates are computationally
+/// independent, and the noise of a trial does not depend on earlier trials.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SeedPath {
     parts: Vec<(String, String)>,
@@ -21,15 +21,15 @@ impl SeedPath {
         Self { parts: Vec::new() }.with(label, value)
     }
 
-    /// The path with one more part.
+    /// Appends a part.
     #[must_use]
     pub fn with(mut self, label: impl Into<String>, value: impl fmt::Display) -> Self {
         self.parts.push((label.into(), value.to_string()));
         self
     }
 
-    /// The seed: BLAKE3 in its key-derivation mode over the parts, each string preceded by its
-    /// length, so that different paths never give the same bytes to hash.
+    /// The seed: BLAKE3 in key-derivation mode over the parts. Each string is preceded by its
+    /// length, so that different paths hash different bytes.
     pub fn seed(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("pgmbench 2026 seeds of random streams");
         for text in self.parts.iter().flat_map(|(label, value)| [label, value]) {
@@ -49,22 +49,22 @@ impl fmt::Display for SeedPath {
     }
 }
 
-/// What is known about a source of randomness.
+/// Where the seed of a source of randomness came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provenance {
-    /// The seed can be computed by anyone: repeatable, and *not private*. Whoever knows the path
-    /// can subtract the noise.
+    /// From a [`SeedPath`]: repeatable, and *not private*. Anyone who knows the path can subtract
+    /// the noise.
     Seeded,
-    /// Seeded once from the operating system: private, and not repeatable.
+    /// From the operating system: private, and not repeatable.
     OperatingSystem,
 }
 
-/// The generator behind all noise: ChaCha with 20 rounds, a cryptographic one, so that outputs
-/// reveal nothing about each other.
+/// The generator of all noise: ChaCha20, a cryptographic generator, so that outputs reveal nothing
+/// about each other.
 ///
-/// It has no public way to draw. Noise comes from the methods of [`Share`](super::Share), which
-/// take the source as an argument and a share as payment.
+/// It has no public sampling methods. Noise comes from the methods of [`Share`](super::Share),
+/// which take the source as an argument.
 pub struct NoiseSource {
     generator: ChaCha20Rng,
     provenance: Provenance,
@@ -77,19 +77,20 @@ impl NoiseSource {
         Self { generator, provenance: Provenance::Seeded }
     }
 
-    /// For releases. Fails when the operating system has no randomness to give.
+    /// For releases: a seed from the operating system. Fails if the operating system provides no
+    /// randomness.
     pub fn from_operating_system() -> Result<Self, SysError> {
         let generator = ChaCha20Rng::try_from_rng(&mut SysRng)?;
         Ok(Self { generator, provenance: Provenance::OperatingSystem })
     }
 
-    /// Which of the two it is.
+    /// Where the seed came from.
     pub fn provenance(&self) -> Provenance {
         self.provenance
     }
 
-    /// A generator for choices that do not depend on the records, or only on what has been paid for:
-    /// which records to synthesise, how to break ties. Its outputs say nothing about the noise.
+    /// A new generator for choices that are independent of the records given what has been
+    /// released: synthetic records, ties. Its outputs reveal nothing about the noise.
     pub fn public_choices(&mut self) -> ChaCha20Rng {
         ChaCha20Rng::from_rng(&mut self.generator)
     }
@@ -99,7 +100,7 @@ impl NoiseSource {
     }
 }
 
-/// Shows where the randomness comes from, never the generator's state.
+/// Shows the provenance, never the generator's state.
 impl fmt::Debug for NoiseSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NoiseSource").field("provenance", &self.provenance).finish_non_exhaustive()
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_operating_system_never_repeats_itself() {
+    fn two_seeds_from_the_operating_system_differ() {
         let mut one = NoiseSource::from_operating_system().unwrap();
         let mut two = NoiseSource::from_operating_system().unwrap();
         assert_eq!(one.provenance(), Provenance::OperatingSystem);

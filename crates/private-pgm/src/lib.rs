@@ -20,7 +20,7 @@
 //! | nu, mu, omega | [`optimiser::Accelerated`] | marginals of the model itself, their average, and where the gradient is taken |
 //! | K | [`optimiser::Constant`] | bounds how fast the loss bends; long steps where it is small |
 //! | gap | [`optimiser::Objective::certificate`] | a proof of how far L is above its minimum at most |
-//! | contraction tree | [`elimination_plan::ContractionTree`] | the order in which tables are multiplied and summed |
+//! | elimination plan | [`elimination_plan::EliminationPlan`] | the order in which tables are multiplied and summed |
 //! | gauge | [`oracle::MarginalOracle::reparametrize`] | which of the potentials that mean the same model are kept |
 //!
 //! # From noisy answers to synthetic records

@@ -32,6 +32,10 @@ pub struct Schema {
     pub licence: Option<String>,
     pub source: Option<String>,
     pub citation: Option<String>,
+    /// Whether bounds and values were taken from the records. `synthesize` refuses a draft.
+    pub draft: bool,
+    /// The budget file that every release is charged to, in the folder of the schema.
+    pub budget: Option<String>,
     /// Whether the files contain a stand-in ([`Provenance::stand_in`](super::Provenance)).
     pub stand_in: bool,
     pub(crate) table: TableFacts,
@@ -160,6 +164,8 @@ impl Schema {
             licence: raw.licence,
             source: raw.source,
             citation: raw.citation,
+            draft: raw.draft,
+            budget: raw.budget,
             stand_in: raw.stand_in,
             table: TableFacts {
                 files: raw.table.files,

@@ -12,6 +12,9 @@ pub(super) struct RawSchema {
     pub(super) source: Option<String>,
     pub(super) citation: Option<String>,
     #[serde(default)]
+    pub(super) draft: bool,
+    pub(super) budget: Option<String>,
+    #[serde(default)]
     pub(super) stand_in: bool,
     pub(super) table: RawTable,
     pub(super) generator: Option<super::Generator>,

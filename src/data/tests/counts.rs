@@ -1,6 +1,7 @@
 use std::fs;
 
 use super::super::{Availability, DataError, Registry, Schema, SchemaError};
+use crate::storage::Existing;
 use private_pgm::factor::Projectable;
 
 fn binary() -> Registry {
@@ -98,7 +99,7 @@ fn a_file_with_the_wrong_checksum_is_refused() {
         fs::write(folder.join("schema.toml"), schema).unwrap();
         fs::write(root.path().join("given.txt"), "3\n0\n1\n2\n").unwrap();
         let entry = Registry::new(root.path()).entry("h").unwrap();
-        let imported = entry.import(&[root.path().join("given.txt")]);
+        let imported = entry.import(&[root.path().join("given.txt")], Existing::Replaced);
         match imported {
             Ok(import) => assert!(fits && import.manifest.records == 6),
             Err(error) => {

@@ -2,6 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::{Availability, DataError, Registry};
+use crate::storage::Existing;
 use private_pgm::factor::Projectable;
 
 const SCHEMA: &str = "
@@ -53,7 +54,7 @@ fn imported_data_is_found_by_name_from_then_on() {
         "the data of 'colours' is not here: get official.csv from a paint shop, \
          then import it with: pgmbench datasets import colours official.csv"
     );
-    let import = entry.import(std::slice::from_ref(&file)).unwrap();
+    let import = entry.import(std::slice::from_ref(&file), Existing::Kept).unwrap();
     assert_eq!((import.manifest.rows, import.manifest.dropped), (4, 1));
     assert_eq!(import.as_expected, None);
     assert_eq!(entry.availability(), Availability::Imported);
@@ -73,7 +74,7 @@ fn imported_data_is_found_by_name_from_then_on() {
 fn imports_that_no_longer_fit_are_refused() {
     let root = tempfile::tempdir().unwrap();
     let (registry, file) = prepare(root.path());
-    let folder = registry.entry("colours").unwrap().import(&[file]).unwrap().folder;
+    let folder = registry.entry("colours").unwrap().import(&[file], Existing::Kept).unwrap().folder;
     let refused = || match registry.load("colours").unwrap_err() {
         DataError::Stored { problem, .. } => problem,
         other => panic!("{other}"),
@@ -98,10 +99,11 @@ fn a_failed_import_leaves_nothing_behind() {
     let (registry, file) = prepare(root.path());
     let entry = registry.entry("colours").unwrap();
     fs::write(&file, OFFICIAL.replace("green", "blue")).unwrap();
-    let refused = entry.import(std::slice::from_ref(&file)).unwrap_err().to_string();
+    let refused =
+        entry.import(std::slice::from_ref(&file), Existing::Kept).unwrap_err().to_string();
     assert!(refused.contains("line 5, column 'colour': 'blue' is not one of"), "{refused}");
     assert!(matches!(
-        entry.import(&[file.clone(), file]),
+        entry.import(&[file.clone(), file], Existing::Kept),
         Err(DataError::FileCount { expected: 1, found: 2, .. })
     ));
     assert_eq!(entry.availability(), Availability::NotImported);

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::source::Source;
 use super::super::{Availability, Dataset, Provenance, Registry};
+use crate::storage::Existing;
 use private_pgm::domain::Domain;
 use private_pgm::factor::Projectable;
 
@@ -58,7 +59,7 @@ fn discretised_records_are_those_of_the_papers_tables() {
     for name in ["titanic", "adult", "loans", "stroke"] {
         let entry = registry.entry(name).unwrap();
         if entry.availability() == Availability::NotImported {
-            let import = entry.import(&[table(&folder(), name)]).unwrap();
+            let import = entry.import(&[table(&folder(), name)], Existing::Kept).unwrap();
             assert_eq!(import.manifest.records, entry.load().unwrap().len());
         }
         let ours = entry.load().unwrap();
@@ -101,7 +102,8 @@ fn loans_are_imported_from_the_file_of_lendingclub() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("LoanStats3a.csv");
     fs::write(&file, official.replace("desc, 0", "desc")).unwrap();
-    let import = Registry::new(root.path()).entry("loans").unwrap().import(&[file]).unwrap();
+    let import =
+        Registry::new(root.path()).entry("loans").unwrap().import(&[file], Existing::Kept).unwrap();
     assert_eq!(import.as_expected, Some(true));
 }
 

@@ -33,6 +33,8 @@ pub struct PlannedData {
     pub fingerprint: String,
     /// Whether made-up records stand in for real ones.
     pub standin: bool,
+    /// Whether the schema is a draft, with bounds and values of the records.
+    pub draft: bool,
 }
 
 impl PlannedData {
@@ -44,6 +46,7 @@ impl PlannedData {
             cases,
             fingerprint: data.fingerprint(),
             standin: data.provenance().stand_in,
+            draft: false,
             data,
         }
     }
@@ -90,7 +93,9 @@ pub(super) fn resolve(
         };
         cases::check_public(source, experiment, named, data.domain().len())?;
         let cases = cases::cases(&experiment.public, workloads, &data)?;
-        datasets.push(PlannedData::new(entry.schema().title.clone(), data, cases));
+        let Schema { title, draft, .. } = entry.schema();
+        datasets
+            .push(PlannedData { draft: *draft, ..PlannedData::new(title.clone(), data, cases) });
     }
     Ok(datasets)
 }

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
-use crate::numeric::projected_lbfgs::{Stopping, minimise_nonnegative};
+use crate::numeric::projected_lbfgs::{DescentOptions, minimise_nonnegative};
 use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
 use private_pgm::numeric::pointwise::{add_scaled, dot};
@@ -12,7 +12,7 @@ use private_pgm::query::{PIdentity, QueryFactor};
 /// Values of the attribute per additional row of the strategy, as chosen by the authors of HDMM.
 const VALUES_PER_ROW: usize = 16;
 /// Our choice: local minima from different starts differ by more than the remaining decrease.
-const STOPPING: Stopping = Stopping { decrease: 1e-7, steps: 1000 };
+const STOPPING: DescentOptions = DescentOptions { decrease: 1e-7, steps: 1000 };
 
 /// The Gram matrix V = W^T W of queries W on n values: products with vectors, and the diagonal.
 pub(super) struct Gram {

@@ -3,7 +3,7 @@
 
 use crate::numeric::l1_ball::project_onto_l1_ball;
 use crate::numeric::projected_gradient::minimise_over;
-use crate::numeric::projected_lbfgs::Stopping;
+use crate::numeric::projected_lbfgs::DescentOptions;
 use crate::numeric::symmetric::Eigen;
 use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
@@ -16,7 +16,7 @@ const ROWS: f64 = 1.2;
 /// the queries do not determine all values. Our choice.
 const REGULAR: f64 = 1e-4;
 /// Our choice: stops after ten steps with a total decrease below a thousandth.
-const STOPPING: Stopping = Stopping { decrease: 1e-3, steps: 150 };
+const STOPPING: DescentOptions = DescentOptions { decrease: 1e-3, steps: 150 };
 
 /// The decomposition W = B L with the least |B|_F and every column of L within the L1 ball, by
 /// local search. Returns L. It depends on V = W^T W only.

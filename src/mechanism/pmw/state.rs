@@ -2,7 +2,7 @@ use crate::mechanism::MechanismError;
 use crate::mechanism::support::counting_query::CountingQuery;
 use private_pgm::baselines::EstimatorError;
 use private_pgm::domain::{Clique, Domain};
-use private_pgm::elimination_plan::ContractionTree;
+use private_pgm::elimination_plan::EliminationPlan;
 use private_pgm::factor::{Factor, Marginals, Potentials};
 use private_pgm::fit::EstimateError;
 use private_pgm::junction_tree::JunctionTree;
@@ -92,7 +92,7 @@ fn model(
     tree: &JunctionTree,
     memory_limit: u64,
 ) -> Result<ModelState, MechanismError> {
-    let plan = ContractionTree::new(domain, maximal, tree);
+    let plan = EliminationPlan::new(domain, maximal, tree);
     let cells: f64 = maximal.iter().map(|clique| domain.cells_f64(clique)).sum();
     // Potentials and marginals are in addition to the tables of the oracle.
     let bytes = plan.bytes(domain) + 2.0 * size_of::<f64>() as f64 * cells;

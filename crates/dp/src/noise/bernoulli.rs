@@ -1,18 +1,17 @@
-//! Coins with exact probabilities, from fair bits and integers alone.
+//! Exact Bernoulli samplers, from random bits and integer arithmetic.
 
 use rand::Rng;
 
-/// A uniform integer in `0..bound`, exactly (Lemire 2019: multiply, and reject what would make some
-/// values more likely than others).
+/// An exactly uniform integer in `0..bound` (Lemire 2019: multiplication with rejection).
 ///
-/// Written out rather than left to the random number crate, whose sampler is exact only when a
-/// feature asks for it: exactness here must not hang on a build setting.
+/// Implemented here because the sampler of the `rand` crate is exact only with a certain feature:
+/// exactness must not depend on a build setting.
 pub(crate) fn below(rng: &mut impl Rng, bound: u64) -> u64 {
     debug_assert!(bound > 0);
     loop {
         let product = u128::from(rng.next_u64()) * u128::from(bound);
         let low = product as u64;
-        // 2^64 mod bound values are surplus; the modulo is computed only when it can matter.
+        // 2^64 mod bound values are rejected; the modulo is computed only when necessary.
         if low >= bound || low >= bound.wrapping_neg() % bound {
             return (product >> 64) as u64;
         }
@@ -35,11 +34,11 @@ const FACTORIAL_RATIOS: [u64; 21] = {
     ratios
 };
 
-/// The number of coins with probabilities 1, 1/2, 1/3, ... that are true before the first that is
-/// not: at least k with probability 1/k!.
+/// The number of Bernoulli variables with probabilities 1, 1/2, 1/3, ... that are true before the
+/// first false one: at least k with probability 1/k!.
 ///
-/// One word serves for all of them: W uniform below 20! is below 20!/k! with probability 1/k!, and
-/// given that, below 20!/(k+1)! with probability 1/(k+1). Should W be 0, more coins are tossed.
+/// One random word decides all of them: W uniform below 20! is below 20!/k! with probability 1/k!,
+/// and given that, below 20!/(k+1)! with probability 1/(k+1). If W is 0, more variables are drawn.
 fn harmonic_run(rng: &mut impl Rng) -> u64 {
     let w = below(rng, FACTORIAL_RATIOS[0]);
     let mut run = 1;
@@ -55,14 +54,14 @@ fn harmonic_run(rng: &mut impl Rng) -> u64 {
     run
 }
 
-/// True with probability exp(-gamma), given a coin that is true with probability gamma <= 1.
+/// True with probability exp(-gamma), given a sampler that is true with probability gamma <= 1.
 ///
-/// A coin for gamma/k is tossed for k = 1, 2, ... until it fails. It fails first at k with
+/// Bernoulli(gamma/k) is drawn for k = 1, 2, ... until it is false. It is false first at k with
 /// probability gamma^(k-1)/(k-1)! - gamma^k/k!; over the odd k these add up to the series of
-/// exp(-gamma) (Canonne, Kamath, Steinke 2020, algorithm 1). The coin for gamma/k is true when one
-/// for gamma and one for 1/k both are; the latter are tossed first, all at once.
+/// exp(-gamma) (Canonne, Kamath, Steinke 2020, algorithm 1). Bernoulli(gamma/k) is the conjunction
+/// of Bernoulli(gamma) and Bernoulli(1/k); the latter are drawn first, all at once.
 pub(crate) fn exp_minus<R: Rng>(rng: &mut R, mut gamma: impl FnMut(&mut R) -> bool) -> bool {
-    // The most likely end by far, before any other randomness is spent.
+    // The most likely outcome, before any other randomness is used.
     if !gamma(rng) {
         return true;
     }
@@ -78,7 +77,7 @@ pub(crate) fn exp_minus<R: Rng>(rng: &mut R, mut gamma: impl FnMut(&mut R) -> bo
 pub(crate) fn exp_minus_fraction<R: Rng>(rng: &mut R, numerator: u128, denominator: u64) -> bool {
     let whole = numerator / u128::from(denominator);
     let rest = (numerator % u128::from(denominator)) as u64;
-    // Ends at the first failure, so after 1.6 rounds on average, however large the whole part.
+    // Ends at the first false one, after 1.6 rounds on average for any whole part.
     (0..whole).all(|_| exp_minus_one(rng)) && exp_minus(rng, |rng| fraction(rng, rest, denominator))
 }
 
@@ -95,7 +94,7 @@ mod tests {
     use rand_chacha::ChaCha20Rng;
 
     #[test]
-    fn coins_show_their_probabilities() {
+    fn bernoulli_frequencies_agree_with_their_probabilities() {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let mut check = |p: f64, coin: &mut dyn FnMut(&mut ChaCha20Rng) -> bool| {
             let heads = (0..200_000).filter(|_| coin(&mut rng)).count() as u64;
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_coins_have_the_probabilities_of_the_factorials() {
+    fn harmonic_runs_have_the_probabilities_of_the_factorials() {
         let factorial = |k: u64| (1..=k).product::<u64>();
         for (k, ratio) in (0..).zip(FACTORIAL_RATIOS) {
             assert_eq!(ratio * factorial(k), factorial(20));
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn certain_coins_are_certain() {
+    fn degenerate_probabilities_are_exact() {
         let mut rng = ChaCha20Rng::seed_from_u64(2);
         assert!((0..1000).all(|_| exp_minus_fraction(&mut rng, 0, 7)));
         assert!((0..1000).all(|_| !exp_minus_fraction(&mut rng, u128::MAX, 7)));

@@ -1,7 +1,7 @@
-//! Textbook samplers in floating point, as the papers' own experiments used.
+//! Floating-point samplers, as used in the experiments of papers.
 //!
-//! *Not for releases.* The sum of an answer and such noise falls on floats that depend on the
-//! answer, and an attacker can read it off the low bits (Mironov 2012).
+//! *Not for releases.* The set of floats that an answer plus such noise can reach depends on the
+//! answer, so the low bits reveal it (Mironov 2012).
 
 use rand::Rng;
 
@@ -11,7 +11,7 @@ fn open_unit(rng: &mut impl Rng) -> f64 {
 }
 
 /// A draw from the Laplace distribution with density exp(-|x|/scale) / (2 scale), as a random sign
-/// times the inverse of the exponential's distribution function.
+/// times an exponential variable by inversion.
 pub(super) fn laplace(rng: &mut impl Rng, scale: f64) -> f64 {
     let magnitude = -open_unit(rng).ln() * scale;
     if rng.next_u32() & 1 == 1 { -magnitude } else { magnitude }
@@ -31,7 +31,7 @@ mod tests {
     use rand_chacha::ChaCha20Rng;
 
     #[test]
-    fn laplace_draws_fill_the_quantiles_evenly() {
+    fn laplace_draws_are_uniform_over_their_quantiles() {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let mut counts = vec![0; 101];
         for _ in 0..100_000 {
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn gaussian_draws_have_the_right_shares_and_squares() {
+    fn gaussian_draws_have_the_right_quintiles_and_squares() {
         let mut rng = ChaCha20Rng::seed_from_u64(2);
         let mut quintiles = vec![0; 5];
         let mut within = vec![0; 3];

@@ -1,12 +1,12 @@
 //! Exact samplers of discrete Laplace and discrete Gaussian noise.
 //!
 //! After Canonne, Kamath, Steinke, "The Discrete Gaussian for Differential Privacy" (2020). Every
-//! decision is an integer comparison on bits of the generator; there is no floating point and no
-//! table, so the probabilities are the formulas' own, tails included. Every quantity fits its
+//! decision is an integer comparison on bits of the generator, without floating point or tables, so
+//! that the probabilities are exact, including the tails. Every quantity fits its
 //! integer type for every [`Scale`], and numbers grow only with events of probability e^-(2^60).
 //!
-//! Cost: some 10 to 20 words of randomness a draw on average, whatever the scale. The time of a
-//! draw depends on its value; these samplers do not defend against someone who measures it.
+//! Cost: 10 to 20 random words per draw on average, for every scale. The running time of a draw
+//! depends on its value; these samplers do not protect against timing attacks.
 
 use rand::Rng;
 
@@ -44,8 +44,8 @@ pub(super) fn laplace(rng: &mut impl Rng, scale: Scale) -> i128 {
 /// kept with probability exp(-(|y|/sigma - 1)^2 / 2), as
 /// exp(-|y|/sigma) exp(-(|y|/sigma - 1)^2 / 2) = exp(-1/2) exp(-y^2 / (2 sigma^2)).
 /// With | |y|/sigma - 1 | = q + r for a whole q and r < 1 that probability is
-/// exp(-1/2)^(q^2) exp(-r)^q exp(-r^2/2), and each factor is a coin that needs no product of large
-/// numbers. About three of four proposals are kept at large sigma, six of ten at small.
+/// exp(-1/2)^(q^2) exp(-r)^q exp(-r^2/2), and each factor is a Bernoulli variable that needs no
+/// product of large numbers. About 3/4 of the proposals are accepted at large sigma, 6/10 at small.
 pub(super) fn gaussian(rng: &mut impl Rng, sigma: Scale) -> i128 {
     let n = sigma.numerator();
     loop {
@@ -74,7 +74,7 @@ pub(super) fn laplace_stddev(scale: Scale) -> f64 {
 }
 
 /// The standard deviation of [`gaussian`], which is sigma up to an error of e^(-2 pi^2 sigma^2)
-/// from sigma = 4 on, and summed up below.
+/// from sigma = 4 on, and summed numerically below.
 pub(super) fn gaussian_stddev(sigma: Scale) -> f64 {
     let sigma = sigma.get();
     if sigma > 4.0 {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn laplace_counts_agree_with_the_probabilities() {
+    fn laplace_frequencies_agree_with_the_probabilities() {
         for (seed, scale, reach) in [(1, 0.3, 2), (2, 1.0, 6), (3, 2.7, 15), (4, 10.0 / 3.0, 18)] {
             let counts = histogram(draws(seed, 300_000, laplace, scale), reach);
             assert_frequencies(&counts, &folded(|k| (-k.abs() / scale).exp(), reach, 400));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn gaussian_counts_agree_with_the_probabilities() {
+    fn gaussian_frequencies_agree_with_the_probabilities() {
         for (seed, sigma, reach) in [(1, 0.4, 1), (2, 1.0, 3), (3, 2.7, 9), (4, 10.0 / 3.0, 11)] {
             let counts = histogram(draws(seed, 300_000, gaussian, sigma), reach);
             let weight = |k: f64| (-k * k / (2.0 * sigma * sigma)).exp();
@@ -137,7 +137,8 @@ mod tests {
                 eleven[((below * 11.0) as usize).min(10)] += 1;
             }
             assert_frequencies(&eleven, &[1.0 / 11.0; 11]);
-            // E|x| = 1, E x^2 = 2, E x^4 = 24 for Laplace; 1, 3, 15 for powers 2, 4, 6 of a Gaussian.
+            // E|x| = 1, E x^2 = 2, E x^4 = 24 for Laplace; 1, 3, 15 for powers 2, 4, 6 of a
+            // Gaussian.
             let gaussian = draws(seed, count, gaussian, scale);
             assert_moments(&laplace, scale, &[(1, 0.0, 2.0), (2, 2.0, 24.0), (4, 24.0, 40320.0)]);
             assert_moments(&gaussian, scale, &[(1, 0.0, 1.0), (2, 1.0, 3.0), (4, 3.0, 105.0)]);

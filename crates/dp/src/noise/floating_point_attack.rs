@@ -1,9 +1,9 @@
-//! Mironov's attack on the low bits ("On significance of the least significant bits for
-//! differential privacy", 2012), mounted against the textbook sampler and against the grid.
+//! The attack on the low bits of noisy answers (Mironov, "On significance of the least significant
+//! bits for differential privacy", 2012), against the floating-point sampler and against the grid.
 //!
-//! The sampler is public. The attacker sees one noisy answer y and asks whether it can have come
-//! from a given true answer at all. Where it can have come from only one of two neighbours, the
-//! privacy loss is infinite, whatever the epsilon.
+//! The sampler is public. The attacker sees one noisy answer y and tests whether a given true
+//! answer can produce it. If only one of two neighbours can, the privacy loss is infinite for every
+//! epsilon.
 
 use crate::*;
 
@@ -17,8 +17,8 @@ fn release(answer: f64, line: NumberLine, trial: u64) -> (f64, f64) {
     (noisy.values[0], noisy.scale)
 }
 
-/// Whether the textbook sampler can turn `answer` into `y`: whether one of the uniform numbers
-/// around the only possible place gives it.
+/// Whether the floating-point sampler can turn `answer` into `y`: whether a uniform number near the
+/// only candidate does.
 fn reachable_in_floats(y: f64, answer: f64, scale: f64) -> bool {
     let unit = (1u64 << 53) as f64;
     let guess = ((-(y - answer).abs() / scale).exp() * unit) as i64;
@@ -30,34 +30,34 @@ fn reachable_in_floats(y: f64, answer: f64, scale: f64) -> bool {
     })
 }
 
-/// Whether the grid can turn `answer` into `y`: noise takes every multiple of the spacing.
+/// Whether noise on the grid can turn `answer` into `y`: it takes every multiple of the spacing.
 fn reachable_on_grid(y: f64, answer: f64, g: f64) -> bool {
     ((y / g) - (answer / g).round_ties_even()).fract() == 0.0
 }
 
 #[test]
-fn the_low_bits_betray_the_textbook_sampler() {
+fn the_low_bits_of_floating_point_noise_reveal_the_answer() {
     let trials = 1000;
-    let mut betrayed = 0u64;
+    let mut revealed = 0u64;
     for trial in 0..trials {
         for (answer, neighbour) in [(0.0, 1.0), (1.0, 0.0)] {
             let (y, scale) = release(answer, NumberLine::Continuous, trial);
             assert!(
                 reachable_in_floats(y, answer, scale),
-                "the attacker never errs about the truth"
+                "the attacker never rejects the true answer"
             );
-            betrayed += u64::from(!reachable_in_floats(y, neighbour, scale));
+            revealed += u64::from(!reachable_in_floats(y, neighbour, scale));
         }
     }
-    // Certainty about one release in a hundred would already be no privacy; it is the majority.
-    assert!(betrayed > trials, "{betrayed} of {}", 2 * trials);
+    // The attacker is certain about the majority of the releases.
+    assert!(revealed > trials, "{revealed} of {}", 2 * trials);
 }
 
 #[test]
-fn the_low_bits_of_the_grid_say_nothing() {
+fn the_low_bits_of_noise_on_a_grid_are_uniform() {
     let sensitivity = Sensitivity::<L1>::new(1.0, Neighbours::AddRemove).unwrap();
     let spacing = Spacing::fine(sensitivity, 1).unwrap();
-    // Answers that lie between the points of the grid.
+    // Answers between grid points.
     let (one, other) = (1.0 / 3.0, 4.0 / 3.0);
     let mut residues = [vec![0; 11], vec![0; 11]];
     for trial in 0..4000 {
@@ -68,7 +68,7 @@ fn the_low_bits_of_the_grid_say_nothing() {
             residues[(y / spacing.get()).rem_euclid(11.0) as usize] += 1;
         }
     }
-    // Nor are some low bits likelier: the noise spans a million grid points.
+    // All low bits are equally likely: the noise spans a million grid points.
     for residues in residues {
         super::frequencies::assert_frequencies(&residues, &[1.0 / 11.0; 11]);
     }

@@ -4,11 +4,11 @@
 /// always fails; with this rate a correct sampler and an arbitrary seed fail once in a million.
 const FALSE_ALARM: f64 = 1e-6;
 
-/// Fails when the counts are too far from the probabilities: when a chi-squared variable would
-/// exceed the statistic with probability below [`FALSE_ALARM`].
+/// Asserts that a chi-squared variable exceeds the statistic of these counts with a probability of
+/// more than [`FALSE_ALARM`].
 ///
 /// The number of outcomes must be odd: with n degrees of freedom, n even, the tail has the closed
-/// form P(X > x) = exp(-x/2) sum_{i < n/2} (x/2)^i / i!, and no table or approximation is needed.
+/// form P(X > x) = exp(-x/2) sum_{i < n/2} (x/2)^i / i!.
 pub(crate) fn assert_frequencies(counts: &[u64], probabilities: &[f64]) {
     assert!(counts.len() % 2 == 1 && counts.len() == probabilities.len());
     assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9, "not a distribution");
@@ -36,7 +36,7 @@ fn tail(statistic: f64, degrees: usize) -> f64 {
     sum
 }
 
-/// Counts of the integers `-reach..=reach`; what lies beyond is counted at the nearer end.
+/// Counts of the integers `-reach..=reach`; values beyond are counted at the nearer end.
 pub(crate) fn histogram(values: impl IntoIterator<Item = i128>, reach: i128) -> Vec<u64> {
     let mut counts = vec![0; 2 * reach as usize + 1];
     for value in values {
@@ -46,7 +46,7 @@ pub(crate) fn histogram(values: impl IntoIterator<Item = i128>, reach: i128) -> 
 }
 
 /// The probabilities of the same outcomes for a symmetric distribution on the integers, given its
-/// weights up to a constant; `cut` is where the remaining weight is negligible.
+/// weights up to a constant; the weight beyond `cut` is negligible.
 pub(crate) fn folded(weight: impl Fn(f64) -> f64, reach: i128, cut: i128) -> Vec<f64> {
     let total: f64 = (-cut..=cut).map(|k| weight(k as f64)).sum();
     let tail: f64 = (reach..=cut).map(|k| weight(k as f64)).sum::<f64>() / total;
@@ -57,7 +57,8 @@ pub(crate) fn folded(weight: impl Fn(f64) -> f64, reach: i128, cut: i128) -> Vec
 
 #[test]
 fn the_tail_agrees_with_printed_tables() {
-    // Critical values of the usual tables: 5.991 (2 degrees, 5%), 18.307 (10, 5%), 29.588 (10, 0.1%).
+    // Critical values of the usual tables: 5.991 (2 degrees, 5%), 18.307 (10, 5%), 29.588 (10,
+    // 0.1%).
     for (statistic, degrees, p) in [(5.991, 2, 0.05), (18.307, 10, 0.05), (29.588, 10, 0.001)] {
         assert!((tail(statistic, degrees) / p - 1.0).abs() < 1e-3);
     }

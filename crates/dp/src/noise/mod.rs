@@ -1,18 +1,18 @@
-//! Laplace and Gaussian noise, paid for with a share of the budget.
+//! Laplace and Gaussian noise.
 //!
 //! # The mechanisms
 //!
-//! *Laplace.* With an L1 sensitivity D, adding independent noise with weights exp(-|k|/b),
-//! b = D/epsilon, on the lattice of the answers is epsilon-private: the probabilities of an output
-//! y under two neighbours a, a' differ by the factor prod_i exp((|y_i - a'_i| - |y_i - a_i|)/b)
-//! <= exp(|a - a'|_1 / b) <= e^epsilon (Dwork, McSherry, Nissim, Smith 2006; on a lattice: Ghosh,
-//! Roughgarden, Sundararajan 2009).
+//! *Laplace.* With an L1 sensitivity D, independent noise with probabilities proportional to
+//! exp(-|k|/b), b = D/epsilon, on the lattice of the answers is epsilon-private. The probabilities
+//! of an output y under two neighbours a, a' differ by the factor
+//! prod_i exp((|y_i - a'_i| - |y_i - a_i|)/b) <= exp(|a - a'|_1 / b) <= e^epsilon (Dwork, McSherry,
+//! Nissim, Smith 2006; on a lattice: Ghosh, Roughgarden, Sundararajan 2009).
 //!
-//! *Gaussian.* With an L2 sensitivity D, weights exp(-k^2/(2 sigma^2)), sigma = D / sqrt(2 rho), are
-//! rho-zCDP: a coordinate that differs by m lattice steps has a Renyi divergence of at most
-//! alpha m^2/(2 sigma^2), and the coordinates' divergences add up to alpha D^2/(2 sigma^2)
-//! (Canonne, Kamath, Steinke 2020, theorem 4 and section 2.2). A share in (epsilon, delta) pays for
-//! the largest rho that implies it.
+//! *Gaussian.* With an L2 sensitivity D, independent noise with probabilities proportional to
+//! exp(-k^2/(2 sigma^2)), sigma = D / sqrt(2 rho), is rho-zCDP. A coordinate that differs by m
+//! lattice steps has a Renyi divergence of at most alpha m^2/(2 sigma^2), and the divergences of
+//! the coordinates add up to alpha D^2/(2 sigma^2) (Canonne, Kamath, Steinke 2020, theorem 4 and
+//! section 2.2). A share in (epsilon, delta) pays for the largest rho that implies it.
 //!
 //! Both are sampled exactly on a grid ([`NumberLine`]), or in floating point for comparisons.
 
@@ -38,22 +38,22 @@ use super::exact_sum::divide_up;
 use super::sensitivity::{L1, L2, Norm, Sensitivity, SensitivityError};
 use super::{Epsilon, Guarantee, Neighbours, NoiseSource, ParameterError, Rho, Share};
 
-/// Answers with noise.
+/// Noisy answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Noisy {
-    /// One for each answer.
+    /// The noisy answers, in the order of the answers.
     pub values: Vec<f64>,
-    /// b for Laplace, sigma for Gaussian.
+    /// The scale: b of Laplace noise, sigma of Gaussian noise.
     pub scale: f64,
     /// The standard deviation of the noise that was added to each answer.
     pub noise_stddev: f64,
 }
 
-/// Why nothing was drawn. The messages say where, and nothing about the values: an error can be
-/// seen by those who must not see the data.
+/// Why a draw was rejected. Messages name positions but no values, since an error may be visible to
+/// someone who must not see the data.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum DrawError {
-    /// The sensitivity was proved for another relation than the budget's.
+    /// The sensitivity and the share have different neighbouring relations.
     #[error("the sensitivity is for {sensitivity:?} neighbours, the share for {share:?}")]
     WrongNeighbours {
         /// The share's relation.
@@ -61,7 +61,7 @@ pub enum DrawError {
         /// The sensitivity's relation.
         sensitivity: Neighbours,
     },
-    /// No answers, candidates or selections.
+    /// There are no answers, candidates or selections.
     #[error("there is nothing to draw")]
     Nothing,
     /// An answer or score is NaN or infinite.
@@ -70,40 +70,41 @@ pub enum DrawError {
         /// Its position.
         index: usize,
     },
-    /// An answer said to be whole is not, or is past 2^53.
-    #[error("value {index} is not a whole number of at most 2^53")]
+    /// An answer on [`NumberLine::Integers`] is not an integer of at most 2^53.
+    #[error("value {index} is not an integer of at most 2^53 in absolute value")]
     NotWhole {
         /// Its position.
         index: usize,
     },
-    /// Gaussian noise is never purely private.
+    /// Gaussian noise from a pure share.
     #[error("Gaussian noise needs a share in (epsilon, delta) or rho, not a pure one")]
     GaussianIsNotPure,
-    /// Advanced composition holds for the draws that it was computed for.
-    #[error("a draw of epsilon = {epsilon}, where the composition planned for {largest} at most")]
+    /// A draw of an advanced composition is larger than planned.
+    #[error("a draw of epsilon = {epsilon}, but the composition was planned for at most {largest}")]
     LargerThanPlanned {
-        /// Of the draw.
+        /// The epsilon of the draw.
         epsilon: f64,
-        /// The largest that was planned for.
+        /// The largest planned epsilon.
         largest: Epsilon,
     },
-    /// A replaced record can move scores both ways.
+    /// Monotone scores under [`Neighbours::Replace`].
     #[error("scores can be monotone when a record is added or removed, not when it is replaced")]
     MonotoneUnderReplace,
-    /// The noise is too large for the samplers.
+    /// The scale is outside the range of the samplers.
     #[error(transparent)]
     Scale(#[from] ScaleOutOfRange),
-    /// The sensitivity is too large to be enlarged.
+    /// The sensitivity is too large for the allowance for rounding.
     #[error(transparent)]
     Sensitivity(#[from] SensitivityError),
-    /// The share is too small or too large to compute with.
+    /// The share converts to a number that is not a parameter.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
 }
 
 impl Share {
-    /// The answers with Laplace noise of scale sensitivity / epsilon. A share in rho pays for
-    /// epsilon = sqrt(2 rho); of (epsilon, delta) the delta goes unused.
+    /// Adds Laplace noise of scale sensitivity / epsilon to the answers (Dwork, McSherry, Nissim,
+    /// Smith 2006). A share in rho pays for epsilon = sqrt(2 rho). The delta of a share in
+    /// (epsilon, delta) stays unused.
     pub fn laplace(
         self,
         label: impl Into<String>,
@@ -120,8 +121,9 @@ impl Share {
         self.add_noise(Family::Laplace, label.into(), answers, placed, scale, source)
     }
 
-    /// The answers with Gaussian noise of standard deviation sensitivity / sqrt(2 rho). A share in
-    /// (epsilon, delta) pays for [`Rho::implying`] it.
+    /// Adds Gaussian noise of standard deviation sensitivity / sqrt(2 rho) to the answers (Bun and
+    /// Steinke 2016, proposition 1.6; discrete: Canonne, Kamath, Steinke 2020). A share in
+    /// (epsilon, delta) pays for the rho of [`Rho::implying`].
     pub fn gaussian(
         self,
         label: impl Into<String>,
@@ -137,7 +139,7 @@ impl Share {
             Guarantee::Concentrated { rho } => rho,
         };
         let placed = line.place(answers, sensitivity, (answers.len() as f64).sqrt().next_up())?;
-        // The root may be rounded up, and the quotient is then a unit too small.
+        // If the root was rounded up, the quotient is one unit in the last place too small.
         let sigma = divide_up(placed.sensitivity, (2.0 * rho.get()).sqrt()).next_up();
         self.add_noise(Family::Gaussian, label.into(), answers, placed, sigma, source)
     }
@@ -161,7 +163,7 @@ impl Share {
             }
             None => return Err(ScaleOutOfRange(scale).into()),
         };
-        self.settle(Draw {
+        self.record(Draw {
             label,
             mechanism,
             sensitivity: placed.sensitivity,
@@ -173,7 +175,7 @@ impl Share {
         Ok(noisy)
     }
 
-    /// What every draw asks of its values and its sensitivity.
+    /// The conditions on values and sensitivity that all draws share.
     pub(super) fn check<N: Norm>(
         &self,
         values: &[f64],
@@ -195,6 +197,7 @@ impl Share {
     }
 }
 
+/// The distribution of the noise.
 #[derive(Clone, Copy)]
 enum Family {
     Laplace,
@@ -222,7 +225,7 @@ impl Family {
         let values = answers
             .iter()
             .map(|answer| {
-                // Division by a power of two is exact; past the range of floats the clamp holds.
+                // Division by a power of two is exact; the clamp covers an overflow.
                 let rounded = (answer / g).round_ties_even().clamp(-limit, limit) as i128;
                 let noise = match self {
                     Family::Laplace => discrete::laplace(rng, steps),
@@ -275,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn scales_are_those_of_the_textbook() {
+    fn scales_are_sensitivity_over_epsilon_or_root_two_rho() {
         let answers = [3.0, 0.0, 8.0];
         for line in [NumberLine::Integers, NumberLine::Continuous] {
             let noisy = share(epsilon(0.5))
@@ -295,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn an_epsilon_and_a_delta_buy_the_noise_of_the_rho_that_implies_them() {
+    fn a_share_in_epsilon_and_delta_pays_for_the_rho_that_implies_it() {
         let (e, d) = (epsilon(1.0), Delta::new(1e-6).unwrap());
         let noisy = share((e, d))
             .gaussian("x", &[0.0], sensitivity(1.0), NumberLine::Integers, &mut source())
@@ -346,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_that_would_break_the_guarantee_are_refused() {
+    fn draws_that_would_break_the_guarantee_are_rejected() {
         let laplace = |answers: &[f64], sensitivity, line| {
             share(epsilon(1.0)).laplace("x", answers, sensitivity, line, &mut source()).unwrap_err()
         };

@@ -1,14 +1,14 @@
-//! Which numbers noise is added on, and why the low bits of a grid are harmless.
+//! The set of numbers on which noise is added, and why a grid is safe in floating point.
 
 use super::super::sensitivity::{Norm, Sensitivity};
 use super::DrawError;
 
-/// The numbers that noise is added on.
+/// The set of numbers on which noise is added.
 ///
-/// # Noise that withstands floating point
+/// # Safety in floating point
 ///
-/// A float plus noise computed in floating point lands on numbers that betray the float (Mironov
-/// 2012); so does a discrete sampler whose decisions are rounded. On a grid, instead:
+/// The sum of an answer and floating-point noise can reveal the answer by its low bits (Mironov
+/// 2012), and so can a discrete sampler with rounded probabilities. A grid avoids both:
 ///
 /// 1. Each answer a is rounded to the nearest multiple R(a) of a spacing g = 2^e that does not
 ///    depend on the data, and clamped to +-2^62 g.
@@ -21,37 +21,37 @@ use super::DrawError;
 /// no further apart. Summed over n answers that is |d|_1 + n g; in L2, the norm of the vector with
 /// entries |d_i| + g is at most |d|_2 + |(g, ..., g)|_2 = |d|_2 + sqrt(n) g by the triangle
 /// inequality. So D' bounds the sensitivity of step 1, whose outputs are integers in units of g.
-/// Step 2 is the mechanism on that lattice, sampled exactly, with a scale that is rounded up
-/// wherever it is rounded. Step 3 is a function of its output: post-processing. QED.
+/// Step 2 is the mechanism on that lattice, sampled exactly, with a scale that is never rounded
+/// down. Step 3 is a function of its output: post-processing.
 ///
-/// Answers that are whole numbers on *every* table (counts, and any query with whole coefficients)
-/// are on the lattice g = 1 already, and D' = D.
+/// Answers that are integers on *every* table (counts, and queries with integer coefficients) are
+/// on the lattice g = 1 already, and D' = D.
 ///
-/// What remains the caller's part: D must bound the answers as they are *computed*. Sums of whole
-/// numbers below 2^53 are exact; where rounding comes in, [`Sensitivity::enlarged`] makes room.
+/// The caller must ensure that D bounds the change of the answers as they are *computed*. Sums of
+/// integers below 2^53 are exact; [`Sensitivity::enlarged`] adds an allowance for rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NumberLine {
-    /// The answers are whole numbers, on every table. Exact, and safe to release.
+    /// Answers that are integers on every table. Exact, and safe to release.
     Integers,
-    /// Real answers are rounded to a grid first. Exact, and safe to release.
+    /// Real answers, rounded to a grid first. Exact, and safe to release.
     Grid(Spacing),
-    /// Floating point, with the textbook scales, to compare with papers. Its guarantee is that of
-    /// real arithmetic, which floats do not have: not for releases.
+    /// Floating-point noise, for comparisons with papers. Its guarantee holds in real arithmetic
+    /// only: not for releases.
     Continuous,
 }
 
-/// What a number line makes of answers and their sensitivity.
+/// The sensitivity and the spacing of answers on a number line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placed {
-    /// With the allowance for rounding.
+    /// Including the allowance for rounding.
     pub(super) sensitivity: f64,
-    /// The distance of grid points, if there are any.
+    /// The distance of grid points, if there is a grid.
     pub(super) spacing: Option<f64>,
 }
 
 impl NumberLine {
-    /// Refuses answers that are not on the line; `norm_of_ones` is the norm of the vector of ones,
-    /// which says how many g the grid adds to the sensitivity.
+    /// Rejects answers that are not on the line. `norm_of_ones` is the norm of the vector of ones,
+    /// the number of g that the grid adds to the sensitivity.
     pub(super) fn place<N: Norm>(
         self,
         answers: &[f64],
@@ -80,17 +80,18 @@ impl NumberLine {
 pub struct Spacing(f64);
 
 impl Spacing {
-    /// 2^exponent, for exponents between -900 and 900: 1/g, and a few powers beyond, are floats.
+    /// g = 2^exponent, for exponents between -900 and 900, so that 1/g and some multiples are
+    /// floats. `None` for other exponents.
     pub fn power_of_two(exponent: i32) -> Option<Self> {
         (-900..=900).contains(&exponent).then(|| Self(2f64.powi(exponent)))
     }
 
-    /// A grid fine enough that rounding `answers` answers to it enlarges the sensitivity by less
-    /// than a millionth: the largest power of two with answers * g <= 2^-20 * sensitivity, or one
-    /// step finer. `None` for sensitivities beyond 2^+-880 or so.
+    /// A grid so fine that rounding `answers` answers to it enlarges the sensitivity by less than a
+    /// millionth: the largest power of two with answers * g <= 2^-20 * sensitivity, or half of it.
+    /// `None` for sensitivities beyond about 2^880 or 2^-880.
     pub fn fine<N: Norm>(sensitivity: Sensitivity<N>, answers: usize) -> Option<Self> {
         let bound = sensitivity.get() / answers.max(1) as f64;
-        // The exponent of a float is the floor of its logarithm, without rounding.
+        // The exponent of a float is the exact floor of its base-2 logarithm.
         let floor = ((bound.to_bits() >> 52) & 0x7ff) as i32 - 1023;
         Self::power_of_two(floor - 20)
     }
@@ -108,8 +109,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Rounding to a coarse grid makes neighbours differ by more than before, and by no more than
-    /// the theorem allows.
+    /// Asserts that rounding to a coarse grid enlarges the sensitivity by no more than the theorem
+    /// allows. Returns whether it enlarges it.
     fn assert_grid_theorem<N: Norm>(columns: &[[f64; 3]], g: f64, norm_of_ones: f64) -> bool {
         let rounded = |table: &[u64], g: Option<f64>| -> Vec<f64> {
             (0..3)
@@ -133,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn rounding_does_enlarge_sensitivities() {
+    fn rounding_enlarges_some_sensitivities() {
         assert!(assert_grid_theorem::<L1>(&[[0.3; 3], [0.6; 3]], 0.5, 3.0));
         assert!(assert_grid_theorem::<L2>(&[[0.3; 3], [0.6; 3]], 0.5, 3f64.sqrt()));
     }
 
     proptest! {
         #[test]
-        fn rounding_enlarges_sensitivities_by_no_more_than_the_theorem_says(
+        fn rounding_enlarges_sensitivities_by_no_more_than_the_theorem_allows(
             columns in prop::collection::vec(prop::array::uniform3(-1.0..1.0f64), 2..4),
             exponent in -4..2i32,
         ) {
@@ -150,7 +151,9 @@ mod tests {
         }
 
         #[test]
-        fn fine_grids_cost_less_than_a_millionth(value in 1e-30..1e30f64, answers in 1usize..10_000) {
+        fn fine_grids_cost_less_than_a_millionth(
+            value in 1e-30..1e30f64, answers in 1usize..10_000
+        ) {
             let sensitivity = Sensitivity::<L1>::new(value, Neighbours::Replace).unwrap();
             let g = Spacing::fine(sensitivity, answers).unwrap().get();
             prop_assert!(g * answers as f64 <= value / 1e6);
@@ -160,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn spacings_out_of_range_are_refused() {
+    fn spacings_out_of_range_are_rejected() {
         assert_eq!(Spacing::power_of_two(901), None);
         let tiny = Sensitivity::<L1>::new(1e-300, Neighbours::Replace).unwrap();
         assert_eq!(Spacing::fine(tiny, 1), None);

@@ -6,18 +6,17 @@ use thiserror::Error;
 ///
 /// # From a float
 ///
-/// A float *is* such a fraction, m 2^e with m < 2^53. From 2^-10 up to [`Scale::MAX`] it is taken
-/// as it stands, without any rounding. Below 2^-10 its denominator can be larger than 2^63; the
-/// numerator is then rounded *up* to a multiple of 2^-63, which makes the noise larger and the
-/// privacy better. (At such scales noise is zero but for one draw in e^1000.) Above the maximum the
-/// scale is refused.
+/// A float *is* such a fraction, m 2^e with m < 2^53. From 2^-10 up to [`Scale::MAX`] it is
+/// converted exactly. Below 2^-10 its denominator can be larger than 2^63; the scale is then
+/// rounded *up* to a multiple of 2^-63, which gives more noise and more privacy. (At such scales
+/// noise is zero except with probability e^-1000.) Above the maximum the scale is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scale {
     numerator: u64,
     shift: u32,
 }
 
-/// A scale outside the range of the samplers.
+/// A scale that the discrete samplers do not support, in grid steps.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[error("the scale of discrete noise must be positive and at most 2^60 grid steps, not {0}")]
 pub struct ScaleOutOfRange(pub f64);
@@ -33,11 +32,11 @@ impl Scale {
         }
         const DENOMINATOR: f64 = (1u64 << 63) as f64;
         if scale < 1.0 / 1024.0 {
-            // Below 2^53 the product and its ceiling are exact.
+            // The product and its ceiling are below 2^53 and therefore exact.
             let numerator = (scale * DENOMINATOR).ceil().max(1.0) as u64;
             return Ok(Self { numerator, shift: 63 }.reduced());
         }
-        // 1.m 2^e, that is (2^52 + m) 2^(e - 52), from the float's own bits.
+        // The bits of a float encode 1.m 2^e = (2^52 + m) 2^(e - 52).
         let bits = scale.to_bits();
         let mantissa = (1 << 52) | (bits & ((1 << 52) - 1));
         let exponent = (bits >> 52) as i32 - 1023 - 52;
@@ -58,7 +57,7 @@ impl Scale {
         self.numerator
     }
 
-    /// The logarithm to base 2 of the denominator, at most 63.
+    /// The base-2 logarithm of the denominator, at most 63.
     pub(crate) fn shift(self) -> u32 {
         self.shift
     }
@@ -76,13 +75,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ordinary_scales_are_taken_as_they_are(mantissa in 1.0..2.0f64, exponent in -10..60i32) {
+        fn ordinary_scales_are_converted_exactly(mantissa in 1.0..2.0f64, exponent in -10..60i32) {
             let scale = mantissa * 2f64.powi(exponent);
             prop_assert_eq!(Scale::at_least(scale).unwrap().get(), scale);
         }
 
         #[test]
-        fn tiny_scales_are_rounded_up_by_less_than_a_step(mantissa in 1.0..2.0f64, e in -1022..-10i32) {
+        fn tiny_scales_are_rounded_up_by_less_than_a_step(
+            mantissa in 1.0..2.0f64, e in -1022..-10i32
+        ) {
             let scale = mantissa * 2f64.powi(e);
             let fraction = Scale::at_least(scale).unwrap();
             prop_assert!(fraction.get() >= scale);
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sampled_is_refused() {
+    fn scales_out_of_range_are_rejected() {
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, Scale::MAX.next_up()] {
             assert!(Scale::at_least(bad).is_err(), "{bad}");
         }

@@ -1,15 +1,15 @@
-//! The true sensitivity of any function, by trying all pairs of small neighbouring tables.
+//! The sensitivity of a function on small tables, by enumeration of all neighbouring pairs.
 //!
-//! A slip in a sensitivity breaks the privacy of everything built on it and no output looks
-//! different. Every sensitivity that a mechanism claims is therefore compared in a test with what
-//! this module finds. The search shows that a claim is too small, never that it is large enough:
-//! it sees small tables only.
+//! A wrong sensitivity breaks privacy without any visible effect on outputs. A test should
+//! therefore compare every sensitivity that a mechanism claims with the result of this module. The
+//! search can show that a claim is too small, but not that it is large enough, since it covers
+//! small tables only.
 //!
 //! ```
 //! use dp::sensitivity::brute_force::{Records, worst_case};
 //! use dp::L1;
 //!
-//! // The largest count of a table with three cells moves by one when a record is replaced.
+//! // The largest count of a table with three cells changes by one when a record is replaced.
 //! let worst = worst_case::<L1>(3, Records::Exactly(4), |table| {
 //!     vec![*table.iter().max().unwrap() as f64]
 //! });
@@ -18,7 +18,7 @@
 
 use super::Norm;
 
-/// Which tables to try, and with it the relation between neighbours.
+/// Which tables to enumerate, and the neighbouring relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Records {
     /// Tables with this many records; neighbours differ in one replaced record.
@@ -30,22 +30,22 @@ pub enum Records {
 /// The pair of neighbouring tables on which a function differs most.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorstCase {
-    /// How far the function's values lie apart; 0 when there are no neighbours.
+    /// The distance of the function's values; 0 if there are no neighbours.
     pub distance: f64,
-    /// A table (the count of each cell).
+    /// One table, as the count of each cell.
     pub table: Vec<u64>,
-    /// Its neighbour.
+    /// The neighbouring table.
     pub neighbour: Vec<u64>,
 }
 
-/// The largest distance, in the norm `N`, of `answers` between neighbouring tables with this many
-/// cells. A distance that is not a number counts as infinite.
+/// The largest distance, in the norm `N`, of `answers` between neighbouring tables with `cells`
+/// cells. A distance of NaN counts as infinite.
 ///
-/// Cost: one call of `answers` for each neighbour of each table; there are
+/// Cost: one call of `answers` per neighbour of each table. There are
 /// (records + cells - 1 choose records) tables with at most cells^2 neighbours each.
 ///
 /// # Panics
-/// When `answers` returns vectors of different lengths.
+/// If `answers` returns vectors of different lengths.
 pub fn worst_case<N: Norm>(
     cells: usize,
     records: Records,
@@ -69,7 +69,7 @@ pub fn worst_case<N: Norm>(
     worst
 }
 
-/// Calls `visit` with every table of this many cells and records.
+/// Calls `visit` with every table of `cells` cells and this number of records.
 pub fn for_each_table(cells: usize, records: Records, mut visit: impl FnMut(&[u64])) {
     let mut table = vec![0; cells];
     match records {
@@ -78,7 +78,7 @@ pub fn for_each_table(cells: usize, records: Records, mut visit: impl FnMut(&[u6
     }
 }
 
-/// Distributes `left` records over the cells from `cell` on, in every way.
+/// Visits every distribution of `left` records over the cells from `cell` on.
 fn fill(table: &mut [u64], cell: usize, left: u64, visit: &mut impl FnMut(&[u64])) {
     if cell == table.len() {
         if left == 0 {
@@ -93,8 +93,8 @@ fn fill(table: &mut [u64], cell: usize, left: u64, visit: &mut impl FnMut(&[u64]
     table[cell] = 0;
 }
 
-/// Calls `visit` with each neighbour of the table in turn (each pair is met from one side when
-/// records are added, from both when they are replaced), and leaves the table as it was.
+/// Calls `visit` with each neighbour of the table, and restores the table. A pair is visited once
+/// under add or remove, twice under replace.
 fn for_each_neighbour(table: &mut [u64], records: Records, mut visit: impl FnMut(&[u64])) {
     for to in 0..table.len() {
         match records {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_is_tried_once() {
+    fn every_table_is_visited_once() {
         // (n + k - 1 choose n) tables of k cells; summed over 0..=n, that of k + 1 cells.
         assert_eq!(count_tables(3, Records::Exactly(4)), 15);
         assert_eq!(count_tables(3, Records::UpTo(4)), 35);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn norms_see_the_same_change_differently() {
+    fn the_distance_depends_on_the_norm() {
         let counts = |table: &[u64]| table.iter().map(|&c| c as f64).collect();
         let records = Records::Exactly(2);
         assert_eq!(worst_case::<L1>(3, records, counts).distance, 2.0);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_breaks_down_has_no_sensitivity() {
+    fn a_function_with_nan_values_has_infinite_sensitivity() {
         let mean = |table: &[u64]| vec![table[0] as f64 / table.iter().sum::<u64>() as f64];
         assert_eq!(worst_case::<L1>(2, Records::UpTo(2), mean).distance, f64::INFINITY);
         assert_eq!(worst_case::<LInfinity>(2, Records::UpTo(2), mean).distance, f64::INFINITY);

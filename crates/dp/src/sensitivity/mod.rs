@@ -1,12 +1,12 @@
-//! How far one record can move an answer.
+//! Sensitivities: how much one record can change an answer.
 //!
-//! Which tables count as neighbours is half of what a privacy guarantee means, so every
-//! sensitivity carries its relation, and a draw refuses one that was made for another.
+//! A guarantee refers to a neighbouring relation. Every sensitivity carries its relation, and a
+//! draw rejects a sensitivity for another one.
 //!
 //! # Linear queries
 //!
-//! A table x holds a count for each cell, and the answers are Q x; a record in cell i contributes
-//! the column q_i. Let s bound the norms of the columns.
+//! A table x holds a count per cell, and the answers are Q x. A record in cell i contributes the
+//! column q_i of Q. Let s bound the norms of the columns.
 //!
 //! | relation | the answers change by | L1 | L2 | L2, entries of Q nonnegative |
 //! | --- | --- | --- | --- | --- |
@@ -16,11 +16,12 @@
 //! *Proof.* Adding a record to cell i changes Qx by q_i, removing it by -q_i. A replacement changes
 //! it by q_j - q_i, whose norm is at most |q_i| + |q_j| <= 2s by the triangle inequality. In L2,
 //! |q_i - q_j|^2 = |q_i|^2 + |q_j|^2 - 2 <q_i, q_j>, which is at most 2 s^2 when the inner product
-//! is not negative; nonnegative entries ensure that. Without it sqrt(2) s is false: the columns
-//! (1) and (-1) have s = 1 and lie 2 apart. QED.
+//! is not negative, as for nonnegative entries. In general sqrt(2) s is no bound: the columns (1)
+//! and (-1) have s = 1 and distance 2. (Dwork, McSherry, Nissim, Smith 2006 define the sensitivity;
+//! the matrix form is that of Li, Hay, Rastogi, Miklau, McGregor, PODS 2010.)
 //!
 //! These bounds need s alone. [`Sensitivity::of_columns`] compares all columns instead and can be
-//! smaller: a single 0/1 query has s = 1, yet moves by 1, not 2, when a record is replaced.
+//! smaller: a single 0/1 query has s = 1, yet changes by 1, not 2, when a record is replaced.
 
 pub mod brute_force;
 
@@ -29,7 +30,7 @@ use std::marker::PhantomData;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Which tables differ in one record.
+/// The neighbouring relation: which tables differ in one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbours {
@@ -39,23 +40,23 @@ pub enum Neighbours {
     AddRemove,
 }
 
-/// A way to measure the distance between two vectors of answers.
+/// A norm on vectors of answers.
 pub trait Norm: Copy {
-    /// For messages.
+    /// The name in error messages.
     const NAME: &'static str;
-    /// |a - b|.
+    /// The norm of a - b.
     fn distance(a: &[f64], b: &[f64]) -> f64;
 }
 
-/// The sum of absolute values: what Laplace noise is scaled to.
+/// The sum of absolute values, which determines the scale of Laplace noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum L1 {}
 
-/// The Euclidean norm: what Gaussian noise is scaled to.
+/// The Euclidean norm, which determines the scale of Gaussian noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum L2 {}
 
-/// The largest absolute value: what the exponential mechanism is scaled to.
+/// The largest absolute value, which determines the scale of the exponential mechanism.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LInfinity {}
 
@@ -84,12 +85,13 @@ impl Norm for LInfinity {
     }
 }
 
-/// The larger of two, and NaN if there is one: `f64::max` would hide it.
+/// The larger of two numbers, or NaN if one is NaN, which `f64::max` would drop.
 fn larger(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
 
-/// The most that the answers can differ, in the norm `N`, between two neighbouring tables.
+/// The largest distance, in the norm `N`, between the answers on two neighbouring tables: positive
+/// and finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sensitivity<N> {
     value: f64,
@@ -97,28 +99,28 @@ pub struct Sensitivity<N> {
     norm: PhantomData<N>,
 }
 
-/// Why there is no sensitivity.
+/// Why a sensitivity was rejected.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum SensitivityError {
-    /// Not a positive and finite number. Zero is refused too: what no record can change needs no
-    /// noise, and a draw for it would only hide a mistake.
+    /// Not positive and finite. Zero is rejected too: an answer that no record can change needs no
+    /// noise, and a draw for it would hide a mistake.
     #[error("a sensitivity in {norm} must be positive and finite, not {value}")]
     Value {
-        /// The name of the norm.
+        /// [`Norm::NAME`].
         norm: &'static str,
-        /// The number.
+        /// The rejected number.
         value: f64,
     },
-    /// Columns of one matrix have one length.
+    /// The columns of the matrix have different lengths.
     #[error("column {column} of the queries has another length than the first")]
     UnequalColumns {
-        /// Which one.
+        /// The position of the first column with another length.
         column: usize,
     },
 }
 
 impl<N: Norm> Sensitivity<N> {
-    /// A sensitivity that the caller has proved; [`brute_force`] checks such claims in tests.
+    /// A sensitivity that the caller has proved. [`brute_force`] tests such claims.
     pub fn new(value: f64, neighbours: Neighbours) -> Result<Self, SensitivityError> {
         if value > 0.0 && value.is_finite() {
             Ok(Self { value, neighbours, norm: PhantomData })
@@ -127,10 +129,10 @@ impl<N: Norm> Sensitivity<N> {
         }
     }
 
-    /// The exact sensitivity of linear queries with these columns (one for each cell of the table,
-    /// all of one length): the largest norm of a column, or the largest distance of two. Where the
-    /// sums may have been rounded, the result is rounded up to cover it. Costs a pass over all
-    /// pairs of columns.
+    /// The exact sensitivity of linear queries with these columns, one per cell of the table: the
+    /// largest norm of a column, or the largest distance of two columns. The result is rounded up
+    /// where sums may have been rounded. Cost under [`Neighbours::Replace`]: one distance per pair
+    /// of columns.
     pub fn of_columns(
         columns: &[Vec<f64>],
         neighbours: Neighbours,
@@ -150,26 +152,25 @@ impl<N: Norm> Sensitivity<N> {
                 .flat_map(|(i, a)| columns[..i].iter().map(move |b| N::distance(a, b)))
                 .fold(0.0, larger),
         };
-        // Whole numbers of this size are added, squared and compared without rounding; otherwise
-        // each operation may have lost half a unit in the last place.
+        // Integers of this size are added, squared and compared without rounding. Otherwise each
+        // operation may lose half a unit in the last place.
         let whole = |x: f64| x.fract() == 0.0 && x.abs() < (1 << 20) as f64;
         let exact = whole(value) && columns.iter().flatten().all(|&entry| whole(entry));
         let operations = 4.0 + length as f64;
         Self::new(if exact { value } else { value * (1.0 + operations * f64::EPSILON) }, neighbours)
     }
 
-    /// The value.
+    /// The value as a float.
     pub fn get(self) -> f64 {
         self.value
     }
 
-    /// The relation that it is proved for.
+    /// The neighbouring relation that it was proved for.
     pub fn neighbours(self) -> Neighbours {
         self.neighbours
     }
 
-    /// Room for an error of `allowance`, in the norm `N`, in the difference of two answers: for
-    /// answers that are computed in floating point and are off by their own rounding.
+    /// Adds an allowance, in the norm `N`, for rounding errors in the difference of two answers.
     pub fn enlarged(self, allowance: f64) -> Result<Self, SensitivityError> {
         if allowance >= 0.0 {
             Self::new((self.value + allowance).next_up(), self.neighbours)
@@ -180,27 +181,31 @@ impl<N: Norm> Sensitivity<N> {
 }
 
 impl Sensitivity<L1> {
-    /// Of linear queries whose columns have an L1 norm of at most `s`: s or 2s.
+    /// The bound for linear queries whose columns have an L1 norm of at most s: s if records are
+    /// added or removed, 2s if they are replaced. Proof: [module documentation](self).
     pub fn linear(column_norm: f64, neighbours: Neighbours) -> Result<Self, SensitivityError> {
         Self::new(neighbours.columns_moved() * column_norm, neighbours)
     }
 }
 
 impl Sensitivity<L2> {
-    /// Of linear queries whose columns have an L2 norm of at most `s`, of any signs: s or 2s.
+    /// The bound for linear queries whose columns have an L2 norm of at most s, with any signs: s
+    /// if records are added or removed, 2s if they are replaced. Proof: [module
+    /// documentation](self).
     pub fn linear(column_norm: f64, neighbours: Neighbours) -> Result<Self, SensitivityError> {
         Self::new(neighbours.columns_moved() * column_norm, neighbours)
     }
 
-    /// Of linear queries *without negative entries* whose columns have an L2 norm of at most `s`:
-    /// s or sqrt(2) s. That no entry is negative is the caller's claim.
+    /// The bound for linear queries *without negative entries* whose columns have an L2 norm of at
+    /// most s: s if records are added or removed, sqrt(2) s if they are replaced. The caller must
+    /// ensure that no entry is negative. Proof: [module documentation](self).
     pub fn nonnegative_linear(
         column_norm: f64,
         neighbours: Neighbours,
     ) -> Result<Self, SensitivityError> {
         match neighbours {
             Neighbours::AddRemove => Self::new(column_norm, neighbours),
-            // Rounded up: sqrt(2) itself is no float, nor need the product be.
+            // Rounded up, since neither sqrt(2) nor the product need be a float.
             Neighbours::Replace => {
                 let root = std::f64::consts::SQRT_2.next_up();
                 Self::new((root * column_norm).next_up(), neighbours)
@@ -210,7 +215,7 @@ impl Sensitivity<L2> {
 }
 
 impl Neighbours {
-    /// The number of columns by which the answers of linear queries can change.
+    /// The number of columns that one record contributes to a change of the answers.
     fn columns_moved(self) -> f64 {
         match self {
             Neighbours::AddRemove => 1.0,
@@ -265,13 +270,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_pair_of_small_tables_breaks_the_bounds_for_linear_queries(columns in columns(-3..=3)) {
+        fn the_bounds_for_linear_queries_hold_on_all_pairs_of_small_tables(
+            columns in columns(-3..=3)
+        ) {
             check::<L1>(&columns, |s, n| or_zero(Sensitivity::<L1>::linear(s, n)));
             check::<L2>(&columns, |s, n| or_zero(Sensitivity::<L2>::linear(s, n)));
         }
 
         #[test]
-        fn nonnegative_queries_move_by_the_root_of_two_at_most(columns in columns(0..=3)) {
+        fn nonnegative_queries_change_by_at_most_the_root_of_two(columns in columns(0..=3)) {
             check::<L2>(&columns, |s, n| or_zero(Sensitivity::<L2>::nonnegative_linear(s, n)));
         }
     }
@@ -296,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn useless_sensitivities_are_refused() {
+    fn invalid_sensitivities_are_rejected() {
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(Sensitivity::<L1>::linear(bad, Neighbours::Replace).is_err());
         }

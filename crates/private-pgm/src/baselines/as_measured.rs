@@ -1,12 +1,12 @@
-use super::least_squares::answers_of;
+use super::least_squares::linear_measurements;
 use super::tables::Tables;
 use super::{Diagnostics, Estimated, Estimator, EstimatorError, Run};
 use crate::factor::Factor;
 use crate::fit::Evidence;
 use crate::loss::Measurement;
 
-/// No estimation at all: noisy marginals as they were published. Measurements of anything but the
-/// cells of a marginal are refused.
+/// No estimation: the noisy marginals as they were published. Measurements of other queries than
+/// the cells of a marginal are unsupported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AsMeasured;
 
@@ -16,10 +16,10 @@ impl Estimator for AsMeasured {
         evidence: &Evidence<'_>,
         _run: &mut Run<'_>,
     ) -> Result<Estimated, EstimatorError> {
-        let measurements = answers_of(evidence)?;
+        let measurements = linear_measurements(evidence)?;
         if measurements.iter().any(|measurement| !measurement.query.is_identity()) {
             return Err(EstimatorError::Unsupported(
-                "only measured cells can be used as they are, and other queries were asked".into(),
+                "only measurements of the cells of a marginal can be used as measured".into(),
             ));
         }
         let table = |measurement: &Measurement| {

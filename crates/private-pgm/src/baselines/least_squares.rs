@@ -1,23 +1,27 @@
-//! What both least squares have in common: several measurements of one table as one linear system.
+//! Several measurements of one table as one linear system, for local and full least squares.
 
+use std::cell::RefCell;
 use std::time::Instant;
 
 use super::{EstimatorError, in_time};
 use crate::domain::{Clique, Domain};
 use crate::fit::{EstimateError, Evidence, Observed};
 use crate::loss::{LinearLossError, Measurement};
-use crate::numeric::lsmr::{End, Stopping, lsmr};
+use crate::numeric::lsmr::{LsmrOptions, Termination, lsmr};
 use crate::numeric::strided::Projection;
 
-/// The measurements of the evidence, every one of them checked.
-pub(super) fn answers_of<'a>(evidence: &Evidence<'a>) -> Result<&'a [Measurement], EstimatorError> {
+/// The measurements of the evidence, each of them checked. An error if the evidence is a likelihood
+/// or has structural zeros.
+pub(super) fn linear_measurements<'a>(
+    evidence: &Evidence<'a>,
+) -> Result<&'a [Measurement], EstimatorError> {
     let Observed::Answers(measurements) = evidence.observed else {
         let message = "expected noisy answers to linear queries, found a likelihood";
         return Err(EstimatorError::Unsupported(message.into()));
     };
     if !evidence.zeros.is_empty() {
         let message =
-            "expected no impossible combinations of values, which linear estimates cannot exclude";
+            "expected no structural zeros: a linear estimate cannot exclude combinations of values";
         return Err(EstimatorError::Unsupported(message.into()));
     }
     for (index, measurement) in measurements.iter().enumerate() {
@@ -28,7 +32,8 @@ pub(super) fn answers_of<'a>(evidence: &Evidence<'a>) -> Result<&'a [Measurement
     Ok(measurements)
 }
 
-/// The sum of |r| and half the sum of r^2 over all measured answers, from each one's marginal.
+/// The L1 loss, the sum of |r|, and the L2 loss, the sum of r^2 / 2, over all residuals
+/// r = (Q mu - y) / stddev. `marginal` returns the mu of a measurement.
 pub(super) fn l1_l2(
     measurements: &[Measurement],
     mut marginal: impl FnMut(&Measurement) -> Vec<f64>,
@@ -43,33 +48,39 @@ pub(super) fn l1_l2(
     })
 }
 
-/// The system of all rows Q P_C / stddev, P_C summing the table onto a measurement's clique.
-pub(super) struct System<'a> {
-    terms: Vec<Term<'a>>,
+/// The linear system with the rows Q P_C / stddev of all measurements, where P_C sums the table
+/// onto the clique of the measurement.
+pub(super) struct StackedSystem<'a> {
+    blocks: Vec<Block<'a>>,
     cells: usize,
     rows: usize,
+    buffers: Buffers,
+}
+
+/// The rows of one measurement.
+struct Block<'a> {
+    measurement: &'a Measurement,
+    /// From the table onto the measured marginal; `None` if they have the same attributes.
+    projection: Option<Projection>,
+}
+
+/// Buffers that are large enough for every block.
+struct Buffers {
     marginal: Vec<f64>,
     answers: Vec<f64>,
     scratch: Vec<f64>,
 }
 
-struct Term<'a> {
-    measurement: &'a Measurement,
-    /// From the table to the measured marginal, when that has fewer attributes.
-    projection: Option<Projection>,
-}
-
-/// A solution, and the way to it.
-pub(super) struct Solved {
-    /// The table.
+/// The least-squares solution of a system.
+pub(super) struct Solution {
     pub(super) table: Vec<f64>,
     pub(super) iterations: usize,
     pub(super) converged: bool,
     pub(super) seconds: f64,
 }
 
-impl<'a> System<'a> {
-    /// The bytes that a system over `clique` and its solution take, at most.
+impl<'a> StackedSystem<'a> {
+    /// An upper bound on the bytes of a system over `clique` and of its solution.
     pub(super) fn bytes<'m>(
         domain: &Domain,
         clique: &Clique,
@@ -83,94 +94,88 @@ impl<'a> System<'a> {
             rows += query.rows() as f64;
             largest = largest.max((query.cols() + query.rows() + query.scratch_len()) as f64);
             if measurement.clique != *clique {
-                // A position of four bytes for each row along the last axis, the longest, and as
-                // many again while the list grows.
+                // A projection has an offset of four bytes per row along the last, longest axis,
+                // and twice that while the list of offsets grows.
                 projections += 8.0 * cells / longest;
             }
         }
         8.0 * (4.0 * cells + rows + largest) + projections
     }
 
-    /// The system of `measurements`, whose cliques are within `clique`.
+    /// The system of `measurements`, whose cliques are subsets of `clique`.
     pub(super) fn new(
         domain: &Domain,
         clique: &Clique,
         measurements: impl IntoIterator<Item = &'a Measurement>,
     ) -> Self {
         let shape = domain.shape(clique);
-        let term = |measurement: &'a Measurement| {
+        let block = |measurement: &'a Measurement| {
             let kept: Vec<bool> = clique.iter().map(|id| measurement.clique.contains(id)).collect();
             let whole = kept.iter().all(|&kept| kept);
             let projection = (!whole).then(|| Projection::new(&shape, &kept));
-            Term { measurement, projection }
+            Block { measurement, projection }
         };
-        let terms: Vec<Term> = measurements.into_iter().map(term).collect();
-        let queries = || terms.iter().map(|term| &term.measurement.query);
+        let blocks: Vec<Block> = measurements.into_iter().map(block).collect();
+        let queries = || blocks.iter().map(|block| &block.measurement.query);
         let largest = |sizes: &mut dyn Iterator<Item = usize>| vec![0.0; sizes.max().unwrap_or(0)];
         Self {
             cells: shape.iter().product(),
             rows: queries().map(|query| query.rows()).sum(),
-            marginal: largest(&mut queries().map(|query| query.cols())),
-            answers: largest(&mut queries().map(|query| query.rows())),
-            scratch: largest(&mut queries().map(|query| query.scratch_len())),
-            terms,
+            buffers: Buffers {
+                marginal: largest(&mut queries().map(|query| query.cols())),
+                answers: largest(&mut queries().map(|query| query.rows())),
+                scratch: largest(&mut queries().map(|query| query.scratch_len())),
+            },
+            blocks,
         }
     }
 
-    /// The shortest table among those that explain the answers best.
+    /// The minimum-norm least-squares solution, by LSMR.
     pub(super) fn solve(
         self,
-        stopping: Stopping,
+        stopping: LsmrOptions,
         deadline: Option<Instant>,
-    ) -> Result<Solved, EstimatorError> {
+    ) -> Result<Solution, EstimatorError> {
         let began = Instant::now();
-        let Self { terms, cells, rows, marginal, answers, scratch } = self;
+        let Self { blocks, cells, rows, buffers } = self;
         let mut b = Vec::with_capacity(rows);
-        for Term { measurement, .. } in &terms {
+        for Block { measurement, .. } in &blocks {
             b.extend(measurement.y.iter().map(|y| y / measurement.stddev));
         }
-        // The two products take turns with one scratch space.
-        let space = std::cell::RefCell::new((marginal, answers, scratch));
+        // LSMR calls the two products alternately, so they can share the buffers.
+        let buffers = RefCell::new(buffers);
         let add_product = |table: &[f64], out: &mut [f64]| {
-            let (marginal, answers, scratch) = &mut *space.borrow_mut();
             let mut rest = out;
-            for term in &terms {
-                let (out, others) = rest.split_at_mut(term.measurement.query.rows());
-                term.add_product(table, out, marginal, answers, scratch);
+            for block in &blocks {
+                let (out, others) = rest.split_at_mut(block.measurement.query.rows());
+                block.add_product(table, out, &mut buffers.borrow_mut());
                 rest = others;
             }
         };
         let add_transposed = |y: &[f64], table: &mut [f64]| {
-            let (marginal, answers, scratch) = &mut *space.borrow_mut();
             let mut rest = y;
-            for term in &terms {
-                let (y, others) = rest.split_at(term.measurement.query.rows());
-                term.add_transposed(y, table, marginal, answers, scratch);
+            for block in &blocks {
+                let (y, others) = rest.split_at(block.measurement.query.rows());
+                block.add_transposed(y, table, &mut buffers.borrow_mut());
                 rest = others;
             }
         };
-        let goes_on = |_| in_time(deadline);
-        let solution = lsmr(b, cells, stopping, add_product, add_transposed, goes_on);
+        let continues = |_| in_time(deadline);
+        let solution = lsmr(b, cells, stopping, add_product, add_transposed, continues);
         let iterations = solution.iterations;
-        if solution.end == End::Stopped {
+        if solution.termination == Termination::Stopped {
             return Err(EstimatorError::Timeout { iterations });
         }
-        let converged = solution.end == End::Converged;
+        let converged = solution.termination == Termination::Converged;
         let seconds = began.elapsed().as_secs_f64();
-        Ok(Solved { table: solution.x, iterations, converged, seconds })
+        Ok(Solution { table: solution.x, iterations, converged, seconds })
     }
 }
 
-impl Term<'_> {
-    /// Adds Q P x / stddev.
-    fn add_product(
-        &self,
-        table: &[f64],
-        out: &mut [f64],
-        marginal: &mut [f64],
-        answers: &mut [f64],
-        scratch: &mut [f64],
-    ) {
+impl Block<'_> {
+    /// Adds Q P x / stddev to `out`.
+    fn add_product(&self, table: &[f64], out: &mut [f64], buffers: &mut Buffers) {
+        let Buffers { marginal, answers, scratch } = buffers;
         let query = &self.measurement.query;
         let marginal = match &self.projection {
             Some(projection) => {
@@ -186,15 +191,9 @@ impl Term<'_> {
         out.iter_mut().zip(answers).for_each(|(out, answer)| *out += weight * *answer);
     }
 
-    /// Adds P^T Q^T y / stddev.
-    fn add_transposed(
-        &self,
-        y: &[f64],
-        table: &mut [f64],
-        marginal: &mut [f64],
-        answers: &mut [f64],
-        scratch: &mut [f64],
-    ) {
+    /// Adds P^T Q^T y / stddev to `table`.
+    fn add_transposed(&self, y: &[f64], table: &mut [f64], buffers: &mut Buffers) {
+        let Buffers { marginal, answers, scratch } = buffers;
         let query = &self.measurement.query;
         let weight = self.measurement.stddev.recip();
         let answers = &mut answers[..query.rows()];

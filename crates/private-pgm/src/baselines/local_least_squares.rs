@@ -1,29 +1,30 @@
-use super::least_squares::{Solved, System, answers_of, l1_l2};
+use super::least_squares::{Solution, StackedSystem, l1_l2, linear_measurements};
 use super::tables::Tables;
 use super::{Diagnostics, Estimated, Estimator, EstimatorError, Run, in_time};
 use crate::domain::Clique;
 use crate::factor::Factor;
 use crate::fit::Evidence;
 use crate::loss::{Measurement, maximal_cliques};
-use crate::numeric::lsmr::Stopping;
+use crate::numeric::bytes::Bytes;
+use crate::numeric::lsmr::LsmrOptions;
 use crate::query::PseudoInverse;
 
-/// Least squares of each maximal measured clique on its own, from the measurements inside it: the
-/// table mu_C, of any signs, that minimises the sum of |Q mu_C - y|^2 / stddev^2 (the paper's LLS).
-/// Tables of cliques that overlap need not agree.
+/// Separate least squares for each maximal measured clique C, from the measurements inside it: the
+/// table mu_C, with entries of any sign, that minimises the sum of |Q mu_C - y|^2 / stddev^2 (the
+/// paper's LLS). Tables of overlapping cliques need not agree.
 ///
-/// A clique that was measured once, by a Kronecker product, is solved by its pseudo-inverse; others
-/// by LSMR ([`crate::numeric::lsmr`]).
+/// A clique with one measurement by a Kronecker product is solved by its pseudo-inverse if that has
+/// a closed form; other cliques by LSMR ([`crate::numeric::lsmr`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalLeastSquares {
-    /// When the iterations for a clique end, where there are any.
-    pub stopping: Stopping,
+    /// The stopping rule of LSMR, per clique.
+    pub stopping: LsmrOptions,
 }
 
 impl Default for LocalLeastSquares {
-    /// Tighter than [`super::FullLeastSquares`], since the tables are small.
+    /// Tighter than for [`super::FullLeastSquares`], since the tables are small. Our choice.
     fn default() -> Self {
-        Self { stopping: Stopping { tolerance: 1e-10, iterations: 10_000 } }
+        Self { stopping: LsmrOptions { tolerance: 1e-10, iterations: 10_000 } }
     }
 }
 
@@ -33,19 +34,20 @@ impl Estimator for LocalLeastSquares {
         evidence: &Evidence<'_>,
         run: &mut Run<'_>,
     ) -> Result<Estimated, EstimatorError> {
-        let measurements = answers_of(evidence)?;
+        let measurements = linear_measurements(evidence)?;
         let domain = evidence.domain;
         let cliques = maximal_cliques(measurements.iter().map(|measurement| &measurement.clique));
-        // The tables are kept, and one system at a time is there to find the next.
+        // All tables are kept; only one system exists at a time.
         let bytes = cliques.iter().map(|clique| 8.0 * domain.cells_f64(clique)).sum::<f64>()
             + cliques
                 .iter()
-                .map(|clique| System::bytes(domain, clique, inside(clique, measurements)))
+                .map(|clique| StackedSystem::bytes(domain, clique, inside(clique, measurements)))
                 .fold(0.0, f64::max);
         if bytes > run.memory_limit as f64 {
             let message = format!(
-                "the tables of the measured cliques need {bytes:.3e} bytes; the limit is {:.3e}",
-                run.memory_limit as f64
+                "least squares on the measured cliques needs {}, more than the limit of {}",
+                Bytes(bytes),
+                Bytes(run.memory_limit as f64)
             );
             return Err(EstimatorError::Infeasible { bytes, message });
         }
@@ -55,16 +57,16 @@ impl Estimator for LocalLeastSquares {
             if !in_time(run.deadline) {
                 return Err(EstimatorError::Timeout { iterations });
             }
-            let solved = self.solve(evidence, &clique, measurements, run)?;
-            iterations += solved.iterations;
-            seconds += solved.seconds;
-            converged &= solved.converged;
-            tables.push(Factor::new(domain, clique, solved.table));
+            let solution = self.solve(evidence, &clique, measurements, run)?;
+            iterations += solution.iterations;
+            seconds += solution.seconds;
+            converged &= solution.converged;
+            tables.push(Factor::new(domain, clique, solution.table));
         }
         let tables = Tables::new(domain, tables);
         let residuals = l1_l2(measurements, |measurement| {
             let marginal = tables.marginal(&measurement.clique);
-            marginal.expect("a measured clique is inside a maximal one").into_values()
+            marginal.expect("a maximal clique contains the measured one").into_values()
         });
         let diagnostics = Diagnostics {
             l1_l2: Some(residuals),
@@ -85,19 +87,19 @@ impl LocalLeastSquares {
         clique: &Clique,
         measurements: &[Measurement],
         run: &Run<'_>,
-    ) -> Result<Solved, EstimatorError> {
+    ) -> Result<Solution, EstimatorError> {
         let inside: Vec<&Measurement> = inside(clique, measurements).collect();
         if let [only] = inside[..]
             && let Some(inverse) = PseudoInverse::new(&only.query)
         {
             let table = inverse.apply(&only.y);
-            return Ok(Solved { table, iterations: 0, converged: true, seconds: 0.0 });
+            return Ok(Solution { table, iterations: 0, converged: true, seconds: 0.0 });
         }
-        System::new(evidence.domain, clique, inside).solve(self.stopping, run.deadline)
+        StackedSystem::new(evidence.domain, clique, inside).solve(self.stopping, run.deadline)
     }
 }
 
-/// The measurements whose cliques are within `clique`.
+/// The measurements whose cliques are subsets of `clique`.
 fn inside<'a>(
     clique: &Clique,
     measurements: &'a [Measurement],

@@ -1,6 +1,6 @@
-//! Estimators: what a mechanism has published in, something that answers queries out.
+//! Estimators: from the published answers of a mechanism to marginals.
 //!
-//! Graphical models are one of them ([`Pgm`]); the others are what they are compared with.
+//! [`Pgm`] fits a graphical model; the other estimators are the baselines it is compared with.
 
 mod as_measured;
 mod full_least_squares;

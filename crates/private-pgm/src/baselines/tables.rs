@@ -2,19 +2,20 @@ use super::{Answers, MarginalError};
 use crate::domain::{Clique, Domain};
 use crate::factor::Factor;
 
-/// Tables that answer each for itself: a clique is summed out of the smallest one that contains it.
+/// Independent tables, which may be inconsistent: a marginal comes from the smallest table that
+/// contains its clique.
 pub struct Tables {
     domain: Domain,
     tables: Vec<Factor>,
 }
 
 impl Tables {
-    /// These tables, the first of which wins where several are of one size.
+    /// Answers from these tables. Of several tables of one size, the first is used.
     pub fn new(domain: &Domain, tables: Vec<Factor>) -> Self {
         Self { domain: domain.clone(), tables }
     }
 
-    /// The marginal on `clique`, if a table contains it.
+    /// The marginal on `clique`; `None` if no table contains it.
     pub fn marginal(&self, clique: &Clique) -> Option<Factor> {
         let containing = self.tables.iter().filter(|table| clique.is_subset(table.clique()));
         let smallest = containing.min_by_key(|table| table.values().len());

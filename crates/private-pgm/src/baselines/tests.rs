@@ -59,7 +59,7 @@ fn factor(n: usize) -> impl Strategy<Value = QueryFactor> {
     ]
 }
 
-/// Queries on the marginal of these attributes; their answers and noise are for later.
+/// Queries on the marginal of these attributes with arbitrary answers.
 fn measurement(names: &'static str) -> impl Strategy<Value = Measurement> {
     let (domain, clique) = (domain(), clique(&domain(), names));
     let factors: Vec<_> = clique.iter().map(|id| factor(domain.size(id)).boxed()).collect();
@@ -70,8 +70,8 @@ fn measurement(names: &'static str) -> impl Strategy<Value = Measurement> {
     })
 }
 
-/// The system over the table of `clique`, written out: its rows and right-hand side.
-fn written_out(
+/// The dense system over the table of `clique`: its rows and right-hand side.
+fn dense_system(
     domain: &Domain,
     clique: &Clique,
     measurements: &[Measurement],
@@ -100,7 +100,7 @@ fn written_out(
     (rows, b)
 }
 
-/// The shortest solution by way of Tikhonov: (A^T A + t I)^-1 A^T b for a small t.
+/// The minimum-norm solution by Tikhonov regularisation: (A^T A + t I)^-1 A^T b for a small t.
 fn dense_solution(rows: &[Vec<f64>], b: &[f64]) -> Vec<f64> {
     let n = rows[0].len();
     let (mut gram, mut x) = (Matrix::zeros(n, n), vec![0.0; n]);
@@ -123,19 +123,19 @@ fn assert_close(found: &[f64], expected: &[f64]) {
 
 proptest! {
     #[test]
-    fn full_least_squares_are_those_of_the_matrix_written_out(
+    fn full_least_squares_agree_with_the_dense_system(
         measurements in (measurement("a b"), measurement("b c"), measurement("a")),
     ) {
         let (domain, measurements) = (domain(), [measurements.0, measurements.1, measurements.2]);
         let everything = domain.everything();
-        let (rows, b) = written_out(&domain, &everything, &measurements);
+        let (rows, b) = dense_system(&domain, &everything, &measurements);
         let answers = solve(&FullLeastSquares::default(), &domain, &measurements);
         let table = answers.marginals(&[everything]).unwrap();
         assert_close(table[0].values(), &dense_solution(&rows, &b));
     }
 
     #[test]
-    fn local_least_squares_use_what_is_inside_a_clique(
+    fn local_least_squares_use_all_measurements_inside_a_clique(
         measurements in (measurement("a b"), measurement("b c"), measurement("b")),
     ) {
         let domain = domain();
@@ -143,23 +143,25 @@ proptest! {
         let measurements = [ab.clone(), bc.clone(), b.clone()];
         let answers = solve(&LocalLeastSquares::default(), &domain, &measurements);
         for own in [ab, bc] {
-            let (rows, y) = written_out(&domain, &own.clique, &[own.clone(), b.clone()]);
+            let (rows, y) = dense_system(&domain, &own.clique, &[own.clone(), b.clone()]);
             let table = answers.marginals(std::slice::from_ref(&own.clique)).unwrap();
             assert_close(table[0].values(), &dense_solution(&rows, &y));
         }
     }
 
     #[test]
-    fn one_measurement_alone_is_solved_as_by_iteration(one in measurement("a b c")) {
+    fn the_pseudo_inverse_of_one_measurement_agrees_with_the_dense_system(
+        one in measurement("a b c"),
+    ) {
         let domain = domain();
-        let (rows, y) = written_out(&domain, &one.clique, std::slice::from_ref(&one));
+        let (rows, y) = dense_system(&domain, &one.clique, std::slice::from_ref(&one));
         let answers = solve(&LocalLeastSquares::default(), &domain, std::slice::from_ref(&one));
         let table = answers.marginals(std::slice::from_ref(&one.clique)).unwrap();
         assert_close(table[0].values(), &dense_solution(&rows, &y));
     }
 }
 
-/// A strategy for a and b, answered without noise on a table of three attributes.
+/// Noise-free measurements of a table over three attributes by p-identity strategies.
 fn exact(domain: &Domain) -> (Factor, Vec<Measurement>) {
     let truth: Vec<f64> = (0..12).map(|i| ((5 * i) % 7) as f64).collect();
     let truth = Factor::new(domain, domain.everything(), truth);
@@ -178,7 +180,7 @@ fn exact(domain: &Domain) -> (Factor, Vec<Measurement>) {
     (truth.clone(), ["a b", "b c"].map(measure).to_vec())
 }
 
-/// Least squares are linear in the answers: what is exact without noise is unbiased with it.
+/// Least squares are linear in the answers: exact without noise means unbiased with noise.
 #[test]
 fn without_noise_least_squares_are_exact() {
     let domain = domain();
@@ -198,7 +200,7 @@ fn without_noise_least_squares_are_exact() {
 }
 
 #[test]
-fn cliques_beyond_the_measured_ones_are_for_the_full_table_only() {
+fn only_the_full_table_answers_cliques_that_were_not_measured() {
     let domain = domain();
     let (_, measurements) = exact(&domain);
     let asked = [clique(&domain, "a c")];
@@ -208,7 +210,7 @@ fn cliques_beyond_the_measured_ones_are_for_the_full_table_only() {
 }
 
 #[test]
-fn marginals_as_measured_are_those_that_were_published() {
+fn marginals_as_measured_are_the_published_ones() {
     let domain = domain();
     let measure = |names: &str, y: &[f64]| {
         let clique = clique(&domain, names);
@@ -229,7 +231,7 @@ fn marginals_as_measured_are_those_that_were_published() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_before_anything_is_held() {
+fn estimates_above_the_memory_limit_are_refused_before_allocation() {
     let huge = Domain::new((0..12).map(|i| (format!("x{i}"), 100))).unwrap();
     let one = Clique::new([huge.declared()[0]]);
     let query = QueryMatrix::identity(&huge, &one).unwrap();
@@ -242,7 +244,7 @@ fn what_does_not_fit_is_refused_before_anything_is_held() {
         None,
     ) {
         Err(EstimatorError::Infeasible { bytes, .. }) => bytes,
-        _ => panic!("expected that it does not fit"),
+        _ => panic!("expected the estimate to be infeasible"),
     };
     assert!(bytes(&FullLeastSquares::default(), u64::MAX) > 3.2e25);
     let small = bytes(&LocalLeastSquares::default(), 1000);
@@ -250,7 +252,7 @@ fn what_does_not_fit_is_refused_before_anything_is_held() {
 }
 
 #[test]
-fn time_and_mistakes_end_an_estimate() {
+fn deadlines_and_invalid_measurements_are_errors() {
     let domain = domain();
     let (_, mut measurements) = exact(&domain);
     let now = Some(Instant::now());
@@ -269,14 +271,15 @@ fn time_and_mistakes_end_an_estimate() {
 }
 
 #[test]
-fn what_was_done_is_told() {
+fn diagnostics_describe_the_solution() {
     let domain = domain();
     let (_, measurements) = exact(&domain);
-    let told = run(&FullLeastSquares::default(), &domain, &measurements, 1 << 30, None)
+    let diagnostics = run(&FullLeastSquares::default(), &domain, &measurements, 1 << 30, None)
         .unwrap()
         .diagnostics;
-    assert!(told.iterations.unwrap() > 1 && told.seconds_per_iteration.unwrap() > 0.0);
-    assert!(told.bytes.unwrap() >= 8.0 * 12.0 && told.message == "converged");
-    let (l1, l2) = told.l1_l2.unwrap();
+    assert!(diagnostics.iterations.unwrap() > 1);
+    assert!(diagnostics.seconds_per_iteration.unwrap() > 0.0);
+    assert!(diagnostics.bytes.unwrap() >= 8.0 * 12.0 && diagnostics.message == "converged");
+    let (l1, l2) = diagnostics.l1_l2.unwrap();
     assert!(l1 < 1e-4 && l2 < 1e-8);
 }

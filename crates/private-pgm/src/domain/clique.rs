@@ -1,13 +1,13 @@
 use super::AttributeId;
 
-/// A set of attributes: sorted, without repetition.
+/// A set of attributes, sorted by id.
 ///
-/// The paper calls these measurement sets, or cliques once they belong to a graphical model.
+/// In the paper: a measurement set, or a clique of the graphical model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Clique(Box<[AttributeId]>);
 
 impl Clique {
-    /// The set of these attributes, whatever their order and repetitions.
+    /// The set of these attributes, in any order and with repetitions.
     pub fn new(attributes: impl IntoIterator<Item = AttributeId>) -> Self {
         let mut ids: Vec<AttributeId> = attributes.into_iter().collect();
         ids.sort_unstable();
@@ -15,7 +15,7 @@ impl Clique {
         Self(ids.into())
     }
 
-    /// The set without attributes; a table over it is a single number.
+    /// The empty set. A table over it has one cell.
     pub fn empty() -> Self {
         Self(Box::new([]))
     }
@@ -45,7 +45,7 @@ impl Clique {
         self.0.binary_search(&id).is_ok()
     }
 
-    /// The axis of `id` in a table over this set.
+    /// The axis of `id` in a table over this set; `None` if it is not in the set.
     pub fn axis(&self, id: AttributeId) -> Option<usize> {
         self.0.binary_search(&id).ok()
     }
@@ -66,7 +66,7 @@ impl Clique {
         Clique(self.iter().filter(|&id| other.contains(id)).collect())
     }
 
-    /// All sets of `size` of the attributes, in lexicographic order; none when there are fewer.
+    /// All subsets with `size` attributes, in lexicographic order.
     pub fn subsets(&self, size: usize) -> Vec<Clique> {
         let mut subsets = Vec::new();
         choose(&self.0, size, &mut Vec::new(), &mut subsets);
@@ -79,7 +79,7 @@ impl Clique {
     }
 }
 
-/// The sets of `size` of `attributes`, each with those that were `chosen` before.
+/// Appends all sets that consist of `chosen` and `size` of `attributes`.
 fn choose(
     attributes: &[AttributeId],
     size: usize,
@@ -90,12 +90,12 @@ fn choose(
         subsets.push(Clique(chosen.as_slice().into()));
         return;
     }
-    for (place, &attribute) in attributes.iter().enumerate() {
-        if attributes.len() - place < size {
+    for (position, &attribute) in attributes.iter().enumerate() {
+        if attributes.len() - position < size {
             return;
         }
         chosen.push(attribute);
-        choose(&attributes[place + 1..], size - 1, chosen, subsets);
+        choose(&attributes[position + 1..], size - 1, chosen, subsets);
         chosen.pop();
     }
 }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn set_algebra() {
+    fn set_operations_agree_with_their_definitions() {
         let (a, b) = (clique(&[3, 1, 1, 7]), clique(&[7, 2, 3]));
         assert_eq!(a, clique(&[1, 3, 7]));
         assert_eq!(a.union(&b), clique(&[1, 2, 3, 7]));

@@ -1,12 +1,11 @@
-//! What a record is made of: attributes with finitely many values, and sets of attributes.
+//! The attributes of a record, each with finitely many values, and sets of attributes.
 //!
-//! # The axis order
+//! # Axis order
 //!
-//! Every table in this crate is stored row-major, its axes in ascending [`AttributeId`], and ids
-//! are handed out by ascending size (ties keep the order in which the attributes were declared).
-//! The longest axis of any table is therefore its last and contiguous one, which is what the
-//! kernels in [`crate::numeric`] want. People see attributes in the order of their file:
-//! [`Domain::declared`]. The two orders meet only where data enters or leaves the crate.
+//! Every table is stored row-major, its axes in ascending [`AttributeId`]. Ids are assigned by
+//! ascending size; attributes of one size keep their declared order. The longest axis of a table is
+//! therefore the last, contiguous one, which the kernels in [`crate::numeric`] are fastest on.
+//! Input and output use the declared order, [`Domain::declared`]; nothing else in the crate does.
 
 mod clique;
 
@@ -28,13 +27,11 @@ impl AttributeId {
     }
 }
 
-/// A column of the data: a name and the number of values that it can take.
+/// A column of the data with the values `0..size`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attribute {
-    /// Unique within its domain.
-    pub name: String,
-    /// The number of values, at least 1; the values are `0..size`.
-    pub size: usize,
+struct Attribute {
+    name: String,
+    size: usize,
 }
 
 /// A product of finite attribute domains, the paper's X = X_1 x ... x X_d.
@@ -45,19 +42,20 @@ pub struct Domain {
     by_name: HashMap<String, AttributeId>,
 }
 
-/// Why a list of attributes is not a domain.
+/// Why a list of attributes is not a valid domain.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum DomainError {
     /// Two attributes share a name.
     #[error("attribute '{0}' is declared twice")]
     DuplicateAttribute(String),
-    /// An attribute without values leaves no possible record.
+    /// An attribute has no values.
     #[error("attribute '{0}' has size 0; an attribute needs at least one value")]
     EmptyAttribute(String),
 }
 
 impl Domain {
-    /// The domain with these attributes, given by name and size in their declared order.
+    /// The domain with these attributes, by name and size in declared order. Names must be unique
+    /// and sizes at least 1.
     pub fn new<N: Into<String>>(
         attributes: impl IntoIterator<Item = (N, usize)>,
     ) -> Result<Self, DomainError> {
@@ -89,7 +87,7 @@ impl Domain {
         self.attributes.len()
     }
 
-    /// Whether there are no attributes at all.
+    /// Whether the domain has no attributes.
     pub fn is_empty(&self) -> bool {
         self.attributes.is_empty()
     }
@@ -99,27 +97,28 @@ impl Domain {
         (0..self.attributes.len() as u32).map(AttributeId)
     }
 
-    /// All ids, in the order in which the attributes were declared.
+    /// All ids, in declared order.
     pub fn declared(&self) -> &[AttributeId] {
         &self.declared
     }
 
-    /// The attribute with this id.
-    pub fn attribute(&self, id: AttributeId) -> &Attribute {
-        &self.attributes[id.index()]
-    }
-
-    /// The number of values of an attribute, n_i.
+    /// n_i, the number of values of an attribute.
+    ///
+    /// # Panics
+    /// If the id is not in the domain.
     pub fn size(&self, id: AttributeId) -> usize {
         self.attributes[id.index()].size
     }
 
     /// The name of an attribute.
+    ///
+    /// # Panics
+    /// If the id is not in the domain.
     pub fn name(&self, id: AttributeId) -> &str {
         &self.attributes[id.index()].name
     }
 
-    /// The attribute with this name.
+    /// The id of the attribute with this name.
     pub fn id(&self, name: &str) -> Option<AttributeId> {
         self.by_name.get(name).copied()
     }
@@ -129,12 +128,13 @@ impl Domain {
         clique.iter().map(|id| self.size(id)).collect()
     }
 
-    /// The number of cells of a table over `clique`, or `None` when it passes `usize::MAX`.
+    /// The number of cells of a table over `clique`; `None` if it exceeds `usize::MAX`.
     pub fn cells(&self, clique: &Clique) -> Option<usize> {
         clique.iter().try_fold(1usize, |cells, id| cells.checked_mul(self.size(id)))
     }
 
-    /// The number of cells of a table over `clique` as a float, which never overflows in practice.
+    /// The number of cells of a table over `clique` as a float: exact up to 2^53, infinite beyond
+    /// 1e308.
     pub fn cells_f64(&self, clique: &Clique) -> f64 {
         clique.iter().map(|id| self.size(id) as f64).product()
     }
@@ -144,7 +144,7 @@ impl Domain {
         Clique::new(self.ids())
     }
 
-    /// The names of a clique's attributes in axis order, for messages.
+    /// The names of a clique's attributes, in axis order.
     pub fn names(&self, clique: &Clique) -> Vec<&str> {
         clique.iter().map(|id| self.name(id)).collect()
     }

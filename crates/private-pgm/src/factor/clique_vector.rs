@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::Factor;
 use crate::domain::{Clique, Domain};
 
-/// Where the table of each clique lies in one flat array.
+/// The cliques of a model, and the range of each clique's table in one flat array.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CliqueLayout {
     domain: Domain,
@@ -13,10 +13,10 @@ pub struct CliqueLayout {
 }
 
 impl CliqueLayout {
-    /// Tables over these cliques, one after another.
+    /// Tables over these cliques, concatenated in this order.
     ///
     /// # Panics
-    /// When the cells of all tables together pass `usize::MAX`.
+    /// If the cells of all tables exceed `usize::MAX`.
     pub fn new(domain: Domain, cliques: Vec<Clique>) -> Arc<Self> {
         let mut offsets = vec![0usize];
         for clique in &cliques {
@@ -29,7 +29,7 @@ impl CliqueLayout {
         Arc::new(Self { domain, cliques, offsets })
     }
 
-    /// The domain that the cliques are from.
+    /// The domain of the cliques.
     pub fn domain(&self) -> &Domain {
         &self.domain
     }
@@ -39,12 +39,12 @@ impl CliqueLayout {
         &self.cliques
     }
 
-    /// The cells of the table at `index`.
+    /// The range of the table at `index` in the flat array.
     pub fn range(&self, index: usize) -> Range<usize> {
         self.offsets[index]..self.offsets[index + 1]
     }
 
-    /// The cells of all tables together.
+    /// The number of cells of all tables.
     pub fn len(&self) -> usize {
         self.offsets[self.offsets.len() - 1]
     }
@@ -54,7 +54,8 @@ impl CliqueLayout {
         self.len() == 0
     }
 
-    /// The smallest table whose clique contains `clique`, if there is one.
+    /// The index of the smallest table whose clique contains `clique`, if any. Cost: linear in the
+    /// number of cliques.
     pub fn covering(&self, clique: &Clique) -> Option<usize> {
         (0..self.cliques.len())
             .filter(|&index| clique.is_subset(&self.cliques[index]))
@@ -62,7 +63,7 @@ impl CliqueLayout {
     }
 }
 
-/// One table per clique, the paper's combined vector over a collection of cliques.
+/// One table per clique, the paper's concatenated vector over a collection of cliques.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CliqueVector {
     layout: Arc<CliqueLayout>,
@@ -70,37 +71,37 @@ pub struct CliqueVector {
 }
 
 impl CliqueVector {
-    /// All cells zero.
+    /// A vector of zeros.
     pub fn zeros(layout: &Arc<CliqueLayout>) -> Self {
         Self { layout: Arc::clone(layout), values: vec![0.0; layout.len()] }
     }
 
-    /// The layout.
+    /// The cliques and the ranges of their tables.
     pub fn layout(&self) -> &Arc<CliqueLayout> {
         &self.layout
     }
 
-    /// The cells of all tables, one after another.
+    /// The cells of all tables, concatenated.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The cells of all tables, one after another.
+    /// The cells of all tables, concatenated.
     pub fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
     }
 
-    /// The cells of one table.
+    /// The cells of the table at `index`, row-major in axis order.
     pub fn table(&self, index: usize) -> &[f64] {
         &self.values[self.layout.range(index)]
     }
 
-    /// The cells of one table.
+    /// The cells of the table at `index`, row-major in axis order.
     pub fn table_mut(&mut self, index: usize) -> &mut [f64] {
         &mut self.values[self.layout.range(index)]
     }
 
-    /// A copy of one table that knows its attributes.
+    /// A copy of the table at `index` together with its clique.
     pub fn factor(&self, index: usize) -> Factor {
         let clique = self.layout.cliques[index].clone();
         Factor::new(&self.layout.domain, clique, self.table(index).to_vec())
@@ -114,7 +115,7 @@ macro_rules! space {
         pub struct $name(pub CliqueVector);
 
         impl $name {
-            /// All cells zero.
+            /// A vector of zeros.
             pub fn zeros(layout: &Arc<CliqueLayout>) -> Self {
                 Self(CliqueVector::zeros(layout))
             }
@@ -136,11 +137,11 @@ macro_rules! space {
 }
 
 space! {
-    /// Log-potentials, the paper's theta: p(x) is proportional to exp(sum over C of theta_C(x_C)).
-    /// Only a marginal oracle turns them into [`Marginals`].
+    /// Log-potentials theta: p(x) is proportional to exp(sum over C of theta_C(x_C)). A
+    /// [`MarginalOracle`](crate::oracle::MarginalOracle) maps them to [`Marginals`].
     Potentials
 }
 space! {
-    /// Marginals in counts, the paper's mu scaled by the total.
+    /// Marginals in counts: the paper's mu times the total N.
     Marginals
 }

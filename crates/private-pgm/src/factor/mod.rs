@@ -1,4 +1,5 @@
-//! Tables over cliques: one table ([`Factor`]), and one per clique of a set ([`CliqueVector`]).
+//! Tables over cliques: a single one ([`Factor`]), and one per clique of a model
+//! ([`CliqueVector`]).
 
 mod clique_vector;
 
@@ -9,7 +10,7 @@ use ndarray::ArrayD;
 use crate::domain::{AttributeId, Clique, Domain};
 use crate::numeric::strided::{Projection, permute};
 
-/// A table with one number per combination of values of a clique's attributes, row-major in axis
+/// A table over a clique: one number per combination of its attributes' values, row-major in axis
 /// order (see [`crate::domain`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
@@ -18,12 +19,12 @@ pub struct Factor {
     values: Vec<f64>,
 }
 
-/// Whatever can give the marginal on any set of attributes: a dataset, a table, a fitted model.
+/// A source of marginals on any set of attributes: a dataset, a table, a fitted model.
 pub trait Projectable {
-    /// Why a marginal cannot be had.
+    /// Why a marginal is not available.
     type Error;
 
-    /// The attributes of the whole.
+    /// The attributes and their sizes.
     fn domain(&self) -> &Domain;
 
     /// The marginal on `clique`, in counts.
@@ -31,20 +32,20 @@ pub trait Projectable {
 }
 
 impl Factor {
-    /// The table over `clique` with these cells.
+    /// The table over `clique` with these cells, row-major in axis order.
     ///
     /// # Panics
-    /// When the number of cells is not that of the clique in `domain`.
+    /// If the number of cells is not that of `clique` in `domain`.
     pub fn new(domain: &Domain, clique: Clique, values: Vec<f64>) -> Self {
         let shape = domain.shape(&clique);
         assert_eq!(shape.iter().product::<usize>(), values.len(), "cells of {clique:?}");
         Self { clique, shape, values }
     }
 
-    /// The table over the attributes `listed`, whose cells are row-major in *that* order.
+    /// The table over the attributes `listed`, with cells row-major in the order of `listed`.
     ///
     /// # Panics
-    /// When an attribute is listed twice or the number of cells does not fit.
+    /// If an attribute is listed twice or the number of cells does not match.
     pub fn from_listed(domain: &Domain, listed: &[AttributeId], values: &[f64]) -> Self {
         let clique = Clique::new(listed.iter().copied());
         assert_eq!(clique.len(), listed.len(), "an attribute is listed twice");
@@ -57,7 +58,10 @@ impl Factor {
         Self::new(domain, clique, values)
     }
 
-    /// The cells in row-major order of `listed`, which must name this table's attributes.
+    /// The cells, row-major in the order of `listed`.
+    ///
+    /// # Panics
+    /// If `listed` is not a permutation of this table's attributes.
     pub fn values_as_listed(&self, listed: &[AttributeId]) -> Vec<f64> {
         let order: Vec<usize> = listed
             .iter()
@@ -67,10 +71,10 @@ impl Factor {
         permute(&self.values, &self.shape, &order)
     }
 
-    /// The table as an array, with an axis for each attribute in the order in which they are listed.
+    /// The table as an array with one axis per attribute, in the order of `listed`.
     ///
     /// # Panics
-    /// When `listed` does not name each of the clique's attributes once.
+    /// If `listed` is not a permutation of this table's attributes.
     pub fn to_array(&self, listed: &[AttributeId]) -> ArrayD<f64> {
         let values = self.values_as_listed(listed);
         let size = |id: &AttributeId| self.clique.axis(*id).map_or(1, |axis| self.shape[axis]);
@@ -78,7 +82,7 @@ impl Factor {
         ArrayD::from_shape_vec(shape, values).expect("a value for each cell")
     }
 
-    /// The attributes.
+    /// The attributes of the table.
     pub fn clique(&self) -> &Clique {
         &self.clique
     }
@@ -88,12 +92,12 @@ impl Factor {
         &self.shape
     }
 
-    /// The cells.
+    /// The cells, row-major in axis order.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The cells, without the rest.
+    /// The cells, row-major in axis order.
     pub fn into_values(self) -> Vec<f64> {
         self.values
     }
@@ -103,9 +107,12 @@ impl Factor {
         self.values.iter().sum()
     }
 
-    /// The table over `keep`, which must be a subset, with the other attributes summed out.
+    /// The table over `keep`, with all other attributes summed out.
+    ///
+    /// # Panics
+    /// If `keep` is not a subset of this table's attributes.
     pub fn sum_onto(&self, keep: &Clique) -> Factor {
-        assert!(keep.is_subset(&self.clique), "{keep:?} is not within {:?}", self.clique);
+        assert!(keep.is_subset(&self.clique), "{keep:?} is not a subset of {:?}", self.clique);
         let kept: Vec<bool> = self.clique.iter().map(|id| keep.contains(id)).collect();
         let projection = Projection::new(&self.shape, &kept);
         let mut values = vec![0.0; projection.small_len()];
@@ -121,12 +128,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn listed_order_is_only_a_matter_of_presentation() {
+    fn listed_order_permutes_the_cells_and_nothing_else() {
         let domain = Domain::new([("a", 4), ("b", 3)]).unwrap();
         let (a, b) = (domain.id("a").unwrap(), domain.id("b").unwrap());
         let as_ab: Vec<f64> = (0..12).map(f64::from).collect();
         let factor = Factor::from_listed(&domain, &[a, b], &as_ab);
-        // b is smaller, so it is the first axis.
+        // b has fewer values, so it is the first axis.
         assert_eq!(factor.shape(), [3, 4]);
         assert_eq!(factor.values()[..4], [0.0, 3.0, 6.0, 9.0]);
         assert_eq!(factor.values_as_listed(&[a, b]), as_ab);

@@ -17,7 +17,7 @@ use std::time::Instant;
 use thiserror::Error;
 
 use crate::domain::{Clique, Domain};
-use crate::elimination_plan::ContractionTree;
+use crate::elimination_plan::EliminationPlan;
 use crate::factor::{CliqueLayout, Marginals, Potentials};
 use crate::junction_tree::{JunctionTree, TooLarge, TreeSize};
 use crate::loss::{LinearLoss, LinearLossError, Loss, Norm};
@@ -256,7 +256,7 @@ fn oracle_plan(
     // Potentials, marginals, gradients, answers and copies of them.
     let vectors = 12.0 * 8.0 * measured;
     if settings.oracle == OracleKind::Exact {
-        let plan = ContractionTree::new(domain, cliques, tree);
+        let plan = EliminationPlan::new(domain, cliques, tree);
         let bytes = vectors + plan.bytes(domain);
         tree.check_bytes(bytes, limit)?;
         let work = plan.work(domain);

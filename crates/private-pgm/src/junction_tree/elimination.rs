@@ -6,44 +6,45 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::forest::absorbers;
-use super::graph::{Graph, Step};
+use super::graph::{EliminationStep, Graph};
 
-/// How hard to look for an elimination order. The same search gives the same order everywhere.
+/// The effort of the search for an elimination order. Equal settings give equal orders on every
+/// machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderSearch {
-    /// Seeds the randomised attempts.
+    /// The seed of the randomised restarts.
     pub seed: u64,
-    /// The number of randomised attempts per connected part, after one greedy attempt for each
-    /// criterion. None are needed where the graph is chordal.
+    /// The number of randomised restarts per connected component, after one greedy search per
+    /// criterion. A chordal graph needs none.
     pub restarts: usize,
-    /// A bound on the work of all attempts together, in adjacent pairs looked at (some nanoseconds
-    /// each), shared between the connected parts by their number of attributes. The first attempt
-    /// always runs to its end.
+    /// An upper bound on the total work, in visited pairs of adjacent vertices (a few nanoseconds
+    /// each). Components share it in proportion to their number of attributes. The first greedy
+    /// search of a component always completes.
     pub work: u64,
 }
 
 impl Default for OrderSearch {
-    /// Our choice: past some hundred restarts the gain is small on problems that fit in memory,
-    /// and the bound on the work keeps what follows the first attempt near 20 ms.
+    /// Our choice: beyond a few hundred restarts the gain is small on problems that fit in memory.
+    /// The bound on the work limits the search to about 20 ms after the first greedy order.
     fn default() -> Self {
         Self { seed: 0, restarts: 200, work: 4_000_000 }
     }
 }
 
-/// What the greedy choice minimises. A vertex that needs no fill scores 0 under both.
+/// The score that the greedy choice minimises. A vertex that needs no fill scores 0.
 ///
-/// Tried and left out, because on random graphs of 30 to 100 attributes of mixed sizes their
-/// restarts found worse orders: the table that a step needs, that table less the tables of its
-/// pairs, the number of neighbours, the number of missing edges.
+/// Rejected, because their restarts found worse orders on random graphs of 30 to 100 attributes of
+/// mixed sizes: the cells of the step's table, these minus the cells of its pairs, the number of
+/// neighbours, the number of fill edges.
 #[derive(Clone, Copy, Debug)]
 enum Criterion {
-    /// The cells of the message that the step leaves. Cheap, so it is the attempt that always runs.
+    /// The cells of the message that the step leaves. Cheap to compute, so it comes first.
     Message,
-    /// The cells of the pairs that the step newly connects: min-fill weighted by size.
+    /// The sum of the cells of all fill edges: min-fill weighted by size.
     Fill,
 }
 
-/// What a score and a step cost beyond the neighbours that they look at, in the same unit.
+/// The fixed work of one score and of one step, in the unit of [`OrderSearch::work`].
 const SCORE_WORK: i64 = 8;
 const STEP_WORK: i64 = 64;
 
@@ -65,32 +66,32 @@ impl Criterion {
 
 const CRITERIA: [Criterion; 2] = [Criterion::Message, Criterion::Fill];
 
-/// Restarts multiply each score by a factor drawn uniformly from 1 to 1 + spread. Our choice: on
-/// random graphs, wide spreads found better orders than mere breaking of ties, more so on larger
-/// ones; cycling through three was never far from the best.
+/// Restarts multiply each score by a factor that is uniform on [1, 1 + spread]. Our choice: on
+/// random graphs wide spreads found better orders than random tie-breaking, more so on larger
+/// graphs, and cycling through three spreads was close to the best single one.
 const SPREADS: [f64; 3] = [3.0, 10.0, 30.0];
 
-/// The steps of a good elimination of the whole graph.
+/// The steps of a cheap elimination of the whole graph.
 ///
-/// First goes every vertex whose neighbours are pairwise adjacent, as long as there are any: each
-/// triangulation has its clique, so this is never a mistake, and it finishes chordal graphs. What
-/// is left falls into connected parts, each searched on its own.
-pub(super) fn eliminate(mut graph: Graph, search: &OrderSearch) -> Vec<Step> {
-    let mut steps = strip(&mut graph);
-    let parts = graph.components();
-    let vertices: usize = parts.iter().map(|(part, _)| part.len()).sum();
-    for (index, (part, names)) in parts.into_iter().enumerate() {
-        let mut random = ChaCha8Rng::seed_from_u64(search.seed);
-        random.set_stream(index as u64);
-        let work = search.work as u128 * part.len() as u128 / vertices as u128;
-        let best = best_attempt(&part, search.restarts, work as u64, &mut random);
-        steps.extend(best.into_iter().map(|step| step.renamed(&names)));
+/// Simplicial vertices are eliminated first. Every triangulation contains their cliques, so this
+/// keeps an optimal order possible, and it completes chordal graphs. The connected components of
+/// the remaining graph are searched separately.
+pub(super) fn eliminate(mut graph: Graph, search: &OrderSearch) -> Vec<EliminationStep> {
+    let mut steps = eliminate_simplicial(&mut graph);
+    let components = graph.components();
+    let vertices: usize = components.iter().map(|(component, _)| component.len()).sum();
+    for (index, (component, labels)) in components.into_iter().enumerate() {
+        let mut rng = ChaCha8Rng::seed_from_u64(search.seed);
+        rng.set_stream(index as u64);
+        let work = search.work as u128 * component.len() as u128 / vertices as u128;
+        let best = best_order(&component, search.restarts, work as u64, &mut rng);
+        steps.extend(best.into_iter().map(|step| step.relabelled(&labels)));
     }
     steps
 }
 
-/// Eliminates simplicial vertices until there are none.
-fn strip(graph: &mut Graph) -> Vec<Step> {
+/// Eliminates simplicial vertices until none is left.
+fn eliminate_simplicial(graph: &mut Graph) -> Vec<EliminationStep> {
     let mut steps = Vec::new();
     let mut candidates: Vec<u32> = graph.vertices().rev().collect();
     while let Some(v) = candidates.pop() {
@@ -103,8 +104,13 @@ fn strip(graph: &mut Graph) -> Vec<Step> {
     steps
 }
 
-/// The steps with the fewest cells among the attempts that the work allows.
-fn best_attempt(graph: &Graph, restarts: usize, work: u64, random: &mut ChaCha8Rng) -> Vec<Step> {
+/// The order with the fewest cells among the greedy searches and restarts that the work allows.
+fn best_order(
+    graph: &Graph,
+    restarts: usize,
+    work: u64,
+    rng: &mut ChaCha8Rng,
+) -> Vec<EliminationStep> {
     let mut best = Vec::new();
     let mut best_cells = None;
     let mut work_left = i64::try_from(work).unwrap_or(i64::MAX);
@@ -113,9 +119,9 @@ fn best_attempt(graph: &Graph, restarts: usize, work: u64, random: &mut ChaCha8R
         let round = count / CRITERIA.len();
         let perturb = |score| match round {
             0 => score,
-            _ => score * (1.0 + SPREADS[round % SPREADS.len()] * random.random::<f64>()),
+            _ => score * (1.0 + SPREADS[round % SPREADS.len()] * rng.random::<f64>()),
         };
-        if let Some(steps) = attempt(graph, criterion, perturb, best_cells, &mut work_left) {
+        if let Some(steps) = greedy_order(graph, criterion, perturb, best_cells, &mut work_left) {
             let cells = tree_cells(graph.len(), &steps);
             if best_cells.is_none_or(|best_cells| cells < best_cells) {
                 (best, best_cells) = (steps, Some(cells));
@@ -128,26 +134,28 @@ fn best_attempt(graph: &Graph, restarts: usize, work: u64, random: &mut ChaCha8R
     best
 }
 
-/// Eliminates, again and again, the vertex with the smallest perturbed score. Given the cells of a
-/// rival, gives up as soon as it cannot have fewer or when no work is left.
-fn attempt(
+/// Eliminates the vertex with the smallest perturbed score until none is left. With an `incumbent`,
+/// the cells of the best order so far, returns `None` as soon as this order cannot have fewer cells
+/// or no work is left.
+fn greedy_order(
     graph: &Graph,
     criterion: Criterion,
     mut perturb: impl FnMut(f64) -> f64,
-    rival: Option<f64>,
+    incumbent: Option<f64>,
     work_left: &mut i64,
-) -> Option<Vec<Step>> {
+) -> Option<Vec<EliminationStep>> {
     let mut graph = graph.clone();
-    // Scores are not negative, so the order of their bits is their own.
+    // Non-negative floats compare like their bits.
     let mut key = |graph: &Graph, v: u32, work_left: &mut i64| {
         perturb(criterion.score(graph, v, work_left)).to_bits()
     };
     let mut keys: Vec<u64> = graph.vertices().map(|v| key(&graph, v, work_left)).collect();
-    // A changed key is pushed anew; an entry that is not the current key has been overtaken.
+    // A changed key is pushed again; an entry that differs from the current key is stale.
     let mut queue: BinaryHeap<Reverse<(u64, u32)>> =
         graph.vertices().map(|v| Reverse((keys[v as usize], v))).collect();
-    let mut steps: Vec<Step> = Vec::new();
-    let mut certain_cells = 0.0;
+    let mut steps: Vec<EliminationStep> = Vec::new();
+    // A lower bound on the cells of the maximal cliques.
+    let mut cells_bound = 0.0;
     while let Some(Reverse((entry, v))) = queue.pop() {
         if graph.is_eliminated(v) || keys[v as usize] != entry {
             continue;
@@ -157,9 +165,9 @@ fn attempt(
         *work_left -= STEP_WORK + lengths.sum::<i64>();
         let mut changed = step.boundary.clone();
         if step.filled {
-            // The clique has an edge that no earlier one has, so it is maximal.
-            certain_cells += step.cells;
-            // New edges can also lie between the neighbours of a vertex further out.
+            // The clique has an edge that no earlier clique has, so it is maximal.
+            cells_bound += step.cells;
+            // A fill edge can join two neighbours of a vertex outside the boundary.
             changed.extend(step.boundary.iter().flat_map(|&u| graph.neighbours(u)));
             changed.sort_unstable();
             changed.dedup();
@@ -169,15 +177,15 @@ fn attempt(
             queue.push(Reverse((keys[u as usize], u)));
         }
         steps.push(step);
-        if rival.is_some_and(|cells| certain_cells >= cells || *work_left <= 0) {
+        if incumbent.is_some_and(|cells| cells_bound >= cells || *work_left <= 0) {
             return None;
         }
     }
     Some(steps)
 }
 
-/// The cells of all maximal cliques of an elimination.
-fn tree_cells(vertices: usize, steps: &[Step]) -> f64 {
+/// The total number of cells of the maximal cliques of an elimination.
+fn tree_cells(vertices: usize, steps: &[EliminationStep]) -> f64 {
     let absorbers = absorbers(vertices, steps);
     steps.iter().zip(absorbers).filter(|(_, by)| by.is_none()).map(|(step, _)| step.cells).sum()
 }

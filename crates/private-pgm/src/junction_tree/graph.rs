@@ -2,33 +2,34 @@ use std::iter;
 
 use crate::domain::{AttributeId, Clique, Domain};
 
-/// An undirected graph that shrinks as its vertices are eliminated.
+/// An undirected graph under vertex elimination.
 ///
-/// Vertices are the numbers `0..len`; each has a size, the number of values of its attribute.
+/// Vertices are the numbers `0..len`. The size of a vertex is the number of values of its
+/// attribute.
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
     sizes: Vec<f64>,
-    /// Ascending; only vertices that have not been eliminated.
+    /// Ascending, without eliminated vertices.
     neighbours: Vec<Vec<u32>>,
     eliminated: Vec<bool>,
 }
 
-/// One step of an elimination: the vertices that left the graph, and the neighbours that they left
-/// behind, now pairwise adjacent. Together they are a clique of the triangulated graph.
+/// One step of an elimination: the eliminated vertices and their remaining neighbours, which become
+/// pairwise adjacent. Together they are a clique of the triangulated graph.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
-    /// The vertex chosen, then those that it took along.
+pub(super) struct EliminationStep {
+    /// The chosen vertex, then the vertices that were eliminated with it.
     pub(super) eliminated: Vec<u32>,
-    /// Ascending.
+    /// The remaining neighbours, ascending.
     pub(super) boundary: Vec<u32>,
-    /// The cells of a table over both.
+    /// The cells of a table over the clique.
     pub(super) cells: f64,
-    /// Whether edges had to be added within the boundary.
+    /// Whether the step added fill edges.
     pub(super) filled: bool,
 }
 
-impl Step {
-    /// The step of a model without attributes; its table is a single number.
+impl EliminationStep {
+    /// The step of a model without attributes: its table has one cell.
     pub(super) fn empty() -> Self {
         Self { eliminated: Vec::new(), boundary: Vec::new(), cells: 1.0, filled: false }
     }
@@ -38,18 +39,18 @@ impl Step {
         self.eliminated.len() + self.boundary.len()
     }
 
-    /// The same step in a graph where vertex `v` is called `names[v]`; the names ascend.
-    pub(super) fn renamed(mut self, names: &[u32]) -> Self {
+    /// The same step with vertex `v` relabelled `labels[v]`; the labels ascend.
+    pub(super) fn relabelled(mut self, labels: &[u32]) -> Self {
         for v in self.eliminated.iter_mut().chain(&mut self.boundary) {
-            *v = names[*v as usize];
+            *v = labels[*v as usize];
         }
         self
     }
 }
 
 impl Graph {
-    /// The graph in which the attributes of each clique are pairwise adjacent, and the attribute
-    /// that each vertex stands for. Attributes in no clique are not vertices.
+    /// The graph in which the attributes of each clique are pairwise adjacent, and the attribute of
+    /// each vertex. Attributes in no clique are not vertices.
     pub(super) fn of_cliques(domain: &Domain, cliques: &[Clique]) -> (Self, Vec<AttributeId>) {
         let mut vertex = vec![None; domain.len()];
         for id in cliques.iter().flat_map(Clique::iter) {
@@ -104,8 +105,8 @@ impl Graph {
         self.neighbours(v).iter().map(|&u| self.sizes[u as usize]).product()
     }
 
-    /// The sum, over the pairs of neighbours of `v` that are not adjacent, of the cells of a table
-    /// over the pair.
+    /// The sum over the fill edges of `v`, the pairs of its neighbours that are not adjacent, of
+    /// the cells of a table over the pair.
     pub(super) fn fill_cells(&self, v: u32) -> f64 {
         let around = self.neighbours(v);
         let mut cells = 0.0;
@@ -130,16 +131,16 @@ impl Graph {
         })
     }
 
-    /// Makes the neighbours of `v` pairwise adjacent and removes `v`, and with it every neighbour
-    /// that has no neighbour outside this clique: its own step would only repeat a part of it.
-    pub(super) fn eliminate(&mut self, v: u32) -> Step {
+    /// Makes the neighbours of `v` pairwise adjacent and removes `v`. Also removes every neighbour
+    /// without neighbours outside this clique, since its own clique would be a subset.
+    pub(super) fn eliminate(&mut self, v: u32) -> EliminationStep {
         let cells = self.message_cells(v) * self.sizes[v as usize];
         let around = std::mem::take(&mut self.neighbours[v as usize]);
-        let (gone, boundary): (Vec<u32>, Vec<u32>) = around.iter().partition(|&&u| {
+        let (absorbed, boundary): (Vec<u32>, Vec<u32>) = around.iter().partition(|&&u| {
             let beyond = self.neighbours(u);
             beyond.len() <= around.len() && contains_all_but(&around, beyond, v)
         });
-        let eliminated: Vec<u32> = iter::once(v).chain(gone).collect();
+        let eliminated: Vec<u32> = iter::once(v).chain(absorbed).collect();
         for &u in &eliminated {
             self.eliminated[u as usize] = true;
             self.neighbours[u as usize] = Vec::new();
@@ -148,7 +149,7 @@ impl Graph {
         for &u in &boundary {
             let mut list = std::mem::take(&mut self.neighbours[u as usize]);
             match (&eliminated[..], list.binary_search(&v)) {
-                // The usual case, quick also where u has thousands of neighbours.
+                // The common case: one binary search, also if u has thousands of neighbours.
                 ([_], Ok(position)) => _ = list.remove(position),
                 _ => list.retain(|&w| !self.eliminated[w as usize]),
             }
@@ -158,14 +159,14 @@ impl Graph {
             }
             self.neighbours[u as usize] = list;
         }
-        Step { eliminated, boundary, cells, filled }
+        EliminationStep { eliminated, boundary, cells, filled }
     }
 
-    /// The connected parts of what has not been eliminated: each as a graph of its own, with the
-    /// vertices that its vertices are here, ascending.
+    /// The connected components of the remaining graph, each with the labels of its vertices in
+    /// this graph, ascending.
     pub(super) fn components(&self) -> Vec<(Graph, Vec<u32>)> {
         let mut number = vec![None; self.len()];
-        let mut parts = Vec::new();
+        let mut components = Vec::new();
         for start in self.vertices() {
             if self.is_eliminated(start) || number[start as usize].is_some() {
                 continue;
@@ -189,14 +190,15 @@ impl Graph {
                 self.neighbours(*v).iter().filter_map(|&u| number[u as usize]).collect()
             };
             let sizes = members.iter().map(|&v| self.sizes[v as usize]).collect();
-            parts.push((Graph::new(sizes, members.iter().map(renumbered).collect()), members));
+            let neighbours = members.iter().map(renumbered).collect();
+            components.push((Graph::new(sizes, neighbours), members));
         }
-        parts
+        components
     }
 }
 
-/// Whether the ascending list `all` contains everything in the ascending list `some`, `except`
-/// aside.
+/// Whether the ascending list `all` contains every element of the ascending list `some` except
+/// possibly `except`.
 fn contains_all_but(all: &[u32], some: &[u32], except: u32) -> bool {
     let mut rest = all;
     some.iter().filter(|&&u| u != except).all(|&u| {
@@ -205,8 +207,8 @@ fn contains_all_but(all: &[u32], some: &[u32], except: u32) -> bool {
     })
 }
 
-/// The end of an ascending list that starts at `least` or above. Doubles its strides, so that a
-/// long way costs its logarithm and a short one little.
+/// The suffix of an ascending list from the first element that is at least `least`. Exponential
+/// search: the cost is logarithmic in the number of skipped elements.
 fn skip_below(list: &[u32], least: u32) -> &[u32] {
     let mut end = 1;
     while end <= list.len() && list[end - 1] < least {
@@ -245,7 +247,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lists_behave_like_sets(a in ascending(), b in ascending(), pivot in 0u32..130) {
+        fn sorted_lists_agree_with_sets(a in ascending(), b in ascending(), pivot in 0u32..130) {
             let (a_set, b_set) = (BTreeSet::from_iter(a.clone()), BTreeSet::from_iter(b.clone()));
             prop_assert!(skip_below(&a, pivot).iter().eq(a_set.range(pivot..)));
             prop_assert!(union(&a, b.iter().copied()).iter().eq(a_set.union(&b_set)));

@@ -1,31 +1,29 @@
-//! Junction trees: the order in which attributes are eliminated, and what it costs.
+//! Junction trees: elimination orders, the cliques that they induce, and their size.
 //!
 //! # Elimination
 //!
-//! A graphical model over the measured cliques has an edge between two attributes whenever some
-//! clique contains both. Summing an attribute v out of the model multiplies every table that
-//! mentions v, which takes a table over v and its neighbours, and leaves a message over the
-//! neighbours alone. From then on they are pairwise adjacent. Eliminating all attributes in some
-//! order thus adds edges (*fill*) to the graph.
+//! The graph of a model has an edge between two attributes if a measured clique contains both.
+//! Summing out an attribute v multiplies all tables over v, which takes a table over v and its
+//! neighbours, and leaves a message over the neighbours. The neighbours become pairwise adjacent.
+//! Eliminating all attributes in some order therefore adds edges (*fill*) to the graph.
 //!
 //! # Triangulation
 //!
-//! The graph with its fill is chordal: every cycle of four or more attributes has a shortcut. The
-//! sets {v} + neighbours that are not inside another one are its maximal cliques, and these can be
-//! joined to a tree in which the cliques that contain any given attribute hang together (the
-//! *running intersection property*). On such a tree two sweeps of messages, from the leaves to the
-//! root and back, give the marginals of all cliques exactly. A graph that is chordal from the start
-//! needs no fill: attributes whose neighbours are pairwise adjacent (*simplicial*) are eliminated
-//! first, and nothing is left.
+//! The graph with its fill is chordal: every cycle of four or more attributes has a chord. The sets
+//! {v} + neighbours that are not inside another one are its maximal cliques. They form a tree in
+//! which the cliques that contain a given attribute are connected (the *running intersection
+//! property*). On such a tree, message passing from the leaves to the root and back gives the exact
+//! marginals of all cliques. A chordal graph needs no fill: eliminating *simplicial* attributes,
+//! those with pairwise adjacent neighbours, one after another empties it.
 //!
 //! # Cells, not width
 //!
-//! The literature likes orders of small width, the number of attributes of the largest clique. But
-//! what an oracle stores and visits is cells: one clique of 5 attributes with 100 values each has
-//! 10^10 of them, one of 30 binary attributes fewer. Orders are therefore compared by the cells of
-//! all maximal cliques together. Finding the best order is NP-hard. We try two greedy criteria,
-//! then restart both with random perturbations until the work is spent ([`OrderSearch`]). On the
-//! fifteen triples of Adult, unweighted min-fill gives 57 million cells, this search 3.9 million.
+//! Treewidth counts the attributes of the largest clique, but an oracle stores and visits cells: a
+//! clique of 5 attributes with 100 values each has 10^10 of them, one of 30 binary attributes 10^9.
+//! Orders are therefore compared by the total cells of all maximal cliques. Finding the best order
+//! is NP-hard. Two greedy criteria come first, then randomised restarts of both within a bound on
+//! the work ([`OrderSearch`]). On the fifteen triples of Adult, unweighted min-fill gives 57
+//! million cells and this search 3.9 million.
 //!
 //! # Example
 //!
@@ -37,7 +35,7 @@
 //! let pair = |x: &str, y: &str| Clique::new([domain.id(x).unwrap(), domain.id(y).unwrap()]);
 //! let square = [pair("a", "b"), pair("b", "c"), pair("c", "d"), pair("d", "a")];
 //! let tree = JunctionTree::new(&domain, &square);
-//! // The shortcut a-c makes 2*3*4 + 2*4*5 cells, the shortcut b-d would make 30 + 60.
+//! // The chord a-c gives 2*3*4 + 2*4*5 = 64 cells, the chord b-d would give 30 + 60.
 //! assert_eq!(tree.size().cells, 64.0);
 //! assert_eq!(tree.separator(0, 1), pair("a", "c"));
 //! assert!(tree.check_limit(500).is_err());
@@ -63,20 +61,20 @@ use std::ops::Range;
 
 use crate::domain::{AttributeId, Clique, Domain};
 use forest::Forest;
-use graph::{Graph, Step};
-use rooting::Rooted;
+use graph::{EliminationStep, Graph};
+use rooting::RootedForest;
 
-/// A forest of cliques with the running intersection property, such that every measured clique is
-/// inside one of them. Structure only: it holds no tables.
+/// A forest of cliques with the running intersection property, such that every measured clique is a
+/// subset of one of them. Structure only: it holds no tables.
 ///
 /// Attributes in no measured clique are not in the tree; a model is uniform over them. Every other
 /// attribute is in exactly one of the [`components`](Self::components).
 ///
-/// # The numbering
+/// # Numbering
 ///
-/// Cliques are numbered from the leaves to the roots: each comes after its descendants, which come
-/// directly before it. `0..len` is thus the order of an upward sweep, its reverse that of a
-/// downward sweep, and a component, or the branch below any clique, is a range of indices.
+/// Cliques are in post-order: each directly follows its descendants. `0..len` is the order of an
+/// upward pass and its reverse that of a downward pass. A component, or the branch below a clique,
+/// is a range of indices.
 #[derive(Clone, Debug)]
 pub struct JunctionTree {
     domain: Domain,
@@ -87,36 +85,36 @@ pub struct JunctionTree {
     parents: Vec<Option<usize>>,
     neighbours: Vec<Vec<usize>>,
     components: Vec<Range<usize>>,
-    /// For each attribute of the domain the cliques that contain it, by ascending cells.
+    /// For each attribute of the domain, the cliques that contain it, by ascending cells.
     containing: Vec<Vec<usize>>,
 }
 
 impl JunctionTree {
-    /// A junction tree for these measured cliques, found with the default search.
+    /// A junction tree for these measured cliques, found by the default [`OrderSearch`].
     ///
-    /// They may be nested, repeated or empty. A tree for empty cliques alone has a single empty
-    /// clique; a tree for no cliques has none.
+    /// Measured cliques may be nested, repeated or empty. If all of them are empty, the tree has
+    /// one empty clique; without measured cliques it has none.
     ///
     /// # Panics
-    /// When a clique has attributes that are not in the domain.
+    /// If a clique has an attribute that is not in the domain.
     pub fn new(domain: &Domain, measured: &[Clique]) -> Self {
         Self::with_search(domain, measured, &OrderSearch::default())
     }
 
-    /// A junction tree for these measured cliques; see [`JunctionTree::new`].
+    /// A junction tree for these measured cliques, found by `search`; see [`JunctionTree::new`].
     ///
     /// # Panics
-    /// When a clique has attributes that are not in the domain.
+    /// If a clique has an attribute that is not in the domain.
     pub fn with_search(domain: &Domain, measured: &[Clique], search: &OrderSearch) -> Self {
         let (graph, attributes) = Graph::of_cliques(domain, measured);
         let mut steps = elimination::eliminate(graph, search);
         if steps.is_empty() && !measured.is_empty() {
-            steps.push(Step::empty());
+            steps.push(EliminationStep::empty());
         }
         let eliminated = steps.iter().flat_map(|step| &step.eliminated);
         let elimination_order = eliminated.map(|&v| attributes[v as usize]).collect();
         let forest = Forest::new(&attributes, &steps);
-        let rooted = Rooted::at_centroids(&forest.neighbours(), &forest.cells);
+        let rooted = RootedForest::at_centroids(&forest.neighbours(), &forest.cells);
 
         let cells: Vec<f64> = rooted.nodes.iter().map(|&node| forest.cells[node]).collect();
         let mut forest_cliques: Vec<Option<Clique>> =
@@ -151,22 +149,22 @@ impl JunctionTree {
         }
     }
 
-    /// The domain that the cliques are from.
+    /// The domain of the cliques.
     pub fn domain(&self) -> &Domain {
         &self.domain
     }
 
-    /// The measured cliques, as they were given.
+    /// The measured cliques that were passed to [`JunctionTree::new`].
     pub fn measured(&self) -> &[Clique] {
         &self.measured
     }
 
-    /// The attributes of the tree, in the order in which they were eliminated.
+    /// The attributes of the tree, in elimination order.
     pub fn elimination_order(&self) -> &[AttributeId] {
         &self.elimination_order
     }
 
-    /// The number of cliques.
+    /// The number of maximal cliques.
     pub fn len(&self) -> usize {
         self.cliques.len()
     }
@@ -176,17 +174,17 @@ impl JunctionTree {
         self.cliques.is_empty()
     }
 
-    /// The maximal cliques, each after its descendants.
+    /// The maximal cliques, in post-order.
     pub fn cliques(&self) -> &[Clique] {
         &self.cliques
     }
 
-    /// The cells of a table over the clique at `index`.
+    /// The number of cells of a table over the clique at `index`.
     pub fn cells(&self, index: usize) -> f64 {
         self.cells[index]
     }
 
-    /// The next clique towards the root, which has a greater index; `None` at a root.
+    /// The parent of a clique, which has a greater index; `None` at a root.
     pub fn parent(&self, index: usize) -> Option<usize> {
         self.parents[index]
     }
@@ -196,28 +194,28 @@ impl JunctionTree {
         &self.neighbours[index]
     }
 
-    /// The attributes that two cliques share; for neighbours, those of the message between them.
+    /// The intersection of two cliques; for neighbours, the attributes of the message between them.
     pub fn separator(&self, a: usize, b: usize) -> Clique {
         self.cliques[a].intersection(&self.cliques[b])
     }
 
-    /// The connected parts: the indices of their cliques.
+    /// The connected components, as ranges of clique indices.
     pub fn components(&self) -> &[Range<usize>] {
         &self.components
     }
 
-    /// The component that the clique at `index` belongs to.
+    /// The component of the clique at `index`.
     pub fn component_of(&self, index: usize) -> usize {
         self.components.partition_point(|component| component.end <= index)
     }
 
-    /// The root of a component, its last clique. It is the centroid by cells: each branch below it
-    /// has at most half of the component's cells.
+    /// The root of a component, its last clique. It is the centroid weighted by cells: each branch
+    /// below it has at most half of the component's cells.
     pub fn root(&self, component: usize) -> usize {
         self.components[component].end - 1
     }
 
-    /// The cliques that contain an attribute, by ascending cells; none when it was not measured.
+    /// The cliques that contain an attribute, by ascending cells; empty if it was not measured.
     pub fn containing(&self, id: AttributeId) -> &[usize] {
         self.containing.get(id.index()).map_or(&[], Vec::as_slice)
     }

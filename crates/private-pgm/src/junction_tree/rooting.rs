@@ -1,18 +1,17 @@
 use std::ops::Range;
 
-/// A forest whose nodes are numbered so that each comes after its descendants, and these directly
-/// before it.
-pub(super) struct Rooted {
-    /// The node that each number stands for.
+/// A rooted forest in post-order: each node directly follows its descendants.
+pub(super) struct RootedForest {
+    /// The original index of each node, in post-order.
     pub(super) nodes: Vec<usize>,
-    /// Parents by number.
+    /// For each position, the position of its parent.
     pub(super) parents: Vec<Option<usize>>,
-    /// The numbers of each tree; the last is its root.
+    /// The positions of each tree; the last one is its root.
     pub(super) trees: Vec<Range<usize>>,
 }
 
-impl Rooted {
-    /// Roots every tree of the forest at its centroid.
+impl RootedForest {
+    /// Roots every tree at its weighted centroid.
     pub(super) fn at_centroids(neighbours: &[Vec<usize>], weights: &[f64]) -> Self {
         let mut seen = vec![false; neighbours.len()];
         let mut rooted = Self { nodes: Vec::new(), parents: Vec::new(), trees: Vec::new() };
@@ -37,11 +36,11 @@ impl Rooted {
 
 struct Visit {
     node: usize,
-    /// The position of the parent among the visits.
+    /// The index of the parent in the list of visits.
     parent: Option<usize>,
 }
 
-/// The nodes of a tree, each directly followed by its descendants.
+/// The nodes of a tree in preorder: each is directly followed by its descendants.
 fn preorder(neighbours: &[Vec<usize>], root: usize) -> Vec<Visit> {
     let mut visits: Vec<Visit> = Vec::new();
     let mut pending = vec![Visit { node: root, parent: None }];
@@ -55,10 +54,10 @@ fn preorder(neighbours: &[Vec<usize>], root: usize) -> Vec<Visit> {
     visits
 }
 
-/// The node whose removal leaves the lightest heaviest branch; each branch then weighs at most half
-/// of the tree. Ties go to the smaller number.
+/// The node that minimises the weight of the heaviest branch left by its removal; each branch then
+/// weighs at most half of the tree. Ties go to the smaller index.
 fn centroid(visits: &[Visit], weights: &[f64]) -> usize {
-    // Bounded so that the sums stay finite.
+    // The bound keeps the sums finite.
     let bound = f64::MAX / visits.len() as f64;
     let mut below: Vec<f64> = visits.iter().map(|visit| weights[visit.node].min(bound)).collect();
     let mut heaviest = vec![0.0; visits.len()];

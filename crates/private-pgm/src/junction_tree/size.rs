@@ -6,62 +6,62 @@ use super::JunctionTree;
 use crate::domain::Clique;
 use crate::numeric::bytes::Bytes;
 
-/// How many oversized cliques an error names.
-const NAMED: usize = 3;
+/// The number of cliques that an error names.
+const MAX_NAMED: usize = 3;
 
-/// What the tables of a junction tree would take, known before any is built.
+/// The size of the tables of a junction tree, computed from its structure.
 ///
-/// Numbers of cells are floats: exact up to 2^53, and infinite rather than wrong beyond 1e308.
+/// Cells are counted in `f64`: exact up to 2^53, infinite beyond 1e308.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeSize {
-    /// The number of cliques.
+    /// The number of maximal cliques.
     pub cliques: usize,
-    /// The cells of all cliques together.
+    /// The cells of all cliques, summed.
     pub cells: f64,
     /// The cells of the largest clique.
     pub largest: f64,
 }
 
 impl TreeSize {
-    /// One `f64` for every cell.
+    /// The bytes of one table of `f64` per clique.
     pub fn bytes(&self) -> f64 {
         self.cells * size_of::<f64>() as f64
     }
 }
 
-/// The tables of a junction tree would not fit into the memory that they may take.
+/// The tables of a junction tree exceed the memory limit.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error(
     "the model needs {} for a junction tree of {} cliques, more than the limit of {}; {}",
-    Bytes(*needed_bytes), size.cliques, Bytes(*limit_bytes as f64), Worst(worst)
+    Bytes(*needed_bytes), size.cliques, Bytes(*limit_bytes as f64), LargestCliques(worst)
 )]
 pub struct TooLarge {
-    /// What the tables of all cliques together need.
+    /// The bytes that all tables need.
     pub needed_bytes: f64,
-    /// What they may take.
+    /// The memory limit in bytes.
     pub limit_bytes: u64,
-    /// Number and sizes of the cliques.
+    /// The number of cliques and their cells.
     pub size: TreeSize,
-    /// The largest cliques, largest first.
+    /// At most three of the largest cliques, largest first.
     pub worst: Vec<LargeClique>,
 }
 
-/// A clique of the junction tree that needs much memory, and where it comes from.
+/// A large clique of the junction tree, and the measured cliques that cause it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LargeClique {
-    /// Its attributes.
+    /// The attributes of the clique.
     pub clique: Clique,
-    /// Their names, in axis order.
+    /// The names of the attributes, in axis order.
     pub names: Vec<String>,
     /// The cells of its table.
     pub cells: f64,
-    /// The measured cliques that share two or more attributes with it, without repetition: what
-    /// ties its attributes together. Measuring fewer of them makes it smaller.
+    /// The distinct measured cliques that share two or more attributes with it. They are why its
+    /// attributes are connected; measuring fewer of them makes it smaller.
     pub merged: Vec<Clique>,
 }
 
 impl JunctionTree {
-    /// What the tables of all cliques would take.
+    /// The size of one table per clique.
     pub fn size(&self) -> TreeSize {
         TreeSize {
             cliques: self.cells.len(),
@@ -70,21 +70,21 @@ impl JunctionTree {
         }
     }
 
-    /// Whether one table of `f64` for every clique fits into `limit_bytes`; the error names the
-    /// cliques that take most.
+    /// An error if one table of `f64` per clique exceeds `limit_bytes`; it names the largest
+    /// cliques.
     pub fn check_limit(&self, limit_bytes: u64) -> Result<(), TooLarge> {
         self.check_bytes(self.size().bytes(), limit_bytes)
     }
 
-    /// Whether what somebody needs to work on this tree fits into `limit_bytes`; the error names
-    /// the cliques that take most.
+    /// An error if `needed_bytes`, the requirement of an algorithm on this tree, exceeds
+    /// `limit_bytes`; it names the largest cliques.
     pub fn check_bytes(&self, needed_bytes: f64, limit_bytes: u64) -> Result<(), TooLarge> {
         if needed_bytes <= limit_bytes as f64 {
             return Ok(());
         }
         let mut by_cells: Vec<usize> = (0..self.cliques.len()).collect();
         by_cells.sort_by(|&a, &b| self.cells[b].total_cmp(&self.cells[a]));
-        let worst = by_cells.into_iter().take(NAMED).map(|index| self.large_clique(index));
+        let worst = by_cells.into_iter().take(MAX_NAMED).map(|index| self.large_clique(index));
         Err(TooLarge { needed_bytes, limit_bytes, size: self.size(), worst: worst.collect() })
     }
 
@@ -104,9 +104,9 @@ impl JunctionTree {
     }
 }
 
-struct Worst<'a>(&'a [LargeClique]);
+struct LargestCliques<'a>(&'a [LargeClique]);
 
-impl fmt::Display for Worst<'_> {
+impl fmt::Display for LargestCliques<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("largest:")?;
         for (index, LargeClique { names, cells, merged, .. }) in self.0.iter().enumerate() {

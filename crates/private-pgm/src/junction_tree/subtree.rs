@@ -4,8 +4,7 @@ use super::JunctionTree;
 use crate::domain::{AttributeId, Clique};
 
 impl JunctionTree {
-    /// The clique with the fewest cells that contains `set`, if there is one. Ties go to the
-    /// smaller index.
+    /// The clique with the fewest cells that contains `set`, if any. Ties go to the smaller index.
     pub fn covering(&self, set: &Clique) -> Option<usize> {
         if set.is_empty() {
             return (0..self.cliques.len())
@@ -15,41 +14,50 @@ impl JunctionTree {
         rarest.iter().copied().find(|&index| set.is_subset(&self.cliques[index]))
     }
 
-    /// The smallest connected set of cliques that together contain those attributes of `set` that
-    /// are in the tree: one such set for each component that has any of them. Indices ascend, so
-    /// that within a component each clique comes before its parent.
+    /// The Steiner subtree of `set`: the smallest connected set of cliques that together contain
+    /// the attributes of `set`, one such set per component. Attributes that are not in the tree are
+    /// ignored. Indices ascend, so that each clique precedes its parent.
     ///
-    /// The cliques that contain one attribute form a subtree. When one clique is in all of these
-    /// subtrees the answer is the smallest such clique. Otherwise the answer is unique, because
-    /// two subtrees that do not meet force the path between them. It is found by climbing from the
-    /// top of each subtree to where they meet, then stepping down again from the meeting point
-    /// while the next clique has everything that is wanted of it. Cost: the cliques climbed past.
+    /// The cliques that contain one attribute form a subtree. If one clique is in all of these
+    /// subtrees, the result is the smallest such clique. Otherwise the result is unique, because
+    /// two disjoint subtrees determine the path between them. It is found by following parents from
+    /// the root of each subtree to their lowest common ancestor. From there, cliques are removed
+    /// while the next one contains their attributes of `set`. Cost: linear in the cliques visited.
     pub fn steiner(&self, set: &Clique) -> Vec<usize> {
         let mut cliques = Vec::new();
-        let mut tops: Vec<(usize, AttributeId)> = set
+        let mut roots: Vec<(usize, AttributeId)> = set
             .iter()
-            .filter_map(|id| self.containing(id).iter().max().map(|&top| (top, id)))
+            .filter_map(|id| self.containing(id).iter().max().map(|&root| (root, id)))
             .collect();
-        tops.sort_unstable();
-        for here in tops.chunk_by(|a, b| self.component_of(a.0) == self.component_of(b.0)) {
+        roots.sort_unstable();
+        for here in roots.chunk_by(|a, b| self.component_of(a.0) == self.component_of(b.0)) {
             let wanted: Clique = here.iter().map(|&(_, id)| id).collect();
             match self.covering(&wanted) {
                 Some(index) => cliques.push(index),
-                None => cliques.extend(self.climb(&wanted, here.iter().map(|&(top, _)| top))),
+                None => {
+                    let roots = here.iter().map(|&(root, _)| root);
+                    cliques.extend(self.connecting_subtree(&wanted, roots));
+                }
             }
         }
         cliques
     }
 
-    fn climb(&self, wanted: &Clique, tops: impl Iterator<Item = usize>) -> Vec<usize> {
-        // Indices of cliques, with how many climbers have come up to them.
-        let mut climbing: BTreeMap<usize, usize> = tops.map(|top| (top, 0)).collect();
+    /// The Steiner subtree of `wanted`, which no single clique contains. `roots` are the roots of
+    /// the subtrees of its attributes.
+    fn connecting_subtree(
+        &self,
+        wanted: &Clique,
+        roots: impl Iterator<Item = usize>,
+    ) -> Vec<usize> {
+        // Cliques to visit, with the number of their children in the subtree.
+        let mut pending: BTreeMap<usize, usize> = roots.map(|root| (root, 0)).collect();
         let mut subtree = Vec::new();
-        // The smallest index is not above any other, so it is never reached again.
-        while let Some(lowest) = climbing.pop_first() {
+        // Parents have larger indices, so the smallest pending index is never added again.
+        while let Some(lowest) = pending.pop_first() {
             subtree.push(lowest);
             match self.parents[lowest.0] {
-                Some(parent) if !climbing.is_empty() => *climbing.entry(parent).or_default() += 1,
+                Some(parent) if !pending.is_empty() => *pending.entry(parent).or_default() += 1,
                 _ => break,
             }
         }

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use crate::domain::Clique;
 
-/// Finds the cliques that contain a given one without looking at all of them.
+/// Finds the cliques that contain a given one without scanning all of them.
 pub(super) struct CliqueIndex<'a> {
     cliques: &'a [Clique],
     /// For each attribute, the cliques that contain it, ascending.
@@ -23,7 +23,7 @@ impl<'a> CliqueIndex<'a> {
         Self { cliques, by_attribute }
     }
 
-    /// The cliques that contain `clique`, ascending. Costs a look at those that contain its rarest
+    /// The cliques that contain `clique`, ascending. Scans the cliques that contain its rarest
     /// attribute.
     pub(super) fn containing(&self, clique: &Clique) -> Vec<usize> {
         let contains = |index: &usize| clique.is_subset(&self.cliques[*index]);
@@ -36,14 +36,14 @@ impl<'a> CliqueIndex<'a> {
     }
 }
 
-/// The cliques that are in no other one, each once, in the order of their first appearance: the
-/// smallest collection whose marginals determine those of all `cliques`.
+/// The cliques that no other clique contains, without repetition, in the order of their first
+/// appearance: the smallest collection whose marginals determine those of all `cliques`.
 pub fn maximal_cliques<'a>(cliques: impl IntoIterator<Item = &'a Clique>) -> Vec<Clique> {
     let mut seen = HashSet::new();
     let distinct: Vec<Clique> =
         cliques.into_iter().filter(|&clique| seen.insert(clique)).cloned().collect();
     let index = CliqueIndex::new(&distinct);
-    // The empty clique is asked about by hand: everything contains it.
+    // Every clique contains the empty one, which the index would return in full.
     let is_maximal = |clique: &&Clique| match clique.is_empty() {
         true => distinct.len() == 1,
         false => index.containing(clique).len() == 1,

@@ -3,38 +3,38 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::cover::CliqueIndex;
-use super::penalty::{Norm, norms, penalise, rounded};
+use super::penalty::{Norm, huber, norms, penalise};
 use super::{Distance, Loss, Measurement, MeasurementError};
 use crate::domain::Clique;
 use crate::factor::{CliqueLayout, CliqueVector, Marginals};
 use crate::numeric::pointwise::dot;
 use crate::numeric::strided::Projection;
 
-/// The loss of noisy linear measurements over the residuals r = (Q mu - y) / stddev, so that
-/// answers count by how exact they are (supplement C.2).
+/// The loss of noisy linear measurements: a [`Norm`] of the residuals r = (Q mu - y) / stddev, so
+/// that answers are weighted by their precision (supplement C.2).
 ///
-/// A measurement is evaluated on the smallest clique of the layout that contains its own. Calls do
-/// not allocate; they cost a pass over the tables for each measurement and for each factor of its
-/// query matrix. A measurement of all cells that is alone on its clique needs one pass.
+/// A measurement is evaluated on the smallest clique of the layout that contains its own. A call
+/// does not allocate. It costs one pass over the table per measurement and per factor of its query
+/// matrix; a measurement of all cells that is the only one on its clique needs one pass in total.
 pub struct LinearLoss {
     layout: Arc<CliqueLayout>,
     norm: Norm,
     terms: Vec<Term>,
-    /// The tables whose gradient is a sum of several terms, or of none.
+    /// The tables whose gradient is a sum of several terms, or of none, and must be zeroed first.
     summed_tables: Vec<usize>,
     smoothness: f64,
-    /// All answers in the order of the layout, and their weight, where the L2 loss is a distance.
+    /// All answers in the order of the layout, and their weight, if the L2 loss is a distance.
     distance: Option<(Vec<f64>, f64)>,
     scratch: Scratch,
 }
 
-/// One measurement and its place in the layout.
+/// One measurement and its table in the layout.
 struct Term {
     measurement: Measurement,
     table: usize,
     /// From the table to the measured marginal, when that has fewer attributes.
     projection: Option<Projection>,
-    /// Whether nothing else adds to the gradient of the table.
+    /// Whether no other term contributes to the gradient of the table.
     alone: bool,
 }
 
@@ -46,29 +46,30 @@ struct Scratch {
     between: Vec<f64>,
 }
 
-/// Why measurements have no loss over a layout.
+/// Why measurements do not define a loss over a layout.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum LinearLossError {
     /// No clique of the layout contains the measured one.
-    #[error("no clique contains that of measurement {index}, {clique:?}")]
+    #[error("no clique of the model contains the attributes of measurement {index}, {clique:?}")]
     NotCovered {
-        /// The measurement.
+        /// The position of the measurement, from 0.
         index: usize,
         /// Its clique.
         clique: Clique,
     },
-    /// The parts of a measurement do not fit.
+    /// A measurement is invalid.
     #[error("measurement {index}: {reason}")]
     Measurement {
-        /// The measurement.
+        /// The position of the measurement, from 0.
         index: usize,
-        /// What is wrong with it.
+        /// Why it is invalid.
         reason: MeasurementError,
     },
 }
 
 impl LinearLoss {
-    /// The loss of `measurements` over the marginals of `layout`.
+    /// The loss of `measurements` over the marginals of `layout`. The clique of each measurement
+    /// must be contained in a clique of the layout.
     pub fn new(
         layout: Arc<CliqueLayout>,
         measurements: Vec<Measurement>,
@@ -92,7 +93,7 @@ impl LinearLoss {
             smoothness += measurement.query.max_column_l2_squared() / measurement.stddev.powi(2);
             let projection = projection(&layout, table, &measurement.clique);
             terms_of_table[table] += 1;
-            scratch.make_room(&measurement, projection.is_some());
+            scratch.reserve(&measurement, projection.is_some());
             terms.push(Term { measurement, table, projection, alone: false });
         }
         for term in &mut terms {
@@ -105,17 +106,17 @@ impl LinearLoss {
         Ok(Self { layout, norm, terms, summed_tables, smoothness, distance, scratch })
     }
 
-    /// The measurements, in their order.
+    /// The measurements in the order given to [`LinearLoss::new`].
     pub fn measurements(&self) -> impl ExactSizeIterator<Item = &Measurement> {
         self.terms.iter().map(|term| &term.measurement)
     }
 
-    /// How residuals are penalised.
+    /// The penalty of the residuals.
     pub fn norm(&self) -> Norm {
         self.norm
     }
 
-    /// Both losses at once, whichever of them this one is: the sum of |r|, half the sum of r^2.
+    /// The L1 and the L2 loss in one pass, with any norm: the sum of |r| and half the sum of r^2.
     pub fn l1_and_l2(&mut self, marginals: &Marginals) -> (f64, f64) {
         self.check_layout(marginals);
         let mut l2 = 0.0;
@@ -127,7 +128,7 @@ impl LinearLoss {
         (l1, l2)
     }
 
-    /// Changes how residuals are penalised.
+    /// Changes the penalty of the residuals.
     pub fn set_norm(&mut self, norm: Norm) {
         self.norm = norm;
     }
@@ -146,7 +147,7 @@ impl LinearLoss {
 
     fn check_layout(&self, tables: &CliqueVector) {
         let same = Arc::ptr_eq(&self.layout, tables.layout()) || self.layout == *tables.layout();
-        debug_assert!(same, "tables over other cliques than the loss");
+        debug_assert!(same, "the tables and the loss have different cliques");
     }
 }
 
@@ -175,7 +176,7 @@ impl Loss for LinearLoss {
             Norm::Huber(width) => self.sum_over_answers(marginals, |term, answers| {
                 let weight = term.weight();
                 let residuals = answers.iter().zip(&term.measurement.y);
-                residuals.map(|(answer, y)| rounded((answer - y) * weight, width).0).sum()
+                residuals.map(|(answer, y)| huber((answer - y) * weight, width).0).sum()
             }),
         }
     }
@@ -198,14 +199,14 @@ impl Loss for LinearLoss {
         }))
     }
 
-    /// The sum over the measurements of the largest squared column norm of Q over stddev^2; divided
-    /// by the width for the rounded L1 loss; `None` for the L1 loss, whose gradient jumps.
+    /// The sum over the measurements of the largest squared column norm of Q over stddev^2, divided
+    /// by the width for the Huber loss. `None` for the L1 loss, whose gradient is discontinuous.
     ///
-    /// Proof. The loss is quadratic: what the linear part leaves over is the sum of
-    /// 1/2 |Q (mu' - mu)|_2^2 / stddev^2. The marginal mu is M p, where each column of M is a unit
+    /// Proof. The loss is quadratic: its second-order term is the sum of
+    /// |Q (mu' - mu)|_2^2 / (2 stddev^2). The marginal mu is M p, where each column of M is a unit
     /// vector (a record is in one cell), so each column of Q M is one of Q. With d = p' - p, the
-    /// triangle inequality gives |Q M d|_2 <= sum over x of |d_x| |column x of Q M|_2 <= |d|_1 times
-    /// the largest column norm.
+    /// triangle inequality gives
+    /// |Q M d|_2 <= sum over x of |d_x| |column x of Q M|_2 <= |d|_1 times the largest column norm.
     fn smoothness(&self) -> Option<f64> {
         match self.norm {
             Norm::L1 => None,
@@ -220,7 +221,7 @@ impl Term {
         self.measurement.stddev.recip()
     }
 
-    /// Q mu, in the table itself when nothing needs to be computed.
+    /// Q mu; the table itself when Q is the identity on the whole table.
     fn answers<'a>(
         &self,
         marginals: &'a CliqueVector,
@@ -284,7 +285,7 @@ impl Term {
 }
 
 impl Scratch {
-    fn make_room(&mut self, measurement: &Measurement, is_projected: bool) {
+    fn reserve(&mut self, measurement: &Measurement, is_projected: bool) {
         let query = &measurement.query;
         let grow = |buffer: &mut Vec<f64>, len| buffer.resize(buffer.len().max(len), 0.0);
         if query.is_identity() && !is_projected {
@@ -297,14 +298,14 @@ impl Scratch {
     }
 }
 
-/// The answers of all tables one after another, and 1 / stddev^2, when each table is measured once,
-/// as a whole, with the same noise.
+/// The answers of all tables, concatenated, and 1 / stddev^2, if every cell of every table is
+/// measured once with the same noise.
 fn distance(layout: &CliqueLayout, terms: &[Term]) -> Option<(Vec<f64>, f64)> {
     let first = terms.first()?.measurement.stddev;
-    let alike = |term: &Term| {
+    let is_whole_table = |term: &Term| {
         term.alone && term.measurement.query.is_identity() && term.measurement.stddev == first
     };
-    if terms.len() != layout.cliques().len() || !terms.iter().all(alike) {
+    if terms.len() != layout.cliques().len() || !terms.iter().all(is_whole_table) {
         return None;
     }
     let mut y = vec![0.0; layout.len()];
@@ -314,7 +315,7 @@ fn distance(layout: &CliqueLayout, terms: &[Term]) -> Option<(Vec<f64>, f64)> {
     Some((y, first.powi(-2)))
 }
 
-/// From a table to the marginal on `clique`, unless that is the whole table.
+/// From a table to the marginal on `clique`; `None` when that is the whole table.
 fn projection(layout: &CliqueLayout, table: usize, clique: &Clique) -> Option<Projection> {
     let covering = &layout.cliques()[table];
     let kept: Vec<bool> = covering.iter().map(|id| clique.contains(id)).collect();

@@ -10,27 +10,27 @@ pub struct Measurement {
     pub clique: Clique,
     /// The queries, Q.
     pub query: QueryMatrix,
-    /// The answers in axis order, y.
+    /// The answers in axis order, y: one per row of Q.
     pub y: Vec<f64>,
     /// The standard deviation of the noise on each answer.
     pub stddev: f64,
 }
 
-/// Why something is not a measurement.
+/// Why a measurement is invalid.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum MeasurementError {
-    /// The queries are for another marginal.
+    /// The number of columns of Q is not the number of cells of the marginal.
     #[error("expected queries over {expected:.4e} cells, found {found}")]
     Cells {
-        /// The cells of the clique's marginal.
+        /// The number of cells of the clique's marginal.
         expected: f64,
-        /// The columns of the query matrix.
+        /// The number of columns of the query matrix.
         found: usize,
     },
-    /// There is not one answer per query.
+    /// The number of answers is not the number of queries.
     #[error("expected {expected} answers, found {found}")]
     Answers {
-        /// The rows of the query matrix.
+        /// The number of rows of the query matrix.
         expected: usize,
         /// The number of answers.
         found: usize,
@@ -38,18 +38,18 @@ pub enum MeasurementError {
     /// An answer is infinite or not a number.
     #[error("expected finite answers, found {value} at {index}")]
     NotFinite {
-        /// Its place in y.
+        /// Its position in y.
         index: usize,
         /// The answer.
         value: f64,
     },
-    /// The noise has no usable size.
+    /// The standard deviation is not positive, or its square is not a normal number.
     #[error("expected a positive standard deviation whose square is a normal number, found {0}")]
     Stddev(f64),
 }
 
 impl Measurement {
-    /// Whether the parts fit each other, and the clique in `domain`.
+    /// Checks that the dimensions match each other and `domain`, and that all numbers are valid.
     pub fn check(&self, domain: &Domain) -> Result<(), MeasurementError> {
         if domain.cells(&self.clique) != Some(self.query.cols()) {
             let expected = domain.cells_f64(&self.clique);
@@ -62,7 +62,7 @@ impl Measurement {
         if let Some(index) = self.y.iter().position(|y| !y.is_finite()) {
             return Err(MeasurementError::NotFinite { index, value: self.y[index] });
         }
-        // Losses divide by the variance, so that it must neither vanish nor overflow.
+        // Losses divide by the variance, which must neither underflow nor overflow.
         let variance = self.stddev * self.stddev;
         if !(self.stddev > 0.0 && variance.is_normal()) {
             return Err(MeasurementError::Stddev(self.stddev));
@@ -71,9 +71,11 @@ impl Measurement {
     }
 }
 
-/// The number of records as the measurements tell it (supplement E.1): each measurement whose
-/// answers determine the total gives an unbiased estimate, and these are averaged with weights
-/// proportional to the inverse of their variances. `None` when none of them does.
+/// Estimates the number of records from the measurements (supplement E.1).
+///
+/// Each measurement whose queries determine the total gives an unbiased estimate. The result is
+/// their average, weighted by the inverse of their variances. `None` when no measurement determines
+/// the total.
 pub fn estimate_total(measurements: &[Measurement]) -> Option<f64> {
     let mut weighted_sum = 0.0;
     let mut weights = 0.0;

@@ -1,21 +1,21 @@
-//! What residuals cost.
+//! Penalties of residuals.
 
 use multiversion::multiversion;
 
-/// How residuals are penalised (supplement C.1).
+/// The penalty of the residuals r (supplement C.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Norm {
-    /// The sum of |r|: the likelihood of Laplace noise.
+    /// The sum of |r|: minus the log-likelihood of Laplace noise, up to constants.
     L1,
-    /// Half the sum of r^2: the likelihood of Gaussian noise.
+    /// Half the sum of r^2: minus the log-likelihood of Gaussian noise, up to a constant.
     L2,
-    /// L1 with its kink rounded off (Huber): r^2 / (2 width) where |r| is below the width, and
-    /// |r| - width / 2 elsewhere. Below L1 by at most half the width a measured answer.
+    /// The Huber loss of this width, a smooth L1: r^2 / (2 width) where |r| is below the width, and
+    /// |r| - width / 2 elsewhere. Below L1 by at most half the width per measured answer.
     Huber(f64),
 }
 
-/// The sum of the penalties of r = (answers - y) * weight; `put` gets the derivative by each
-/// answer. One pass, in lanes, so that the additions need not wait for each other.
+/// The sum of the penalties of r = (answers - y) * weight. `put` receives the derivative by each
+/// answer. One pass with eight independent sums, so that additions do not wait for each other.
 pub(super) fn penalise(
     norm: Norm,
     answers: &[f64],
@@ -31,7 +31,7 @@ pub(super) fn penalise(
             r.abs()
         }),
         Norm::Huber(width) => in_lanes(answers, y, slopes, |answer, y, slope| {
-            let (value, derivative) = rounded((answer - y) * weight, width);
+            let (value, derivative) = huber((answer - y) * weight, width);
             put(slope, derivative * weight);
             value
         }),
@@ -45,9 +45,9 @@ pub(super) fn penalise(
     }
 }
 
-/// The rounded |r| and its derivative.
+/// The Huber penalty of r and its derivative.
 #[inline]
-pub(super) fn rounded(r: f64, width: f64) -> (f64, f64) {
+pub(super) fn huber(r: f64, width: f64) -> (f64, f64) {
     if r.abs() < width {
         (r * r / (2.0 * width), r / width)
     } else {

@@ -1,4 +1,4 @@
-//! Losses against the obvious computation on the full table.
+//! Losses compared with direct computation on the full table.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn measurement(domain: Domain) -> impl Strategy<Value = Measurement> {
         let domain = domain.clone();
         let identity = vec![Just(QueryFactor::Identity).boxed(); listed.len()];
         let any: Vec<_> = listed.iter().map(|&id| factor(domain.size(id)).boxed()).collect();
-        // Often all cells, which has paths of its own.
+        // Often all cells, which take separate code paths.
         (prop_oneof![identity, any], 0.5f64..3.0).prop_flat_map(move |(factors, stddev)| {
             let (query, _) = QueryMatrix::kronecker(&domain, &listed, factors).unwrap();
             let clique = Clique::new(listed.iter().copied());
@@ -70,8 +70,8 @@ impl Case {
         marginals
     }
 
-    /// Both losses with every matrix written out.
-    fn obvious(&self) -> (f64, f64) {
+    /// Both losses with dense matrices.
+    fn direct(&self) -> (f64, f64) {
         let everything = self.domain.everything();
         let full = Factor::new(&self.domain, everything, self.tables[0].clone());
         let (mut l1, mut l2) = (0.0, 0.0);
@@ -95,8 +95,8 @@ fn inner(a: &CliqueVector, b: &CliqueVector) -> f64 {
 
 proptest! {
     #[test]
-    fn values_agree_with_matrices_written_out(case in case()) {
-        let (l1, l2) = case.obvious();
+    fn values_agree_with_dense_matrices(case in case()) {
+        let (l1, l2) = case.direct();
         for (norm, expected) in [(Norm::L1, l1), (Norm::L2, l2)] {
             let mut loss = case.loss(norm);
             let marginals = case.marginals(&Arc::clone(loss.layout()), 0);
@@ -109,17 +109,17 @@ proptest! {
     }
 
     #[test]
-    fn the_l2_gradient_is_the_slope_of_the_value(case in case()) {
+    fn the_l2_gradient_agrees_with_central_differences(case in case()) {
         let mut loss = case.loss(Norm::L2);
         let layout = Arc::clone(loss.layout());
         let mut marginals = case.marginals(&layout, 0);
         let mut gradient = CliqueVector::zeros(&layout);
-        // Whatever is there before must not matter.
+        // Previous contents must be overwritten.
         gradient.values_mut().fill(f64::NAN);
         let value = loss.value_and_gradient(&marginals, &mut gradient);
         for cell in 0..layout.len() {
             let at = marginals.values()[cell];
-            // Central differences of a quadratic are exact but for rounding.
+            // Central differences of a quadratic are exact up to rounding.
             marginals.values_mut()[cell] = at + 0.5;
             let above = loss.value(&marginals);
             marginals.values_mut()[cell] = at - 0.5;
@@ -142,7 +142,7 @@ proptest! {
         let bound = value + inner(&gradient, &there) - inner(&gradient, &here);
         prop_assert!(bound <= loss.value(&there) * (1.0 + 1e-10) + 1e-9);
         prop_assert_eq!(loss.smoothness(), None);
-        // |r| is linear between kinks: <gradient, mu> and the slopes' part in y make up the value.
+        // <gradient, mu> is the sum over the answers of answer * sign(r) / stddev.
         let direct: f64 = case.measurements.iter().map(|m| {
             let full = Factor::new(&case.domain, case.domain.everything(), case.tables[0].clone());
             let mu = full.sum_onto(&m.clique);
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn the_smoothness_bounds_what_the_linear_part_leaves_over(case in case()) {
+    fn the_smoothness_bounds_the_second_order_term(case in case()) {
         let mut loss = case.loss(Norm::L2);
         let layout = Arc::clone(loss.layout());
         let (here, there) = (case.marginals(&layout, 0), case.marginals(&layout, 1));
@@ -170,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn maximal_cliques_are_those_in_no_other(
+    fn maximal_cliques_are_contained_in_no_other(
         sets in prop::collection::vec(prop::collection::vec(0u32..6, 0..4), 0..12),
     ) {
         let cliques: Vec<Clique> =
@@ -204,7 +204,7 @@ fn the_total_is_averaged_by_inverse_variance() {
     let cells = measure(&domain, &["a"], vec![QueryFactor::Identity], &[10.0, 20.0, 30.0, 40.0]);
     let mut total = measure(&domain, &[], vec![], &[110.0]);
     let evidence = measure(&domain, &["b"], vec![QueryFactor::Evidence(vec![1])], &[7.0]);
-    // Four cells of variance 1 tell 100 with variance 4; the total tells 110 with variance 1.
+    // Four cells of variance 1 estimate 100 with variance 4; the total is 110 with variance 1.
     assert_eq!(estimate_total(&[cells.clone(), evidence.clone(), total.clone()]), Some(108.0));
     total.stddev = 2.0;
     assert_eq!(estimate_total(&[cells, total]), Some(105.0));
@@ -213,7 +213,7 @@ fn the_total_is_averaged_by_inverse_variance() {
 }
 
 #[test]
-fn measurements_that_do_not_fit_are_refused() {
+fn invalid_measurements_are_rejected() {
     let domain = Domain::new([("a", 4), ("b", 3)]).unwrap();
     let good = measure(&domain, &["a"], vec![QueryFactor::Prefix], &[1.0, 2.0, 3.0, 4.0]);
     let layout = |names: &[&str]| {
@@ -243,7 +243,7 @@ fn measurements_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn a_measurement_goes_to_the_smallest_clique_that_contains_it() {
+fn a_measurement_is_evaluated_on_the_smallest_clique_that_contains_it() {
     let domain = Domain::new([("a", 2), ("b", 3), ("c", 4)]).unwrap();
     let clique = |names: &[&str]| names.iter().map(|name| domain.id(name).unwrap()).collect();
     let layout = CliqueLayout::new(domain.clone(), vec![clique(&["a", "c"]), clique(&["a", "b"])]);

@@ -1,32 +1,32 @@
-//! Factored queries (Algorithm 3 of the paper's supplement).
+//! Factored queries: Definition 4 and Algorithm 3 of the supplement of McKenna, Sheldon, Miklau,
+//! ICML 2019.
 
 use super::InferenceError;
 use super::calibration::Calibrated;
-use super::marginals::Product;
+use super::marginals::DisjointProduct;
 use super::plan::Planner;
 use super::region::{Input, Region};
-use super::table::Table;
+use super::scaled_table::ScaledTable;
 use crate::domain::{AttributeId, Clique, Domain};
 use crate::factor::Factor;
 use crate::query::QueryFactor;
 
 impl Calibrated {
-    /// The answers Q p times the total, for the Kronecker product Q of one factor for each listed
-    /// attribute; all other attributes are summed out. Row-major in the order of the list.
+    /// The answers N Q p, where Q is the Kronecker product of one factor per listed attribute. All
+    /// other attributes are summed out. The answers are row-major in the order of `query`.
     ///
-    /// A factor with fewer rows than columns is a table Q_i(z_i, x_i) of the contraction, over the
-    /// attribute and a new one, so that x_i is gone as soon as the order of the contraction allows,
-    /// and a marginal on all listed attributes is never written down (Definition 4, Algorithm 3).
-    /// Entries may be negative. Factors that do not shrink their attribute, such as prefixes, are
-    /// applied to the answers of the others at the end.
+    /// A factor with fewer rows than columns becomes a table Q_i(z_i, x_i) of the contraction, over
+    /// its attribute x_i and a new attribute z_i. The contraction sums x_i out early and never
+    /// forms the marginal on all listed attributes. Entries may be negative. Factors that do not
+    /// shrink their attribute, such as prefixes, are applied to the result of the contraction.
     pub fn answer(&self, query: &[(AttributeId, QueryFactor)]) -> Result<Vec<f64>, InferenceError> {
         let rows = self.check_query(query)?;
-        let augmented = Augmented::new(self.domain(), query);
+        let augmented = AugmentedDomain::new(self.domain(), query);
         let mut planner = Planner::new(&augmented.domain, self.limit);
-        let mut product = Product::new(&augmented.domain, self.total);
-        let asked =
+        let mut product = DisjointProduct::new(&augmented.domain, self.total);
+        let contracted =
             query.iter().zip(&augmented.roles).filter(|(_, role)| **role != Role::SummedOut);
-        for region in self.regions(&asked.map(|((id, _), _)| *id).collect()) {
+        for region in self.regions(&contracted.map(|((id, _), _)| *id).collect()) {
             let Some(augmented_region) = augmented.region(region, query) else {
                 return Ok(vec![0.0; rows]);
             };
@@ -36,7 +36,8 @@ impl Calibrated {
         Ok(augmented.expand(query, product.into_factor()))
     }
 
-    /// Whether every factor fits its attribute and the answers fit the limit; their number.
+    /// The number of answers. An error if a factor does not fit its attribute, or if the answers or
+    /// a factor exceed the cell limit.
     fn check_query(&self, query: &[(AttributeId, QueryFactor)]) -> Result<usize, InferenceError> {
         self.check_attributes(query.iter().map(|&(id, _)| id))?;
         let mut ids: Vec<AttributeId> = query.iter().map(|&(id, _)| id).collect();
@@ -51,7 +52,7 @@ impl Calibrated {
             let own_rows = factor.rows(size);
             rows *= own_rows as f64;
             if own_rows < size {
-                // Written out as a table.
+                // The factor becomes a dense table.
                 largest = f64::max(largest, own_rows as f64 * size as f64);
             }
         }
@@ -63,74 +64,77 @@ impl Calibrated {
     }
 }
 
-/// What becomes of a listed attribute x.
+/// How the factor of a listed attribute x enters the computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// Its factor is 1: it need not be listed.
+    /// The factor is a row of ones, the same as no factor.
     SummedOut,
-    /// Its factor is a table over it and the new attribute z, if there is more than one row.
-    Inside { x: AttributeId, z: Option<AttributeId> },
-    /// Its factor has no fewer rows than it has values, and is applied at the end.
-    AtTheEnd { x: AttributeId },
+    /// The factor is a table over x and a new attribute z, or over x alone if it has one row.
+    Contracted { x: AttributeId, z: Option<AttributeId> },
+    /// The factor has at least as many rows as columns and is applied after the contraction.
+    Deferred { x: AttributeId },
 }
 
 impl Role {
-    /// The axis that the attribute leaves in the result of the contraction.
+    /// The axis of the contraction's result that belongs to the attribute.
     fn axis(self) -> Option<AttributeId> {
         match self {
             Self::SummedOut => None,
-            Self::Inside { z, .. } => z,
-            Self::AtTheEnd { x } => Some(x),
+            Self::Contracted { z, .. } => z,
+            Self::Deferred { x } => Some(x),
         }
     }
 }
 
-/// The domain with a new attribute for each factor that needs one.
-struct Augmented {
+/// The domain with a new attribute z for each [`Role::Contracted`] factor of several rows.
+struct AugmentedDomain {
     domain: Domain,
-    /// The attributes of the original domain.
+    /// The new id of each attribute of the original domain.
     attributes: Vec<AttributeId>,
-    /// For each factor.
+    /// One per factor of the query.
     roles: Vec<Role>,
 }
 
-/// A region with the factors of a query in it.
+/// A region with the factors of a query as further tables.
 struct AugmentedRegion<'a> {
     region: Region<'a>,
-    /// The region with the sums of the columns' magnitudes in place of the factors: its mass is
-    /// the sum of all answers, up to signs.
+    /// The region with sum over z of |Q(z, x)| in place of each factor. Its mass is the sum of the
+    /// answers' magnitudes, which detects underflow.
     summed: Region<'a>,
     wanted: Clique,
-    /// ln of what the tables of `region` and of `summed` are to be multiplied with.
+    /// ln of the scale that was divided out of the factors of `region` and of `summed`.
     log_scale: f64,
     summed_log_scale: f64,
 }
 
-impl Augmented {
+impl AugmentedDomain {
     fn new(original: &Domain, query: &[(AttributeId, QueryFactor)]) -> Self {
-        let rows = |place: usize| query[place].1.rows(original.size(query[place].0));
+        let rows = |position: usize| query[position].1.rows(original.size(query[position].0));
         let new: Vec<usize> = (0..query.len())
-            .filter(|&place| (2..original.size(query[place].0)).contains(&rows(place)))
+            .filter(|&position| (2..original.size(query[position].0)).contains(&rows(position)))
             .collect();
-        // Declared by ascending size, the original attributes keep their order.
+        // The original attributes are declared by ascending size, so they keep their order.
         let names = original.ids().map(|id| (format!("x{}", id.0), original.size(id)));
-        let new_names = new.iter().map(|&place| (format!("z{place}"), rows(place)));
+        let new_names = new.iter().map(|&position| (format!("z{position}"), rows(position)));
         let domain = Domain::new(names.chain(new_names)).expect("names differ, sizes are positive");
         let (attributes, added) = domain.declared().split_at(original.len());
-        let role = |(place, (id, factor)): (usize, &(AttributeId, QueryFactor))| {
+        let role = |(position, (id, factor)): (usize, &(AttributeId, QueryFactor))| {
             let x = attributes[id.index()];
             match factor {
                 QueryFactor::Total => Role::SummedOut,
-                _ if rows(place) >= original.size(*id) => Role::AtTheEnd { x },
-                _ => Role::Inside { x, z: new.binary_search(&place).ok().map(|at| added[at]) },
+                _ if rows(position) >= original.size(*id) => Role::Deferred { x },
+                _ => {
+                    let z = new.binary_search(&position).ok().map(|index| added[index]);
+                    Role::Contracted { x, z }
+                }
             }
         };
         let roles = query.iter().enumerate().map(role).collect();
         Self { attributes: attributes.to_vec(), roles, domain }
     }
 
-    /// Brings the factors that are about a region's attributes into it; `None` when one of them is
-    /// zero.
+    /// Adds the factors of a region's attributes to the region. `None` if a factor is zero, which
+    /// makes all answers zero.
     fn region<'a>(
         &self,
         mut region: Region<'a>,
@@ -145,17 +149,18 @@ impl Augmented {
                 continue;
             }
             wanted.extend(role.axis());
-            if let Role::Inside { x, z } = *role {
+            if let Role::Contracted { x, z } = *role {
                 let dense = factor.to_dense(self.domain.size(x));
-                // Q(z, x), or Q(x) for a factor of one row.
+                // Q(z, x), or Q(x) if the factor has one row.
                 let listed: Vec<AttributeId> = z.into_iter().chain([x]).collect();
                 let table = Factor::from_listed(&self.domain, &listed, dense.values());
-                let (table, scale) = Table::from_numbers(table.clique().clone(), table.values())?;
+                let (table, scale) =
+                    ScaledTable::from_numbers(table.clique().clone(), table.values())?;
                 let mut sums = vec![0.0; dense.cols()];
                 for row in 0..dense.rows() {
                     sums.iter_mut().zip(dense.row(row)).for_each(|(sum, q)| *sum += q.abs());
                 }
-                let (sums, sums_scale) = Table::from_numbers(Clique::new([x]), &sums)?;
+                let (sums, sums_scale) = ScaledTable::from_numbers(Clique::new([x]), &sums)?;
                 region.add(&self.domain, x, Input::from(table));
                 summed.add(&self.domain, x, Input::from(sums));
                 log_scale += scale;
@@ -166,7 +171,7 @@ impl Augmented {
         Some(AugmentedRegion { region, summed, wanted, log_scale, summed_log_scale })
     }
 
-    /// Puts the axes in the order of the list, and applies the factors that were left for the end.
+    /// Permutes the axes to the order of `query` and applies the deferred factors.
     fn expand(&self, query: &[(AttributeId, QueryFactor)], contracted: Factor) -> Vec<f64> {
         let listed: Vec<AttributeId> = self.roles.iter().filter_map(|role| role.axis()).collect();
         let mut answers = contracted.values_as_listed(&listed);
@@ -174,8 +179,8 @@ impl Augmented {
         for ((_, factor), role) in query.iter().zip(&self.roles).rev() {
             match *role {
                 Role::SummedOut => {}
-                Role::Inside { z, .. } => inner *= z.map_or(1, |z| self.domain.size(z)),
-                Role::AtTheEnd { x } => {
+                Role::Contracted { z, .. } => inner *= z.map_or(1, |z| self.domain.size(z)),
+                Role::Deferred { x } => {
                     let size = self.domain.size(x);
                     let rows = factor.rows(size);
                     if *factor != QueryFactor::Identity {
@@ -192,7 +197,7 @@ impl Augmented {
 }
 
 impl AugmentedRegion<'_> {
-    /// The part of the answers that the region gives, and its axes.
+    /// The region's axes of the answers, and their values.
     fn contract(&self, planner: &mut Planner) -> Result<(Clique, Vec<f64>), InferenceError> {
         let log_sum = self.summed.log_sum(planner)? + self.summed_log_scale - self.log_scale;
         let answers = self.region.contract(planner, &self.wanted, log_sum)?;

@@ -1,15 +1,15 @@
-use super::marginals::Product;
+use super::marginals::DisjointProduct;
 use super::{InferenceError, Model};
 use crate::domain::{Clique, Domain};
 use crate::factor::{CliqueLayout, Factor, Marginals, Projectable};
 use crate::oracle::{Loopy, MarginalOracle};
 
-/// A model whose junction tree may be too large for exact answers, by what belief propagation says of
-/// its own cliques.
+/// Approximate marginals from loopy belief propagation, for a model whose junction tree is too
+/// large.
 ///
-/// It has marginals within a clique that has potentials, and of attributes in no clique, which are
-/// uniform. They sum to the total, but those of different cliques agree on what they share only as
-/// far as the propagation converged.
+/// Gives the marginal on any subset of a clique with potentials, times uniform attributes that are
+/// in no clique. All marginals sum to the total. Marginals of overlapping cliques agree on their
+/// intersection only as far as belief propagation converged.
 #[derive(Debug)]
 pub struct Approximate {
     marginals: Marginals,
@@ -17,10 +17,10 @@ pub struct Approximate {
 }
 
 impl Model {
-    /// Asks an oracle of the model's [layout](Model::layout) once. Costs its sweeps.
+    /// Approximate marginals of the model. Cost: one call of the oracle.
     ///
     /// # Panics
-    /// When the oracle is for another layout.
+    /// If the oracle was built for a layout other than [`Model::layout`].
     pub fn approximate(&self, mut oracle: Loopy) -> Result<Approximate, InferenceError> {
         let mut marginals = Marginals::zeros(self.layout());
         let log_z = oracle.marginals(self.potentials(), self.total(), &mut marginals);
@@ -46,20 +46,19 @@ impl Projectable for Approximate {
 
     fn project(&self, clique: &Clique) -> Result<Factor, InferenceError> {
         let (domain, cliques) = (self.domain(), self.layout().cliques());
-        let is_mentioned = |id: &_| cliques.iter().any(|clique| clique.contains(*id));
-        let mentioned: Clique = clique.iter().filter(is_mentioned).collect();
-        let mut product = Product::new(domain, self.total);
-        if !mentioned.is_empty() {
-            let homes = (0..cliques.len()).filter(|&home| mentioned.is_subset(&cliques[home]));
-            let home = homes
-                .min_by_key(|&home| self.layout().range(home).len())
-                .ok_or_else(|| InferenceError::NotTogether { attributes: mentioned.clone() })?;
-            let table = self.marginals.table(home).to_vec();
-            let table = Factor::new(domain, cliques[home].clone(), table).sum_onto(&mentioned);
+        let is_modelled = |id: &_| cliques.iter().any(|clique| clique.contains(*id));
+        let modelled: Clique = clique.iter().filter(is_modelled).collect();
+        let mut product = DisjointProduct::new(domain, self.total);
+        if !modelled.is_empty() {
+            let index = self
+                .layout()
+                .covering(&modelled)
+                .ok_or_else(|| InferenceError::NotTogether { attributes: modelled.clone() })?;
+            let table = self.marginals.factor(index).sum_onto(&modelled);
             let probabilities = table.values().iter().map(|count| count / self.total);
-            product.multiply(mentioned.clone(), probabilities.collect());
+            product.multiply(modelled.clone(), probabilities.collect());
         }
-        for id in clique.minus(&mentioned).iter() {
+        for id in clique.minus(&modelled).iter() {
             let size = domain.size(id);
             product.multiply(Clique::new([id]), vec![1.0 / size as f64; size]);
         }
@@ -76,7 +75,7 @@ mod tests {
     use crate::factor::Potentials;
     use crate::oracle::{LoopyError, LoopyOptions};
 
-    /// a - b - c and d alone, with some potentials.
+    /// Potentials on a-b and b-c; d is in no clique.
     fn chain() -> (Model, [AttributeId; 4]) {
         let domain = Domain::new([("a", 2), ("b", 3), ("c", 2), ("d", 4)]).unwrap();
         let ids = ["a", "b", "c", "d"].map(|name| domain.id(name).unwrap());
@@ -90,11 +89,11 @@ mod tests {
     }
 
     #[test]
-    fn without_cycles_the_answers_of_bethe_are_the_exact_ones() {
+    fn on_a_chain_the_bethe_marginals_are_exact() {
         let (model, [a, b, c, d]) = chain();
         let exact = model.calibrate().unwrap();
         type New = fn(&Arc<CliqueLayout>, LoopyOptions) -> Result<Loopy, LoopyError>;
-        // The convex entropy is not that of the chain.
+        // The convex entropy differs from the entropy of the chain.
         for (new, is_exact) in [(Loopy::bethe as New, true), (Loopy::convex, false)] {
             let oracle = new(model.layout(), LoopyOptions::default()).unwrap();
             let approximate = model.approximate(oracle).unwrap();
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_that_are_in_no_clique_together_have_no_answer() {
+    fn attributes_in_no_common_clique_are_an_error() {
         let (model, [a, _, c, _]) = chain();
         let oracle = Loopy::convex(model.layout(), LoopyOptions::default()).unwrap();
         let asked = Clique::new([a, c]);

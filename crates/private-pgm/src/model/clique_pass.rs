@@ -1,4 +1,4 @@
-//! What one clique of the junction tree does while messages are sent: a plan, there and back.
+//! The forward and the backward pass of one clique of the junction tree.
 
 use super::InferenceError;
 use super::calibration::Calibrated;
@@ -6,29 +6,30 @@ use super::log_product::log_product;
 use super::plan::{Plan, Planner, Slot};
 use crate::domain::Clique;
 
-/// What a clique multiplies.
+/// A factor of a clique's product.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
-    /// A table that lives in it.
+    /// A table that is assigned to the clique.
     Table(usize),
-    /// The message from one of its children.
+    /// The message from a child.
     Child(usize),
 }
 
 /// The logarithm of the product of a clique's sources, summed onto the separator to its parent,
-/// with every table on the way.
+/// with all intermediate tables.
 ///
-/// Read backwards (reverse-mode differentiation), the same steps give for each source the product
-/// of all the others and the message from the parent: the messages to all children, at about twice
-/// the cost of the way there however many they are.
+/// The backward pass (reverse-mode differentiation of the same steps) yields for each source the
+/// product of all other sources and the message from the parent. These are the messages to all
+/// children, at about twice the cost of the forward pass for any number of children.
 pub(super) struct CliquePass {
     plan: Plan,
     sources: Vec<Source>,
     output: Slot,
+    /// The logarithms of each step's result.
     values: Vec<Vec<f64>>,
 }
 
-/// ln 1: the factor of a product that has only one.
+/// ln 1: the right operand of a step that has none.
 const ONE: [f64; 1] = [0.0];
 
 impl CliquePass {
@@ -39,14 +40,14 @@ impl CliquePass {
         separator: &Clique,
     ) -> Result<Self, InferenceError> {
         let mut plan = Plan::default();
-        let mut parts: Vec<Slot> = Vec::with_capacity(sources.len());
+        let mut factors: Vec<Slot> = Vec::with_capacity(sources.len());
         for &source in &sources {
-            parts.push(plan.input(match source {
+            factors.push(plan.input(match source {
                 Source::Table(table) => calibrated.tables[table].clique.clone(),
                 Source::Child(child) => calibrated.separator(child),
             }));
         }
-        let output = planner.combine(&mut plan, &parts, separator)?;
+        let output = planner.combine(&mut plan, &factors, separator)?;
         let mut pass = Self { plan, sources, output, values: Vec::new() };
         for step in &pass.plan.steps {
             let right = step.right.map_or(&ONE[..], |right| pass.value(calibrated, right));
@@ -59,7 +60,7 @@ impl CliquePass {
 
     fn value<'a>(&'a self, calibrated: &'a Calibrated, slot: Slot) -> &'a [f64] {
         match slot {
-            Slot::Step(step) => &self.values[step],
+            Slot::Result(step) => &self.values[step],
             Slot::Input(input) => match self.sources[input] {
                 Source::Table(table) => &calibrated.tables[table].log,
                 Source::Child(child) => {
@@ -70,25 +71,26 @@ impl CliquePass {
         }
     }
 
-    /// The message to the parent.
+    /// ln of the message to the parent.
     pub(super) fn output<'a>(&'a self, calibrated: &'a Calibrated) -> &'a [f64] {
         self.value(calibrated, self.output)
     }
 
-    /// For each source, the product of everything else, given the message from the parent.
+    /// For each source, ln of the product of all other factors, given ln of the message from the
+    /// parent.
     pub(super) fn backward(
         &self,
         calibrated: &Calibrated,
         planner: &mut Planner,
-        above: Vec<f64>,
+        from_parent: Vec<f64>,
     ) -> Vec<(Source, Vec<f64>)> {
         let mut adjoints: Vec<Option<Vec<f64>>> = vec![None; self.plan.steps.len()];
         let mut of_sources = Vec::with_capacity(self.sources.len());
         let mut send = |adjoints: &mut [Option<Vec<f64>>], slot, adjoint| match slot {
-            Slot::Step(step) => adjoints[step] = Some(adjoint),
+            Slot::Result(step) => adjoints[step] = Some(adjoint),
             Slot::Input(input) => of_sources.push((self.sources[input], adjoint)),
         };
-        send(&mut adjoints, self.output, above);
+        send(&mut adjoints, self.output, from_parent);
         for (position, step) in self.plan.steps.iter().enumerate().rev() {
             let own = adjoints[position].take().expect("every step leads to the output");
             let factors = [(step.left, step.right)].into_iter();

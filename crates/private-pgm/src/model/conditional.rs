@@ -1,16 +1,18 @@
 use super::InferenceError;
 use super::calibration::Calibrated;
-use super::marginals::Product;
+use super::marginals::DisjointProduct;
 use super::plan::{Planner, check_cells};
 use super::region::Input;
-use super::table::Table;
+use super::scaled_table::ScaledTable;
 use crate::domain::{AttributeId, Clique};
 use crate::factor::Factor;
 
 impl Calibrated {
-    /// The distribution of `targets` among the records that have the values given as evidence, in
-    /// probabilities that sum to 1. However improbable the evidence is, as long as it is possible,
-    /// the answer is as exact as any other.
+    /// p(targets | evidence), in probabilities that sum to 1.
+    ///
+    /// Exact for evidence of any positive probability, also below the range of `f64`. Evidence of
+    /// probability zero is [`InferenceError::ImpossibleEvidence`]. Cost: one contraction in log
+    /// space and one in linear space over the smallest subtrees that contain all named attributes.
     pub fn conditional(
         &self,
         targets: &Clique,
@@ -27,13 +29,13 @@ impl Calibrated {
         }
         let given = Clique::new(evidence.iter().map(|&(id, _)| id));
         let mut planner = Planner::new(self.domain(), self.limit);
-        let mut product = Product::new(self.domain(), 1.0);
+        let mut product = DisjointProduct::new(self.domain(), 1.0);
         for mut region in self.regions(&targets.union(&given)) {
             let here = region.attributes();
             for &(id, value) in evidence.iter().filter(|(id, _)| here.contains(*id)) {
                 let mut indicator = vec![0.0; self.domain().size(id)];
                 indicator[value] = 1.0;
-                let table = Table::from_numbers(Clique::new([id]), &indicator);
+                let table = ScaledTable::from_numbers(Clique::new([id]), &indicator);
                 let (table, _) = table.expect("one value is possible");
                 region.add(self.domain(), id, Input::from(table));
             }

@@ -1,63 +1,63 @@
-//! Running a plan: on ordinary numbers where that loses nothing, on logarithms where it does.
+//! Runs a plan: on numbers in linear space, or in log space where underflow would lose mass.
 
 use std::borrow::Cow;
 
 use super::InferenceError;
 use super::log_product::log_product;
-use super::plan::{Plan, Planner, Step};
+use super::plan::{Plan, PlanStep, Planner};
 use super::region::{Input, Region};
 use crate::domain::Clique;
 use crate::numeric::exp::{exp_shifted, log_sum_exp, maximum};
 
-/// A table and the logarithm of the factor that it is to be multiplied with.
+/// The result of a contraction: values times exp(log_scale).
 #[derive(Clone, Debug)]
-pub(super) struct Scaled {
+pub(super) struct Contracted {
     pub(super) values: Vec<f64>,
     pub(super) log_scale: f64,
 }
 
-/// How far ln of the sum of the answers, computed on ordinary numbers, may be from the true one.
+/// The largest difference between ln of the sum of the result, computed in linear space, and its
+/// true value.
 ///
-/// Products of numbers that are not negative lose to underflow, and never gain. What all cells
-/// together lack is thus seen in their sum, and bounds what any of them lacks. Our choice, a
-/// thousand times what rounding does to a long chain.
-const LOST: f64 = 1e-9;
+/// Underflow only makes products of non-negative numbers smaller. The loss of the sum therefore
+/// bounds the loss of every cell. Our choice: a thousand times the rounding error of a long chain.
+const MASS_TOLERANCE: f64 = 1e-9;
 
-/// Numbers between 2^-100 and 2^100 are left as they are.
-const COMFORTABLE: f64 = 1_267_650_600_228_229_401_496_703_205_376.0;
+/// A table is rescaled when its largest magnitude is outside 2^-100 to 2^100. Our choice.
+const RESCALE_LIMIT: f64 = 1_267_650_600_228_229_401_496_703_205_376.0;
 
 impl Region<'_> {
-    /// The sum of the product of all tables onto `wanted`, given ln of the sum of all cells of the
-    /// same with magnitudes in place of tables.
+    /// The product of all tables summed onto `wanted`. `log_sum` is ln of the sum of all cells of
+    /// the same product of the tables' magnitudes; it detects underflow.
     pub(super) fn contract(
         &self,
         planner: &mut Planner,
         wanted: &Clique,
         log_sum: f64,
-    ) -> Result<Scaled, InferenceError> {
+    ) -> Result<Contracted, InferenceError> {
         let (plan, inputs) = self.plan(planner, wanted)?;
         let signed = inputs.iter().any(|input| input.linear.iter().any(|&cell| cell < 0.0));
         let mut result = if signed {
             let magnitudes: Vec<Input> = inputs.iter().map(|input| input.magnitude()).collect();
-            linear(&plan, &magnitudes.iter().collect::<Vec<_>>())
+            contract_linear(&plan, &magnitudes.iter().collect::<Vec<_>>())
         } else {
-            linear(&plan, &inputs)
+            contract_linear(&plan, &inputs)
         };
         let sum = result.values.iter().sum::<f64>().ln() + result.log_scale;
-        let trusted = (sum - log_sum).abs() <= LOST;
+        let trusted = (sum - log_sum).abs() <= MASS_TOLERANCE;
         result = match (trusted, signed) {
             (true, false) => result,
-            (true, true) => linear(&plan, &inputs),
-            (false, false) => logarithm(&plan, &inputs),
-            (false, true) => signed_logarithm(&plan, &inputs),
+            (true, true) => contract_linear(&plan, &inputs),
+            (false, false) => contract_logs(&plan, &inputs),
+            (false, true) => contract_signed_logs(&plan, &inputs),
         };
         Ok(result)
     }
 
-    /// ln of the sum of all cells of the product of the tables' magnitudes.
+    /// ln of the sum of all cells of the product of the tables' magnitudes, computed in log space.
     pub(super) fn log_sum(&self, planner: &mut Planner) -> Result<f64, InferenceError> {
         let (plan, inputs) = self.plan(planner, &Clique::empty())?;
-        Ok(log_run(&plan, &inputs)[0])
+        Ok(run_in_logs(&plan, &inputs)[0])
     }
 }
 
@@ -71,13 +71,14 @@ impl Input<'_> {
     }
 }
 
-fn linear(plan: &Plan, inputs: &[&Input]) -> Scaled {
+/// Rescales intermediate tables by powers of two, which is exact.
+fn contract_linear(plan: &Plan, inputs: &[&Input]) -> Contracted {
     let mut log_scale = 0.0;
-    let contract = |step: &Step, a: &Cow<[f64]>, b: Option<&Cow<[f64]>>| {
+    let contract = |step: &PlanStep, a: &Cow<[f64]>, b: Option<&Cow<[f64]>>| {
         let mut value = vec![0.0; step.cells];
         step.forward.multiply(a, b.map_or(&[1.0], |b| b), &mut value, true);
         let largest = value.iter().fold(0.0, |largest, v| f64::max(largest, v.abs()));
-        if largest > 0.0 && !(1.0 / COMFORTABLE..COMFORTABLE).contains(&largest) {
+        if largest > 0.0 && !(1.0 / RESCALE_LIMIT..RESCALE_LIMIT).contains(&largest) {
             let power = largest.log2().round();
             value.iter_mut().for_each(|v| *v *= (-power).exp2());
             log_scale += power * std::f64::consts::LN_2;
@@ -85,11 +86,12 @@ fn linear(plan: &Plan, inputs: &[&Input]) -> Scaled {
         Cow::Owned(value)
     };
     let values = plan.run(|input| Cow::Borrowed(&inputs[input].linear[..]), contract).into_owned();
-    Scaled { values, log_scale }
+    Contracted { values, log_scale }
 }
 
-fn log_run(plan: &Plan, inputs: &[&Input]) -> Vec<f64> {
-    let contract = |step: &Step, a: &Cow<[f64]>, b: Option<&Cow<[f64]>>| {
+/// The logarithms of the result.
+fn run_in_logs(plan: &Plan, inputs: &[&Input]) -> Vec<f64> {
+    let contract = |step: &PlanStep, a: &Cow<[f64]>, b: Option<&Cow<[f64]>>| {
         let mut value = vec![0.0; step.cells];
         log_product(&step.forward, a, b.map_or(&[0.0], |b| b), &mut value);
         Cow::Owned(value)
@@ -97,42 +99,42 @@ fn log_run(plan: &Plan, inputs: &[&Input]) -> Vec<f64> {
     plan.run(|input| Cow::Borrowed(&inputs[input].log[..]), contract).into_owned()
 }
 
-fn logarithm(plan: &Plan, inputs: &[&Input]) -> Scaled {
-    let log = log_run(plan, inputs);
+fn contract_logs(plan: &Plan, inputs: &[&Input]) -> Contracted {
+    let log = run_in_logs(plan, inputs);
     let largest = maximum(&log);
     if largest == f64::NEG_INFINITY {
-        return Scaled { values: vec![0.0; log.len()], log_scale: 0.0 };
+        return Contracted { values: vec![0.0; log.len()], log_scale: 0.0 };
     }
     let mut values = vec![0.0; log.len()];
     exp_shifted(&log, largest, &mut values);
-    Scaled { values, log_scale: largest }
+    Contracted { values, log_scale: largest }
 }
 
-/// Logarithms of the positive and of the negative part of a table; one of the two is minus infinity
-/// in every cell.
+/// Logarithms of the positive and of the negative part of a table. In every cell one of the two is
+/// minus infinity.
 #[derive(Clone)]
-struct Signed {
+struct SignedLogs {
     plus: Vec<f64>,
     minus: Option<Vec<f64>>,
 }
 
-impl Signed {
+impl SignedLogs {
     fn new(input: &Input) -> Self {
         let part = |has: fn(f64) -> bool| {
             let cells = input.log.iter().zip(&*input.linear);
             cells.map(|(&log, &v)| if has(v) { log } else { f64::NEG_INFINITY }).collect()
         };
         let negative: fn(f64) -> bool = |v| v < 0.0;
-        // A number so small that it became 0 counts as positive, which it is in tables of a model.
+        // A number that underflowed to 0 counts as positive: only tables of a model underflow.
         let minus = input.linear.iter().any(|&v| negative(v)).then(|| part(negative));
         Self { plus: part(|v| v >= 0.0), minus }
     }
 
-    /// Takes the smaller part out of both.
-    fn settle(plus: &mut [f64], minus: &mut [f64]) {
+    /// Replaces (P, N) by (P - N, 0) where P > N and by (0, N - P) elsewhere, all in logarithms.
+    fn cancel(plus: &mut [f64], minus: &mut [f64]) {
         for (plus, minus) in plus.iter_mut().zip(minus) {
             let difference = -(-(*plus - *minus).abs()).exp_m1();
-            // Equal parts, of which both may be minus infinity, leave nothing.
+            // Equal parts cancel to zero, also where both are minus infinity.
             let rest = f64::max(*plus, *minus)
                 + if difference > 0.0 { difference.ln() } else { f64::NEG_INFINITY };
             (*plus, *minus) =
@@ -141,10 +143,10 @@ impl Signed {
     }
 }
 
-/// Products of signed tables on logarithms: (P - N)(P' - N') = (PP' + NN') - (PN' + NP').
-fn signed_logarithm(plan: &Plan, inputs: &[&Input]) -> Scaled {
-    let one = Signed { plus: vec![0.0], minus: None };
-    let contract = |step: &Step, a: &Signed, b: Option<&Signed>| {
+/// Products of signed tables in log space: (P - N)(P' - N') = (PP' + NN') - (PN' + NP').
+fn contract_signed_logs(plan: &Plan, inputs: &[&Input]) -> Contracted {
+    let one = SignedLogs { plus: vec![0.0], minus: None };
+    let contract = |step: &PlanStep, a: &SignedLogs, b: Option<&SignedLogs>| {
         let b = b.unwrap_or(&one);
         let product = |a: Option<&Vec<f64>>, b: Option<&Vec<f64>>| {
             let (a, b) = (a?, b?);
@@ -158,21 +160,21 @@ fn signed_logarithm(plan: &Plan, inputs: &[&Input]) -> Scaled {
         let mut plus = plus.expect("both have a positive part");
         let mut minus = log_add(product(a_plus, b_minus), product(a_minus, b_plus));
         if let Some(minus) = &mut minus {
-            Signed::settle(&mut plus, minus);
+            SignedLogs::cancel(&mut plus, minus);
         }
-        Signed { plus, minus }
+        SignedLogs { plus, minus }
     };
-    let Signed { plus, minus } = plan.run(|input| Signed::new(inputs[input]), contract);
+    let SignedLogs { plus, minus } = plan.run(|input| SignedLogs::new(inputs[input]), contract);
     let minus = minus.unwrap_or_else(|| vec![f64::NEG_INFINITY; plus.len()]);
     let largest = f64::max(maximum(&plus), maximum(&minus));
     if largest == f64::NEG_INFINITY {
-        return Scaled { values: vec![0.0; plus.len()], log_scale: 0.0 };
+        return Contracted { values: vec![0.0; plus.len()], log_scale: 0.0 };
     }
     let (mut values, mut negative) = (vec![0.0; plus.len()], vec![0.0; plus.len()]);
     exp_shifted(&plus, largest, &mut values);
     exp_shifted(&minus, largest, &mut negative);
     values.iter_mut().zip(negative).for_each(|(v, negative)| *v -= negative);
-    Scaled { values, log_scale: largest }
+    Contracted { values, log_scale: largest }
 }
 
 /// ln(e^x + e^y) for each pair.

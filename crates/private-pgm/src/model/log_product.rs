@@ -1,12 +1,12 @@
 use crate::numeric::contraction::Contraction;
 use crate::numeric::exp::{exp_shifted, maximum};
 
-/// Sums of products from here on are right to the last digits: a term that underflow took away is
-/// below 1e-307, and there are fewer than 2^32 of them.
-const SAFE: f64 = 1e-280;
+/// A sum of products of at least this size is exact up to rounding: each term lost to underflow is
+/// below 1e-307, and there are fewer than 2^32 terms.
+const UNDERFLOW_SAFE: f64 = 1e-280;
 
-/// O = ln of the sum of exp(A + B), like [`Contraction::log_multiply`], but with one exponential a
-/// cell of A and B instead of one a product wherever ordinary numbers are safe.
+/// O = ln of the sum of exp(A + B), like [`Contraction::log_multiply`]. Costs one exponential per
+/// cell of A and B instead of one per product, unless a sum underflows.
 pub(super) fn log_product(contraction: &Contraction, a: &[f64], b: &[f64], o: &mut [f64]) {
     let (a_shift, b_shift) = (maximum(a), maximum(b));
     if a_shift == f64::NEG_INFINITY || b_shift == f64::NEG_INFINITY {
@@ -17,7 +17,7 @@ pub(super) fn log_product(contraction: &Contraction, a: &[f64], b: &[f64], o: &m
     exp_shifted(a, a_shift, &mut x);
     exp_shifted(b, b_shift, &mut y);
     contraction.multiply(&x, &y, o, true);
-    if o.iter().all(|&sum| sum >= SAFE) {
+    if o.iter().all(|&sum| sum >= UNDERFLOW_SAFE) {
         let shift = a_shift + b_shift;
         o.iter_mut().for_each(|sum| *sum = sum.ln() + shift);
     } else {
@@ -34,7 +34,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_the_product_on_logarithms(
+        fn agrees_with_the_product_in_log_space(
             axes in prop::collection::vec((1usize..6, any::<[bool; 3]>()), 0..5),
             spread in prop::sample::select(vec![1.0, 300.0, 1500.0]),
             zeros in 0.0..0.3,
@@ -59,7 +59,8 @@ mod tests {
             log_product(&contraction, &a, &b, &mut found);
             contraction.log_multiply(&a, &b, &mut expected, false);
             for (found, expected) in found.iter().zip(expected) {
-                prop_assert!(*found == expected || (found - expected).abs() < 1e-11, "{found} {expected}");
+                let close = *found == expected || (found - expected).abs() < 1e-11;
+                prop_assert!(close, "{found} {expected}");
             }
         }
     }

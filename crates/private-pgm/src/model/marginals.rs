@@ -8,11 +8,11 @@ use crate::factor::{Factor, Projectable};
 use crate::numeric::contraction::{Axis, Contraction};
 
 impl Calibrated {
-    /// The marginal on any attributes, in counts that sum to the total.
+    /// The marginal on any set of attributes, in counts that sum to the total.
     ///
-    /// Within a clique that has potentials, it costs one pass over that clique's table. Otherwise
-    /// the smallest subtree of the junction tree that has the attributes is contracted, with the
-    /// messages that enter it. Components multiply, and attributes in no clique are uniform.
+    /// Cost: one pass over a table if a measured clique contains the attributes. Otherwise a
+    /// contraction over the smallest subtree of the junction tree that contains them. Components of
+    /// the tree are independent; attributes in no clique are uniform.
     pub fn marginal(&self, clique: &Clique) -> Result<Factor, InferenceError> {
         self.check_attributes(clique.iter())?;
         check_cells(self.domain(), clique, self.limit)?;
@@ -23,7 +23,7 @@ impl Calibrated {
             return Ok(factor.sum_onto(clique));
         }
         let mut planner = Planner::new(self.domain(), self.limit);
-        let mut product = Product::new(self.domain(), self.total);
+        let mut product = DisjointProduct::new(self.domain(), self.total);
         for region in self.regions(clique) {
             let wanted = region.attributes().intersection(clique);
             let mut values = region.contract(&mut planner, &wanted, region.log_mass)?.values;
@@ -34,19 +34,20 @@ impl Calibrated {
         Ok(product.into_factor())
     }
 
-    /// The marginals on many sets of attributes, shared among the cores.
+    /// The marginals on many sets of attributes, computed in parallel. Returns the first error in
+    /// the order of `cliques`.
     pub fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, InferenceError> {
         let answers: Vec<_> = cliques.par_iter().map(|clique| self.marginal(clique)).collect();
-        // In order, so that it is always the first error that is returned.
         answers.into_iter().collect()
     }
 
-    /// The smallest table that has all of these attributes.
+    /// The smallest table whose clique contains `clique`.
     fn table_with(&self, clique: &Clique) -> Option<usize> {
-        let homes = clique.iter().map(|id| self.tree.containing(id)).min_by_key(|l| l.len())?;
-        homes
+        let candidates =
+            clique.iter().map(|id| self.tree.containing(id)).min_by_key(|l| l.len())?;
+        candidates
             .iter()
-            .flat_map(|&home| &self.members[home])
+            .flat_map(|&candidate| &self.members[candidate])
             .copied()
             .filter(|&table| clique.is_subset(&self.tables[table].clique))
             .min_by_key(|&table| self.tables[table].log.len())
@@ -65,20 +66,20 @@ impl Projectable for Calibrated {
     }
 }
 
-/// The product of tables that share no attributes.
-pub(super) struct Product<'a> {
+/// The product of tables over disjoint attribute sets.
+pub(super) struct DisjointProduct<'a> {
     domain: &'a Domain,
     clique: Clique,
     values: Vec<f64>,
 }
 
-impl<'a> Product<'a> {
-    /// A single number.
-    pub(super) fn new(domain: &'a Domain, number: f64) -> Self {
-        Self { domain, clique: Clique::empty(), values: vec![number] }
+impl<'a> DisjointProduct<'a> {
+    /// The table without attributes whose one cell is `scale`.
+    pub(super) fn new(domain: &'a Domain, scale: f64) -> Self {
+        Self { domain, clique: Clique::empty(), values: vec![scale] }
     }
 
-    /// Multiplies with a table over other attributes.
+    /// Multiplies by a table that shares no attributes with this product.
     pub(super) fn multiply(&mut self, clique: Clique, values: Vec<f64>) {
         let both = self.clique.union(&clique);
         let axes: Vec<Axis> = both

@@ -1,13 +1,13 @@
-//! The fitted model: a distribution in a few tables, and what can be asked of it.
+//! The fitted model: potentials on cliques, and inference with them.
 //!
-//! [`Model::calibrate`] sends all messages of the junction tree once. What it returns answers any
-//! number of questions: marginals, conditional distributions, factored queries, synthetic records.
+//! [`Model::calibrate`] computes all messages of the junction tree once. The result answers any
+//! number of queries: marginals, conditional distributions, factored queries, synthetic records.
 //!
 //! ```
 //! use private_pgm::domain::{Clique, Domain};
 //! use private_pgm::model::{Model, Sampling};
 //! use private_pgm::factor::{CliqueLayout, Potentials};
-//! use private_pgm::workload::QueryFactor;
+//! use private_pgm::query::QueryFactor;
 //! use rand::SeedableRng;
 //!
 //! let domain = Domain::new([("age", 3), ("sex", 2), ("income", 2)])?;
@@ -19,10 +19,10 @@
 //!
 //! let unmeasured = model.marginal(&Clique::new([sex, income]))?;
 //! assert!((unmeasured.total() - 1000.0).abs() < 1e-9);
-//! let of_the_rich = model.conditional(&Clique::new([age]), &[(income, 1)])?;
-//! assert!((of_the_rich.total() - 1.0).abs() < 1e-12);
-//! let by_age = model.answer(&[(age, QueryFactor::Prefix), (sex, QueryFactor::Evidence(vec![1]))])?;
-//! assert_eq!(by_age.len(), 3);
+//! let given_income = model.conditional(&Clique::new([age]), &[(income, 1)])?;
+//! assert!((given_income.total() - 1.0).abs() < 1e-12);
+//! let query = [(age, QueryFactor::Prefix), (sex, QueryFactor::Evidence(vec![1]))];
+//! assert_eq!(model.answer(&query)?.len(), 3);
 //! let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(7);
 //! let columns = model.synthesize(500, Sampling::Rounded, &mut rng)?;
 //! assert_eq!((columns.len(), columns[0].len()), (3, 500));
@@ -42,9 +42,9 @@ mod marginals;
 mod origin;
 mod plan;
 mod region;
-mod route;
+mod region_plan;
 mod sampling;
-mod table;
+mod scaled_table;
 #[cfg(test)]
 mod tests;
 
@@ -60,8 +60,8 @@ use crate::domain::Domain;
 use crate::factor::{CliqueLayout, Potentials};
 
 /// A graphical model p(x) proportional to exp(sum over C of theta_C(x_C)), scaled to `total`
-/// records (Definition 3 of the paper). Attributes that no clique has are uniform and independent
-/// of the rest.
+/// records (McKenna, Sheldon, Miklau, ICML 2019, Definition 3). Attributes in no clique are uniform
+/// and independent of the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     total: f64,
@@ -70,38 +70,38 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model with these potentials (minus infinity: impossible; never NaN or plus infinity),
-    /// whose marginals sum to `total`.
+    /// The model with these potentials, whose marginals sum to `total`. A potential is finite, or
+    /// minus infinity for an impossible combination of values; never NaN or plus infinity.
     pub fn new(total: f64, potentials: Potentials) -> Self {
         Self { total, potentials, origin: None }
     }
 
-    /// The same model with notes on where it comes from.
+    /// The same model with its provenance.
     pub fn with_origin(self, origin: Origin) -> Self {
         Self { origin: Some(origin), ..self }
     }
 
-    /// Where the model comes from, when it is known.
+    /// The provenance of the model, if recorded.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_ref()
     }
 
-    /// The attributes.
+    /// The attributes and their sizes.
     pub fn domain(&self) -> &Domain {
         self.layout().domain()
     }
 
-    /// The number of records that the model stands for; need not be whole.
+    /// N, the sum of every marginal; need not be an integer.
     pub fn total(&self) -> f64 {
         self.total
     }
 
-    /// The log-potentials, one table a clique.
+    /// theta, one table of log-potentials per clique.
     pub fn potentials(&self) -> &Potentials {
         &self.potentials
     }
 
-    /// The cliques.
+    /// The cliques, in the order of their tables.
     pub fn layout(&self) -> &Arc<CliqueLayout> {
         self.potentials.layout()
     }

@@ -1,27 +1,27 @@
 use serde::{Deserialize, Serialize};
 
-/// Where a model comes from: notes that travel with its file, for people to read.
+/// The provenance of a model, stored in its file for readers.
 ///
-/// No computation depends on them. Names are text, so that a file that mentions an algorithm which
-/// a release does not know can still be read by it.
+/// No computation depends on it. Names are strings, so that an older release reads a file that
+/// names an algorithm unknown to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Origin {
-    /// The release that made the estimate.
+    /// The version of the software that fitted the model.
     pub release: String,
-    /// The optimiser.
+    /// The name of the optimiser.
     pub algorithm: String,
-    /// The marginal oracle.
+    /// The name of the marginal oracle.
     pub oracle: String,
-    /// Whether the oracle's marginals are those of the model, rather than an approximation.
+    /// Whether the oracle computes exact marginals.
     pub oracle_is_exact: bool,
-    /// The norm of the loss.
+    /// The name of the loss's norm.
     pub norm: String,
     /// The loss at the model's marginals.
     pub loss: Option<f64>,
-    /// A bound on the distance of that loss from the smallest possible one, when it is known.
+    /// An upper bound on the loss minus its minimum, if one was computed.
     pub gap: Option<f64>,
-    /// The iterations that were made.
+    /// The number of iterations of the optimiser.
     pub iterations: u64,
     /// Whether the total was estimated from the measurements.
     pub total_is_estimated: bool,

@@ -1,12 +1,12 @@
-//! Regions: the part of a calibrated model that a question is about.
+//! Regions: the subtrees of a calibrated junction tree that a query needs.
 
 use std::borrow::Cow;
 
 use super::calibration::Calibrated;
-use super::table::Table;
+use super::scaled_table::ScaledTable;
 use crate::domain::{AttributeId, Clique, Domain};
 
-/// A table of a region.
+/// A table of a region, in log space and in linear space.
 #[derive(Clone, Debug)]
 pub(super) struct Input<'a> {
     pub(super) clique: Clique,
@@ -16,47 +16,48 @@ pub(super) struct Input<'a> {
     pub(super) linear: Cow<'a, [f64]>,
 }
 
-impl<'a> From<&'a Table> for Input<'a> {
-    fn from(table: &'a Table) -> Self {
+impl<'a> From<&'a ScaledTable> for Input<'a> {
+    fn from(table: &'a ScaledTable) -> Self {
         let (log, linear) = (Cow::Borrowed(&table.log[..]), Cow::Borrowed(&table.linear[..]));
         Self { clique: table.clique.clone(), log, linear }
     }
 }
 
-impl From<Table> for Input<'_> {
-    fn from(table: Table) -> Self {
+impl From<ScaledTable> for Input<'_> {
+    fn from(table: ScaledTable) -> Self {
         Self { clique: table.clique, log: table.log.into(), linear: table.linear.into() }
     }
 }
 
 impl Input<'_> {
-    /// The number 1.
+    /// The constant 1, a table without attributes.
     fn one() -> Self {
         Self { clique: Clique::empty(), log: vec![0.0].into(), linear: vec![1.0].into() }
     }
 }
 
-/// A clique of a region.
+/// A clique of a region with its tables and the messages from outside the region.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'a> {
     pub(super) clique: Clique,
+    /// The position of the parent among the nodes; `None` at the region's root.
     pub(super) parent: Option<usize>,
     pub(super) inputs: Vec<Input<'a>>,
 }
 
-/// A subtree of the junction tree with the tables in it and the messages that enter it, or an
-/// attribute that no clique has.
+/// A subtree of the junction tree with its tables and the messages that enter it, or a single
+/// attribute that is in no clique.
 #[derive(Clone, Debug)]
 pub(super) struct Region<'a> {
-    /// Each clique before its parent.
+    /// In ascending order: each clique precedes its parent.
     pub(super) nodes: Vec<Node<'a>>,
-    /// ln of the sum over all cells of the product of all tables that calibration put here.
+    /// ln of the sum over all cells of the product of all calibrated tables and messages.
     pub(super) log_mass: f64,
 }
 
 impl Calibrated {
-    /// The smallest regions that have the attributes of `set`: one for each component, one for
-    /// each attribute that no clique has.
+    /// The smallest regions that contain the attributes of `set`: one per component of the junction
+    /// tree, and one per attribute that is in no clique.
     pub(super) fn regions(&self, set: &Clique) -> Vec<Region<'_>> {
         let steiner = self.tree.steiner(set);
         let in_tree = steiner
@@ -67,29 +68,29 @@ impl Calibrated {
     }
 
     fn region(&self, subtree: &[usize]) -> Region<'_> {
-        let place = |clique: usize| subtree.binary_search(&clique).ok();
+        let position = |clique: usize| subtree.binary_search(&clique).ok();
         let mut nodes = Vec::with_capacity(subtree.len());
         let mut log_mass = 0.0;
         for &clique in subtree {
-            let parent = self.tree.parent(clique).and_then(place);
+            let parent = self.tree.parent(clique).and_then(position);
             let mut inputs: Vec<Input> =
                 self.members[clique].iter().map(|&table| (&self.tables[table]).into()).collect();
             for &other in self.tree.neighbours(clique) {
-                if place(other).is_none() {
+                if position(other).is_none() {
                     let message = if other < clique { &self.up[other] } else { &self.down[clique] };
                     inputs.extend(message.as_ref().map(Input::from));
                 }
             }
             if inputs.is_empty() {
-                // All that this clique ties together lives elsewhere in the region; it may still be
-                // cut off from the rest, and a product needs a factor.
+                // All tables of this clique are assigned to other cliques of the region. A cut can
+                // still separate it from them, and a product needs at least one factor.
                 inputs.push(Input::one());
             }
-            // The mass of the top, which counts everything below it by way of messages, from
-            // which the shifts were taken out.
+            // The mass of the root includes its descendants through their messages. The messages
+            // were scaled, so the logarithms of their scales are added.
             log_mass += match parent {
-                Some(_) => self.shifts[clique],
-                None => self.masses[clique],
+                Some(_) => self.log_shifts[clique],
+                None => self.log_masses[clique],
             };
             nodes.push(Node { clique: self.tree.cliques()[clique].clone(), parent, inputs });
         }
@@ -109,12 +110,12 @@ impl Calibrated {
 }
 
 impl<'a> Region<'a> {
-    /// The attributes of all cliques.
     pub(super) fn attributes(&self) -> Clique {
         Clique::new(self.nodes.iter().flat_map(|node| node.clique.iter()))
     }
 
-    /// Adds a table that has `id`, an attribute of the region, and perhaps new attributes.
+    /// Adds a table over `id`, an attribute of the region, and possibly new attributes, to the
+    /// smallest clique that contains `id`.
     pub(super) fn add(&mut self, domain: &Domain, id: AttributeId, input: Input<'a>) {
         let node = self
             .nodes
@@ -126,7 +127,7 @@ impl<'a> Region<'a> {
         node.inputs.push(input);
     }
 
-    /// The same region with every attribute renamed; names must keep their order.
+    /// Renames every attribute. The mapping must be strictly increasing.
     pub(super) fn rename(&mut self, name: impl Fn(AttributeId) -> AttributeId) {
         for node in &mut self.nodes {
             node.clique = node.clique.iter().map(&name).collect();

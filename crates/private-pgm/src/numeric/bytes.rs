@@ -1,10 +1,9 @@
-//! Numbers of bytes as people read them.
+//! Numbers of bytes for messages.
 
 use std::fmt;
 
-/// A number of bytes, shown with two or three digits in powers of 1000: `384 GB`, `1.5 TB`; from
-/// 1000 EB on `4e72 GB`, because nobody knows larger units, and `over 1e299 GB` where a number of
-/// double precision cannot hold them.
+/// A number of bytes, displayed with two or three digits in powers of 1000: `384 GB`, `1.5 TB`.
+/// From 1000 EB on it is displayed as `4e72 GB`, and as `over 1e299 GB` where it overflows `f64`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bytes(pub f64);
 

@@ -1,4 +1,4 @@
-//! Symmetric positive definite systems.
+//! Cholesky factorisation of symmetric positive definite matrices.
 
 use multiversion::multiversion;
 
@@ -6,19 +6,19 @@ use super::matrix::Matrix;
 use super::pointwise::{add_scaled, dot};
 use super::product::{View, product};
 
-/// Rows that are worked on at a time; what comes before them is one product. Our choice.
+/// Rows per block; the contribution of all rows before a block is one matrix product. Our choice.
 const BLOCK: usize = 96;
 
-/// The lower triangle L of a symmetric positive definite matrix M = L L^T.
+/// The Cholesky factor L of a symmetric positive definite matrix M = L L^T.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cholesky {
     lower: Matrix,
 }
 
 impl Cholesky {
-    /// Factorises `matrix`, of which only the lower triangle is read; `None` when it is not positive
-    /// definite, as far as floating point can tell. Costs size^3 / 6 multiplications. Golub and Van
-    /// Loan, Matrix Computations, 4.2.
+    /// Factorises `matrix`, of which only the lower triangle is read. `None` if it is not positive
+    /// definite in floating point. Cost: size^3 / 6 multiplications. Reference: Golub and Van Loan,
+    /// Matrix Computations, 4.2.
     pub fn new(mut matrix: Matrix) -> Option<Self> {
         let size = matrix.rows();
         for from in (0..size).step_by(BLOCK) {
@@ -46,12 +46,13 @@ impl Cholesky {
         Some(Self { lower: matrix })
     }
 
-    /// Replaces b by the solution x of M x = b: size^2 multiplications along rows.
+    /// Replaces b by the solution x of M x = b, with size^2 multiplications.
     pub fn solve_one(&self, b: &mut [f64]) {
         solve_one(&self.lower, b);
     }
 
-    /// Replaces each column of B, stored row by row, by that of the solution X of M X = B.
+    /// Replaces B, stored row by row, by the solution X of M X = B. Cost: size^2 multiplications
+    /// per column.
     pub fn solve(&self, columns: &mut [f64]) {
         let size = self.lower.rows();
         if columns.is_empty() {
@@ -117,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_solved_for_multiplies_back(
+        fn solutions_multiply_back_to_the_right_hand_side(
             (size, entries, x) in (0usize..6, 1usize..4).prop_flat_map(|(size, inner)| (
                 Just(size),
                 prop::collection::vec(-1.0..1.0f64, size * size),
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_put_together_right() {
+    fn systems_of_several_blocks_are_solved() {
         let (size, inner) = (2 * BLOCK + 17, 3);
         let mut m = Matrix::zeros(size, size);
         for (i, j) in (0..size).flat_map(|i| (0..size).map(move |j| (i, j))) {

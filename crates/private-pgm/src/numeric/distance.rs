@@ -1,4 +1,4 @@
-//! Sums over all cells that have to do with the squared distance |mu - y|^2, each in one pass.
+//! Sums over all cells for losses that are a squared distance |mu - y|^2, each in one pass.
 
 use std::array;
 
@@ -7,12 +7,13 @@ use rayon::prelude::*;
 
 use super::pointwise::{BLOCK, PARALLEL};
 
-/// Adds the part of a block. Blocks come in their order: the sum does not depend on the threads.
+/// Adds the sums of a block. Blocks are added in order, so that the result does not depend on the
+/// threads.
 fn add<const K: usize>(sum: [f64; K], part: [f64; K]) -> [f64; K] {
     array::from_fn(|i| sum[i] + part[i])
 }
 
-/// The sums over blocks of inputs of one length.
+/// The sums of `block` over all blocks of inputs of one length.
 fn sums<const I: usize, const K: usize>(
     inputs: [&[f64]; I],
     parallel: bool,
@@ -50,7 +51,7 @@ pub fn squared_distance(mu: &[f64], y: &[f64], parallel: bool) -> f64 {
 }
 
 /// For r = mu - y: writes base - weight * r, and returns <r, r> and <r, mu>.
-pub fn distance_descent(
+pub(crate) fn distance_descent(
     weight: f64,
     [mu, y, base]: [&[f64]; 3],
     out: &mut [f64],
@@ -92,7 +93,7 @@ pub fn distance_descent(
 
 /// For g = old * mean + new * nu - y and d = next - nu: the inner products <g, next>, <g, d> and
 /// <d, d>.
-pub fn distance_products(
+pub(crate) fn distance_products(
     [old, new]: [f64; 2],
     [mean, nu]: [&[f64]; 2],
     y: &[f64],
@@ -101,7 +102,7 @@ pub fn distance_products(
 ) -> [f64; 3] {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block([old, new]: [f64; 2], [mean, nu, y, next]: [&[f64]; 4]) -> [f64; 3] {
-        // In registers as a whole: sums of three products would otherwise go through memory.
+        // Arrays by value, so that the three sums stay in registers.
         #[inline(always)]
         fn gather<const W: usize>(
             sums: &mut [[f64; W]; 3],
@@ -140,7 +141,7 @@ mod tests {
     use crate::numeric::pointwise::dot;
 
     #[test]
-    fn sums_follow_the_obvious_formulas_whatever_the_length_and_the_threads() {
+    fn sums_agree_with_their_formulas_for_any_length_and_threads() {
         for n in [0, 1, 17, 1000, PARALLEL + 13] {
             // Sums of small integers and halves are exact.
             let numbers =

@@ -1,55 +1,57 @@
-//! The largest eigenvalue of a symmetric matrix that is known by its products.
+//! The largest eigenvalue of a symmetric matrix given by its products with vectors.
 
 use super::pointwise::{add_scaled, dot};
 
-/// Steps that are always taken: small matrices are resolved completely, however close their
-/// eigenvalues are. Our choice.
-const LEAST_STEPS: usize = 32;
-/// Steps after which we are content with a lower bound. Our choice.
-const MOST_STEPS: usize = 300;
+/// The smallest number of iterations: small matrices are resolved completely, even with close
+/// eigenvalues. Our choice.
+const MIN_ITERATIONS: usize = 32;
+/// The largest number of iterations; the result is then a lower bound. Our choice.
+const MAX_ITERATIONS: usize = 300;
 
-/// The largest eigenvalue of a positive semidefinite matrix by Lanczos iteration with full
-/// reorthogonalisation, from below: until a step changes it by less than a part in 10^13.
+/// The largest eigenvalue of a positive semidefinite matrix, by Lanczos iteration with full
+/// reorthogonalisation. The estimates increase; iterations end when the relative change is below
+/// 1e-13.
 ///
-/// `product(x, out)` writes the matrix times x. The start has no structure that an eigenvector
-/// would share, so that it is not orthogonal to the leading one. Golub and Van Loan, Matrix
-/// Computations, 10.1.
-pub fn largest_eigenvalue(size: usize, mut product: impl FnMut(&[f64], &mut [f64])) -> f64 {
-    let mut next: Vec<f64> = (0..size as u64).map(scrambled).collect();
-    let (mut basis, mut diagonal, mut beside) = (Vec::<Vec<f64>>::new(), Vec::new(), Vec::new());
+/// `product(x, out)` writes the matrix times x. The start vector is pseudorandom, so that it is not
+/// orthogonal to the leading eigenvector. Memory: one vector per iteration. Reference: Golub and
+/// Van Loan, Matrix Computations, 10.1.
+pub(crate) fn largest_eigenvalue(size: usize, mut product: impl FnMut(&[f64], &mut [f64])) -> f64 {
+    let mut next: Vec<f64> = (0..size as u64).map(hashed).collect();
+    let (mut basis, mut diagonal, mut off_diagonal) =
+        (Vec::<Vec<f64>>::new(), Vec::new(), Vec::new());
     let mut estimate = 0.0;
-    for step in 0..size.min(MOST_STEPS) {
+    for iteration in 0..size.min(MAX_ITERATIONS) {
         let norm = dot(&next, &next).sqrt();
         if norm <= 1e-14 * estimate {
             break;
         }
-        if step > 0 {
-            beside.push(norm);
+        if iteration > 0 {
+            off_diagonal.push(norm);
         }
         let direction: Vec<f64> = next.iter().map(|x| x / norm).collect();
         product(&direction, &mut next);
         diagonal.push(dot(&direction, &next));
         basis.push(direction);
-        // Twice, because once leaves rounding errors of the size of what was taken away.
+        // Twice, because one pass leaves rounding errors relative to what it subtracts.
         for _ in 0..2 {
             for direction in &basis {
                 let along = dot(direction, &next);
                 add_scaled(-along, direction, &mut next);
             }
         }
-        let better = largest_of_tridiagonal(&diagonal, &beside);
+        let better = largest_of_tridiagonal(&diagonal, &off_diagonal);
         let change = better - estimate;
         estimate = better;
-        if step >= LEAST_STEPS && change <= 1e-13 * estimate {
+        if iteration >= MIN_ITERATIONS && change <= 1e-13 * estimate {
             break;
         }
     }
     estimate
 }
 
-/// A number between 1 and 2 that shares no simple relation with those of other indices: the
-/// index scrambled by the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
-fn scrambled(index: u64) -> f64 {
+/// A pseudorandom number between 1 and 2: the index hashed by the finaliser of SplitMix64 (Steele,
+/// Lea, Flood 2014).
+fn hashed(index: u64) -> f64 {
     let mut bits = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -58,9 +60,9 @@ fn scrambled(index: u64) -> f64 {
 
 /// The largest eigenvalue of a symmetric tridiagonal matrix, by bisection: all eigenvalues are
 /// below x if and only if every pivot of T - x is negative.
-fn largest_of_tridiagonal(diagonal: &[f64], beside: &[f64]) -> f64 {
+fn largest_of_tridiagonal(diagonal: &[f64], off_diagonal: &[f64]) -> f64 {
     let radius = |i: usize| {
-        let neighbour = |i: usize| beside.get(i).map_or(0.0, |b| b.abs());
+        let neighbour = |i: usize| off_diagonal.get(i).map_or(0.0, |b| b.abs());
         neighbour(i) + i.checked_sub(1).map_or(0.0, neighbour)
     };
     let bound = |i: usize| diagonal[i] + radius(i);
@@ -70,7 +72,7 @@ fn largest_of_tridiagonal(diagonal: &[f64], beside: &[f64]) -> f64 {
         let mut pivot = diagonal[0] - x;
         (1..diagonal.len()).all(|i| {
             let negative = pivot < 0.0;
-            pivot = diagonal[i] - x - beside[i - 1].powi(2) / pivot;
+            pivot = diagonal[i] - x - off_diagonal[i - 1].powi(2) / pivot;
             negative
         }) && pivot < 0.0
     };
@@ -92,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eigenvalues_that_nearly_coincide_are_told_apart() {
+    fn nearly_equal_eigenvalues_are_distinguished() {
         let diagonal = [1.0, 2.0 - 1e-9, 2.0, 0.5, 2.0 - 2e-9];
         let found = largest_eigenvalue(5, |x, out| {
             out.iter_mut().zip(x).zip(diagonal).for_each(|((o, x), d)| *o = d * x);
@@ -114,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_the_eigenvalue_zero() {
+    fn the_zero_matrix_has_the_eigenvalue_zero() {
         assert_eq!(largest_eigenvalue(3, |_, out| out.fill(0.0)), 0.0);
     }
 }

@@ -1,15 +1,16 @@
 //! Exponentials and logarithms over a slice.
 //!
-//! exp(x) = 2^k p(r) with k = round(x / ln 2), r = x - k ln 2, and p a polynomial of degree 11 whose
-//! relative error on |r| <= ln(2)/2 is 3.7e-18. Additions, multiplications and *explicit* fused
-//! multiply-adds only, so that every instruction set gives the same bits. About 1 ns a value with
-//! 256-bit vectors; processors without fused multiply-adds have to emulate them, slowly.
+//! exp(x) = 2^k p(r) with k = round(x / ln 2), r = x - k ln 2, and p a polynomial of degree 11
+//! whose relative error on |r| <= ln(2)/2 is 3.7e-18. It uses additions, multiplications and
+//! *explicit* fused multiply-adds only, so that every instruction set gives the same bits. It takes
+//! about 1 ns per value with 256-bit vectors; processors without fused multiply-adds emulate them
+//! slowly.
 
 use multiversion::multiversion;
 
-/// Below this, exp(x) is returned as 0: denormal numbers would slow down all that follows.
-pub const LOWEST: f64 = -708.0;
-/// exp overflows a little above.
+/// Below this, exp(x) is flushed to zero: subnormal numbers would slow down later arithmetic.
+const LOWEST: f64 = -708.0;
+/// Arguments are clamped to this; exp overflows above 709.78.
 const HIGHEST: f64 = 709.0;
 
 /// 1.5 * 2^52: adding it leaves the nearest integer in the low bits of the mantissa.
@@ -32,13 +33,13 @@ const TAIL: [f64; 10] = [
     2.500_001_883_318_737_4e-8,
 ];
 
-/// exp of one number, in steps that a loop over many can take for several at once. A NaN gives 0.
+/// exp of one number, without branches, so that a loop over it vectorises. A NaN gives 0.
 #[inline(always)]
 pub(super) fn exp_one(x: f64) -> f64 {
     exp_above(LOWEST, x)
 }
 
-/// The same with 0 for everything that is not above `lowest`, which is at least [`LOWEST`].
+/// exp(x), flushed to zero where x is not above `lowest`, which is at least [`LOWEST`].
 #[inline(always)]
 pub(super) fn exp_above(lowest: f64, x: f64) -> f64 {
     let clamped = if x > lowest { x } else { lowest };
@@ -46,14 +47,14 @@ pub(super) fn exp_above(lowest: f64, x: f64) -> f64 {
     let shifted = clamped.mul_add(std::f64::consts::LOG2_E, ROUND);
     let k = shifted - ROUND;
     let r = k.mul_add(-LN_2_LOW, k.mul_add(-LN_2_HIGH, clamped));
-    // Estrin's scheme: pairs, then pairs of pairs, so that no step waits for all before it.
+    // Estrin's scheme shortens the chain of dependent operations.
     let r2 = r * r;
     let r4 = r2 * r2;
     let pair = |i: usize| r.mul_add(TAIL[i + 1], TAIL[i]);
     let (low, high) = (r2.mul_add(pair(2), pair(0)), r2.mul_add(pair(6), pair(4)));
     let tail = r4.mul_add(r4.mul_add(pair(8), high), low);
     let p = 1.0 + r2.mul_add(tail, r);
-    // The integer k sits in the low bits of `shifted`; moved to the exponent it makes 2^k.
+    // The integer k is in the low bits of `shifted`; shifted to the exponent field it gives 2^k.
     let power = f64::from_bits((shifted.to_bits() << 52).wrapping_add(1023 << 52));
     let value = p * power;
     if x > lowest { value } else { 0.0 }
@@ -69,7 +70,7 @@ pub fn exp_all(x: &mut [f64]) {
 
 /// Writes exp(x - shift) for every x of `from`; minus infinity gives 0.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-pub fn exp_shifted(from: &[f64], shift: f64, to: &mut [f64]) {
+pub(crate) fn exp_shifted(from: &[f64], shift: f64, to: &mut [f64]) {
     assert_eq!(from.len(), to.len());
     for (to, from) in to.iter_mut().zip(from) {
         *to = exp_one(from - shift);
@@ -95,7 +96,7 @@ pub(super) fn ln_one(x: f64) -> f64 {
     // Adding the distance from 1/sqrt 2 to 1 makes the exponent bits count from 1/sqrt 2.
     const HALF_ROOT: u64 = 0x3FE6_A09E_667F_3BCD;
     const ONE: u64 = 0x3FF0_0000_0000_0000;
-    // The exponent becomes a float by way of the mantissa of 2^52: vector units have no conversion.
+    // The exponent is converted to a float through the mantissa of 2^52: AVX2 has no conversion.
     const TWO_52: f64 = 4_503_599_627_370_496.0;
     let offset = x.to_bits().wrapping_add(ONE - HALF_ROOT);
     let k = f64::from_bits((offset >> 52) | TWO_52.to_bits()) - (TWO_52 + 1023.0);
@@ -124,7 +125,7 @@ pub fn maximum(values: &[f64]) -> f64 {
 
 /// ln(sum of exp(x)), minus infinity when every x is.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-pub fn log_sum_exp(values: &[f64]) -> f64 {
+pub(crate) fn log_sum_exp(values: &[f64]) -> f64 {
     let shift = maximum(values);
     if shift == f64::NEG_INFINITY {
         return shift;
@@ -161,14 +162,14 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range_are_quiet() {
+    fn very_negative_arguments_give_zero() {
         for (x, expected) in [(f64::NEG_INFINITY, 0.0), (-1e300, 0.0), (-708.5, 0.0), (0.0, 1.0)] {
             assert_eq!(exp_one(x), expected, "exp({x})");
         }
     }
 
     #[test]
-    fn log_sum_exp_of_extremes() {
+    fn log_sum_exp_handles_empty_excluded_and_large_arguments() {
         assert_eq!(log_sum_exp(&[]), f64::NEG_INFINITY);
         assert_eq!(log_sum_exp(&[f64::NEG_INFINITY; 3]), f64::NEG_INFINITY);
         let far = log_sum_exp(&[1e5, 1e5, -1e5]);
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn maximum_of_every_length() {
+    fn the_maximum_is_right_for_every_length() {
         for n in 0..40 {
             let values: Vec<f64> = (0..n).map(|i| f64::from((i * 7) % 11) - 20.0).collect();
             let expected = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -1,4 +1,4 @@
-//! The smallest and the largest of many values.
+//! Minimum and maximum of a slice in one pass.
 
 use multiversion::multiversion;
 use rayon::prelude::*;
@@ -15,8 +15,8 @@ pub(super) fn larger(x: f64, y: f64) -> f64 {
     if y > x { y } else { x }
 }
 
-/// The smallest and the largest value.
-pub fn extremes(values: &[f64], parallel: bool) -> [f64; 2] {
+/// The smallest and the largest value; plus and minus infinity for an empty slice.
+pub(crate) fn extremes(values: &[f64], parallel: bool) -> [f64; 2] {
     if !parallel || values.len() < PARALLEL {
         return extremes_of(values);
     }
@@ -28,7 +28,7 @@ pub fn extremes(values: &[f64], parallel: bool) -> [f64; 2] {
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn extremes_of(values: &[f64]) -> [f64; 2] {
-    let mut range = Range::default();
+    let mut range = RunningExtremes::default();
     let (blocks, rest) = values.as_chunks::<8>();
     for block in blocks {
         range.include(block);
@@ -36,21 +36,21 @@ fn extremes_of(values: &[f64]) -> [f64; 2] {
     range.extremes(rest)
 }
 
-/// The smallest and the largest of many values, eight at a time: with more, a loop that does other things
-/// too would run out of registers.
-pub(super) struct Range {
+/// Minima and maxima in eight lanes. With more lanes, a loop that also does other work would run
+/// out of registers.
+pub(super) struct RunningExtremes {
     low: [f64; 8],
     high: [f64; 8],
 }
 
-impl Default for Range {
+impl Default for RunningExtremes {
     #[inline(always)]
     fn default() -> Self {
         Self { low: [f64::INFINITY; 8], high: [f64::NEG_INFINITY; 8] }
     }
 }
 
-impl Range {
+impl RunningExtremes {
     #[inline(always)]
     pub(super) fn include(&mut self, values: &[f64; 8]) {
         for ((low, high), &value) in self.low.iter_mut().zip(&mut self.high).zip(values) {
@@ -59,14 +59,14 @@ impl Range {
         }
     }
 
-    /// The extremes of all that was included, and of some more values.
+    /// The extremes of all included values and of `rest`.
     #[inline(always)]
     pub(super) fn extremes(mut self, rest: &[f64]) -> [f64; 2] {
         for (i, &value) in rest.iter().enumerate() {
             self.low[i % 8] = smaller(self.low[i % 8], value);
             self.high[i % 8] = larger(self.high[i % 8], value);
         }
-        // As a tree: a chain of eight comparisons would take as long as a short table.
+        // A tree reduction: a chain of eight comparisons would take as long as a short table.
         let mut half = 4;
         while half > 0 {
             for i in 0..half {

@@ -1,17 +1,16 @@
-//! Numbers that are too small to count.
+//! Flushing small numbers to zero.
 //!
-//! Processors take a hundred times as long over a denormal number, one below 2e-308, as over any other.
-//! Tables of a model that excludes more and more are full of numbers that would multiply to such. So
-//! whatever is below [`FLUSH_BELOW`] is taken for 0 before it is multiplied: a product of two that are not is
-//! a normal number.
+//! Arithmetic on subnormal numbers, below 2.2e-308, is about a hundred times slower on many
+//! processors. The tables of a model with many near-zero probabilities are full of numbers whose
+//! products would be subnormal. Numbers below [`FLUSH_BELOW`] are therefore replaced by 0 before a
+//! product: the product of two numbers above it is a normal number.
 
-/// See above.
 const FLUSH_BELOW: f64 = 1e-152;
 
-/// ln of that, to three digits: exponentials of anything less are taken for 0.
+/// ln(1e-152), to three digits: exponentials of smaller arguments are flushed to zero.
 pub(super) const FLUSH_LOG: f64 = -350.0;
 
-/// A number that is not negative, unless it is faint.
+/// x, or 0 where x is below 1e-152. x must not be negative.
 #[inline(always)]
 pub(super) fn flush_to_zero(x: f64) -> f64 {
     if x < FLUSH_BELOW { 0.0 } else { x }

@@ -1,9 +1,9 @@
-//! Matrices applied along one axis of a row-major table: the steps of a Kronecker product.
+//! Products with a matrix along one axis of a row-major table: the steps of a Kronecker product.
 //!
-//! Every function sees its input as blocks of `len` rows of `inner` cells each, where `len` is the
-//! size of the axis and `inner` the product of the sizes after it. The output, which is
-//! overwritten, has the same blocks and `inner`, and as many rows in a block as the matrix has.
-//! The functions for a transpose take the length of the axis that they *write*.
+//! The input consists of blocks of `len` rows of `inner` cells each, where `len` is the size of the
+//! axis and `inner` the product of the sizes after it. The output, which is overwritten, has as
+//! many blocks, the same `inner`, and as many rows per block as the matrix. A function for a
+//! transpose takes the length of the axis that it *writes*.
 
 use multiversion::multiversion;
 
@@ -67,7 +67,7 @@ pub fn sums(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
     }
 }
 
-/// Adds all rows to `target`, which is as long as one.
+/// Adds all rows to `target`, which has the length of a row.
 fn sums_onto(target: &mut [f64], rows: &[f64]) {
     if let [target] = target {
         *target += rows.iter().sum::<f64>();
@@ -105,9 +105,8 @@ pub fn range_sums(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
     }
 }
 
-/// The sums over some ranges of rows, each given by its first row and the one after its last.
-///
-/// Differences of running sums: exact for whole numbers whose sum stays below 2^53.
+/// The sums over half-open ranges `start..end` of rows, as differences of running sums: exact for
+/// integers whose sum stays below 2^53.
 pub fn interval_sums(
     intervals: &[(usize, usize)],
     input: &[f64],
@@ -148,7 +147,7 @@ pub fn interval_sums_transposed(
 
 /// Row a becomes the sum over all ranges that contain a: the transpose of [`range_sums`].
 ///
-/// From row a - 1 to row a, the ranges that start at a come and those that end at a - 1 go.
+/// Row a is row a - 1 plus the ranges that start at a, minus those that end at a - 1.
 pub fn range_sums_transposed(input: &[f64], output: &mut [f64], len: usize, inner: usize) {
     output.fill(0.0);
     let ranges = range_count(len) * inner;
@@ -157,8 +156,8 @@ pub fn range_sums_transposed(input: &[f64], output: &mut [f64], len: usize, inne
         for first in 0..len {
             let (these, others) = rest.split_at((len - first) * inner);
             rest = others;
-            // The rows of ranges that end at `first`, `first + 1`, ...: all start here, and each
-            // but the last is gone from the row after its end.
+            // The ranges that start at `first`, by their ends: each is added to the row `first`
+            // and, except for the last, subtracted from the row after its end.
             let (start, after) = output[first * inner..].split_at_mut(inner);
             sums_onto(start, these);
             after.iter_mut().zip(these).for_each(|(o, &i)| *o -= i);

@@ -1,53 +1,53 @@
-//! Least squares with a matrix that is known by its products.
+//! Iterative least squares, for matrices given by their products with vectors.
 
 use super::pointwise::dot;
 
-/// When to stop.
+/// When [`lsmr`] stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stopping {
-    /// Relative errors of the matrix and of the right-hand side that one would not mind: the
-    /// solution is exact for a problem that differs from the given one by no more.
+pub struct LsmrOptions {
+    /// The tolerated relative error of the matrix and of the right-hand side: the solution is exact
+    /// for a problem that differs from the given one by at most this.
     pub tolerance: f64,
     /// The largest number of iterations.
     pub iterations: usize,
 }
 
-/// Where the iterations ended.
+/// The result of [`lsmr`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
-    /// The vector.
+    /// The last iterate.
     pub x: Vec<f64>,
-    /// How many there were.
+    /// The number of iterations.
     pub iterations: usize,
-    /// Why.
-    pub end: End,
+    /// Why the iterations ended.
+    pub termination: Termination,
 }
 
 /// Why iterations ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// Within the tolerance.
+pub enum Termination {
+    /// The residual is within the tolerance.
     Converged,
-    /// There were as many as allowed.
+    /// The iteration limit was reached.
     Iterations,
-    /// `proceed` said so.
+    /// `proceed` returned false.
     Stopped,
 }
 
 /// The vector x of least norm among those that minimise |A x - b|, by LSMR (Fong and Saunders,
-/// SIAM J. Sci. Comput. 33, 2011): MINRES on the normal equations, by way of the Golub-Kahan
+/// SIAM J. Sci. Comput. 33, 2011): MINRES on the normal equations by Golub-Kahan
 /// bidiagonalisation, so that |A^T r| decreases in every iteration.
 ///
 /// `add_product(x, out)` adds A x to `out`, `add_transposed(y, out)` adds A^T y. An iteration costs
-/// one of each and five passes over vectors of the length of x; four of these are held, and b.
-/// `proceed` is asked before each iteration, with the number of those that are done.
+/// one of each and five passes over vectors of the length of x. Memory: four such vectors, and b.
+/// `proceed` is called before each iteration with the number of completed ones.
 ///
-/// It has converged when |r| <= tolerance (|b| + |A| |x|), b being within reach, or when
+/// It has converged when |r| <= tolerance (|b| + |A| |x|) (a consistent system) or when
 /// |A^T r| <= tolerance |A| |r|, with the Frobenius norm of the bidiagonal matrix so far for |A|.
 pub fn lsmr(
     b: Vec<f64>,
     columns: usize,
-    stopping: Stopping,
+    options: LsmrOptions,
     mut add_product: impl FnMut(&[f64], &mut [f64]),
     mut add_transposed: impl FnMut(&[f64], &mut [f64]),
     mut proceed: impl FnMut(usize) -> bool,
@@ -60,7 +60,7 @@ pub fn lsmr(
     add_transposed(&u, &mut v);
     let mut alpha = normalise(&mut v);
     if alpha * beta == 0.0 {
-        return Solution { x, iterations: 0, end: End::Converged };
+        return Solution { x, iterations: 0, termination: Termination::Converged };
     }
     let mut h = v.clone();
     let mut h_bar = vec![0.0; columns];
@@ -70,9 +70,9 @@ pub fn lsmr(
     let mut residual = ResidualNorm::new(beta);
     let mut norm_a_squared = alpha * alpha;
 
-    for iteration in 0..stopping.iterations {
+    for iteration in 0..options.iterations {
         if !proceed(iteration) {
-            return Solution { x, iterations: iteration, end: End::Stopped };
+            return Solution { x, iterations: iteration, termination: Termination::Stopped };
         }
         u.iter_mut().for_each(|u| *u *= -alpha);
         add_product(&v, &mut u);
@@ -99,21 +99,21 @@ pub fn lsmr(
             *h = v - fall * *h;
         }
 
-        let norm_r = residual.next(c, s, theta_bar, rho_bar, zeta_old, zeta);
+        let norm_r = residual.next([c, s], [theta_bar, rho_bar], [zeta_old, zeta]);
         norm_a_squared += beta * beta;
         let norm_a = norm_a_squared.sqrt();
         norm_a_squared += alpha * alpha;
         let norm_x = dot(&x, &x).sqrt();
-        if norm_r <= stopping.tolerance * (norm_b + norm_a * norm_x)
-            || zeta_bar.abs() <= stopping.tolerance * norm_a * norm_r
+        if norm_r <= options.tolerance * (norm_b + norm_a * norm_x)
+            || zeta_bar.abs() <= options.tolerance * norm_a * norm_r
         {
-            return Solution { x, iterations: iteration + 1, end: End::Converged };
+            return Solution { x, iterations: iteration + 1, termination: Termination::Converged };
         }
     }
-    Solution { x, iterations: stopping.iterations, end: End::Iterations }
+    Solution { x, iterations: options.iterations, termination: Termination::Iterations }
 }
 
-/// |r| by the paper's recurrence, without r.
+/// |r| by the paper's recurrence, without forming r.
 struct ResidualNorm {
     beta_dd: f64,
     beta_d: f64,
@@ -127,14 +127,13 @@ impl ResidualNorm {
         Self { beta_dd: beta, beta_d: 0.0, rho_d: 1.0, tau_tilde: 0.0, theta_tilde: 0.0 }
     }
 
+    /// The norm after the next iteration, given its first rotation, theta_bar and rho_bar, and the
+    /// last two values of zeta.
     fn next(
         &mut self,
-        c: f64,
-        s: f64,
-        theta_bar: f64,
-        rho_bar: f64,
-        zeta_old: f64,
-        zeta: f64,
+        [c, s]: [f64; 2],
+        [theta_bar, rho_bar]: [f64; 2],
+        [zeta_old, zeta]: [f64; 2],
     ) -> f64 {
         let beta_hat = c * self.beta_dd;
         self.beta_dd *= -s;
@@ -149,7 +148,7 @@ impl ResidualNorm {
     }
 }
 
-/// Divides by the norm, unless that is 0, and returns it.
+/// Divides by the norm and returns it; a zero vector stays unchanged.
 fn normalise(x: &mut [f64]) -> f64 {
     let norm = dot(x, x).sqrt();
     if norm > 0.0 {
@@ -172,14 +171,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn solve(a: &Matrix, b: &[f64], stopping: Stopping) -> Solution {
-        solve_while(a, b, stopping, |_| true)
+    fn solve(a: &Matrix, b: &[f64], options: LsmrOptions) -> Solution {
+        solve_while(a, b, options, |_| true)
     }
 
     fn solve_while(
         a: &Matrix,
         b: &[f64],
-        stopping: Stopping,
+        options: LsmrOptions,
         proceed: impl FnMut(usize) -> bool,
     ) -> Solution {
         let product = |x: &[f64], out: &mut [f64]| {
@@ -188,12 +187,12 @@ mod tests {
         let transposed = |y: &[f64], out: &mut [f64]| {
             y.iter().enumerate().for_each(|(row, &y)| add_scaled(y, a.row(row), out));
         };
-        lsmr(b.to_vec(), a.cols(), stopping, product, transposed, proceed)
+        lsmr(b.to_vec(), a.cols(), options, product, transposed, proceed)
     }
 
-    const TIGHT: Stopping = Stopping { tolerance: 1e-14, iterations: 200 };
+    const TIGHT: LsmrOptions = LsmrOptions { tolerance: 1e-14, iterations: 200 };
 
-    /// Entries of a matrix and of a vector that its columns are to explain.
+    /// A matrix and a right-hand side.
     fn system(
         rows: std::ops::Range<usize>,
         cols: std::ops::Range<usize>,
@@ -207,8 +206,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tall_systems_are_solved_as_by_their_normal_equations((a, b) in system(1..8, 1..6)) {
-            // Rows of the identity below make every system of full rank and well conditioned.
+        fn solutions_of_tall_systems_satisfy_the_normal_equations((a, b) in system(1..8, 1..6)) {
+            // Identity rows below make every system well conditioned and of full rank.
             let (m, n) = (a.rows(), a.cols());
             let mut tall = Matrix::zeros(m + n, n);
             (0..m).for_each(|i| (0..n).for_each(|j| tall[(i, j)] = a[(i, j)]));
@@ -223,15 +222,15 @@ mod tests {
             }
             Cholesky::new(gram).unwrap().solve(&mut expected);
             let solution = solve(&tall, &b, TIGHT);
-            prop_assert_eq!(solution.end, End::Converged);
+            prop_assert_eq!(solution.termination, Termination::Converged);
             for (x, e) in solution.x.iter().zip(&expected) {
                 prop_assert!((x - e).abs() < 1e-8, "{} {}", x, e);
             }
         }
 
         #[test]
-        fn of_many_solutions_the_shortest_is_found((a, x) in system(5..6, 1..4)) {
-            // a^T has more columns than rows: x is in reach, and a u is the shortest way to a^T a u.
+        fn the_minimum_norm_solution_is_found((a, x) in system(5..6, 1..4)) {
+            // a^T has more columns than rows, and a u is the shortest solution of a^T x = a^T a u.
             let u = &x[..a.cols()];
             let mut wide = Matrix::zeros(a.cols(), a.rows());
             for (i, j) in (0..a.rows()).flat_map(|i| (0..a.cols()).map(move |j| (i, j))) {
@@ -251,22 +250,23 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_explain_takes_no_iterations() {
+    fn a_right_hand_side_orthogonal_to_the_columns_takes_no_iterations() {
         let a = Matrix::new(2, 1, vec![1.0, 0.0]);
         for b in [[0.0, 0.0], [0.0, 3.0]] {
-            let nothing = Solution { x: vec![0.0], iterations: 0, end: End::Converged };
+            let nothing =
+                Solution { x: vec![0.0], iterations: 0, termination: Termination::Converged };
             assert_eq!(solve(&a, &b, TIGHT), nothing);
         }
     }
 
     #[test]
-    fn limits_are_kept() {
+    fn iterations_end_at_the_limit_or_when_stopped() {
         let a = Matrix::new(2, 2, vec![1.0, 0.5, 0.25, 3.0]);
-        let exact = |iterations| Stopping { tolerance: 0.0, iterations };
+        let exact = |iterations| LsmrOptions { tolerance: 0.0, iterations };
         let limited = solve(&a, &[1.0, 2.0], exact(1));
-        assert_eq!((limited.iterations, limited.end), (1, End::Iterations));
+        assert_eq!((limited.iterations, limited.termination), (1, Termination::Iterations));
         let stopped = solve_while(&a, &[1.0, 2.0], exact(9), |done| done < 1);
-        assert_eq!((stopped.iterations, stopped.end), (1, End::Stopped));
+        assert_eq!((stopped.iterations, stopped.termination), (1, Termination::Stopped));
         assert_eq!(stopped.x, limited.x);
     }
 }

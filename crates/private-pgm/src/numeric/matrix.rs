@@ -14,7 +14,7 @@ impl Matrix {
     /// The matrix with these entries, row by row.
     ///
     /// # Panics
-    /// When the number of entries is not `rows * cols`.
+    /// If the number of entries is not `rows * cols`.
     pub fn new(rows: usize, cols: usize, values: Vec<f64>) -> Self {
         assert_eq!(
             rows.checked_mul(cols),
@@ -24,7 +24,7 @@ impl Matrix {
         Self { rows, cols, values }
     }
 
-    /// All entries zero.
+    /// The matrix of zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
         Self { rows, cols, values: vec![0.0; rows * cols] }
     }
@@ -44,15 +44,15 @@ impl Matrix {
         &self.values[row * self.cols..(row + 1) * self.cols]
     }
 
-    /// One row, to be changed.
+    /// One row, mutably.
     pub fn row_mut(&mut self, row: usize) -> &mut [f64] {
         &mut self.values[row * self.cols..(row + 1) * self.cols]
     }
 
-    /// A row and the one below it, to be changed.
+    /// The rows `row` and `row + 1`, mutably.
     ///
     /// # Panics
-    /// When there are not as many rows.
+    /// If `row + 1` is not a row.
     pub fn two_rows_mut(&mut self, row: usize) -> (&mut [f64], &mut [f64]) {
         let two = &mut self.values[row * self.cols..(row + 2) * self.cols];
         two.split_at_mut(self.cols)
@@ -63,23 +63,23 @@ impl Matrix {
         &self.values
     }
 
-    /// The entries, row by row, to be changed.
+    /// The entries, row by row, mutably.
     pub fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
     }
 
-    /// Rows and columns turned into each other.
+    /// The transpose, as a copy.
     pub fn transposed(&self) -> Self {
-        let mut turned = Self::zeros(self.cols, self.rows);
+        let mut transposed = Self::zeros(self.cols, self.rows);
         for row in 0..self.rows {
             for (col, &value) in self.row(row).iter().enumerate() {
-                turned[(col, row)] = value;
+                transposed[(col, row)] = value;
             }
         }
-        turned
+        transposed
     }
 
-    /// The Kronecker product with a matrix: each entry times all of it.
+    /// The Kronecker product: the block matrix of `right` times each entry of this matrix.
     pub fn kronecker(&self, right: &Self) -> Self {
         let mut product = Self::zeros(self.rows * right.rows, self.cols * right.cols);
         for row in 0..product.rows {
@@ -92,7 +92,7 @@ impl Matrix {
     }
 
     /// The matrix whose column `j` is column `order[j]` of this one.
-    pub fn with_columns(&self, order: &[usize]) -> Self {
+    pub(crate) fn with_columns(&self, order: &[usize]) -> Self {
         let values = (0..self.rows)
             .flat_map(|row| order.iter().map(move |&col| self.row(row)[col]))
             .collect();

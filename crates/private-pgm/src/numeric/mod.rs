@@ -1,20 +1,23 @@
-//! Kernels on slices of `f64`. Nothing in here knows what an attribute is.
+//! Kernels on slices of `f64`, and small dense and sparse matrices.
+//!
+//! Nothing here refers to domains or cliques. A kernel sums every number in one fixed order, so
+//! that its result does not depend on the instruction set or on the number of threads.
 
 pub mod bytes;
 pub mod cholesky;
-pub mod contraction;
+pub(crate) mod contraction;
 pub mod distance;
-pub mod eigen;
+pub(crate) mod eigen;
 pub mod exp;
-pub mod extremes;
+pub(crate) mod extremes;
 mod flush_to_zero;
 pub mod kron;
 pub mod lsmr;
 pub mod matrix;
 pub mod pointwise;
 pub mod product;
-pub mod shift;
-pub mod solve;
+pub(crate) mod shift;
+pub(crate) mod solve;
 pub mod sparse;
 pub mod step;
 pub mod strided;

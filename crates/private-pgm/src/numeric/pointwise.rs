@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use super::exp::exp_all;
 use super::flush_to_zero::flush_to_zero;
 
-/// x *= y for each pair of numbers that are not negative; those below 1e-152 are taken for 0.
-pub fn multiply_assign(x: &mut [f64], y: &[f64], parallel: bool) {
+/// x *= y for each pair of nonnegative numbers, where both are flushed to zero below 1e-152.
+pub(crate) fn multiply_assign(x: &mut [f64], y: &[f64], parallel: bool) {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(x: &mut [f64], y: &[f64]) {
         for (x, y) in x.iter_mut().zip(y) {
@@ -21,8 +21,8 @@ pub fn multiply_assign(x: &mut [f64], y: &[f64], parallel: bool) {
     x.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(x, y)| block(x, y));
 }
 
-/// Takes all that is below 1e-152 for 0; nothing may be negative.
-pub fn flush_slice_to_zero(x: &mut [f64], parallel: bool) {
+/// Flushes numbers below 1e-152 to zero; none may be negative.
+pub(crate) fn flush_slice_to_zero(x: &mut [f64], parallel: bool) {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(x: &mut [f64]) {
         x.iter_mut().for_each(|x| *x = flush_to_zero(*x));
@@ -34,18 +34,18 @@ pub fn flush_slice_to_zero(x: &mut [f64], parallel: bool) {
 }
 
 /// x = exp(x + y) for each pair, 0 where either is minus infinity.
-pub fn add_exp(x: &mut [f64], y: &[f64]) {
+pub(crate) fn add_exp(x: &mut [f64], y: &[f64]) {
     assert_eq!(x.len(), y.len());
     x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
     exp_all(x);
 }
 
-/// x /= y for each pair with y >= `tiny`, 0 if that is below 1e-152; x is not negative. Where y is less, x
-/// becomes 0 and y becomes minus what x was. Returns the sum of all such x.
-pub fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: bool) -> f64 {
+/// x /= y for each pair with y >= `tiny`, flushed to zero below 1e-152; x must not be negative.
+/// Where y < `tiny`, y becomes -x and x becomes 0. Returns the sum of these x.
+pub(crate) fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: bool) -> f64 {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(x: &mut [f64], y: &mut [f64], tiny: f64) -> f64 {
-        // In lanes: one sum would wait for each addition.
+        // Eight independent sums, so that additions do not wait for each other.
         let mut lost = [0.0; 8];
         let mut divide = |lane: usize, x: &mut f64, y: &mut f64| {
             let safe = *y >= tiny;
@@ -75,15 +75,15 @@ pub fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: bool) ->
     blocks.map(|(x, y)| block(x, y, tiny)).collect::<Vec<f64>>().iter().sum()
 }
 
-/// Cells that one thread handles at a time. Sums are formed block by block whether or not there
-/// are threads, so that they do not depend on it.
+/// Cells per block of work. Sums are formed block by block with and without threads, so that they
+/// are the same.
 pub(super) const BLOCK: usize = 1 << 13;
 
-/// Vectors shorter than this are not shared among threads.
+/// Shorter vectors are processed by one thread. Our choice.
 pub(super) const PARALLEL: usize = 1 << 15;
 
 /// out = a * x + b * y.
-pub fn combine(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64], parallel: bool) {
+pub(crate) fn combine(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64], parallel: bool) {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64]) {
         for ((out, x), y) in out.iter_mut().zip(x).zip(y) {
@@ -99,7 +99,7 @@ pub fn combine(a: f64, x: &[f64], b: f64, y: &[f64], out: &mut [f64], parallel: 
 }
 
 /// x = y.
-pub fn copy(y: &[f64], x: &mut [f64], parallel: bool) {
+pub(crate) fn copy(y: &[f64], x: &mut [f64], parallel: bool) {
     assert_eq!(x.len(), y.len());
     if !parallel || x.len() < PARALLEL {
         return x.copy_from_slice(y);
@@ -107,7 +107,7 @@ pub fn copy(y: &[f64], x: &mut [f64], parallel: bool) {
     x.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(x, y)| x.copy_from_slice(y));
 }
 
-/// x += a * y; where x is minus infinity it stays so.
+/// x += a * y; a structural zero, x of minus infinity, stays one for finite y.
 #[inline]
 pub fn add_scaled(a: f64, y: &[f64], x: &mut [f64]) {
     for (x, y) in x.iter_mut().zip(y) {
@@ -116,7 +116,7 @@ pub fn add_scaled(a: f64, y: &[f64], x: &mut [f64]) {
 }
 
 /// x = a * x + b * y.
-pub fn blend(a: f64, x: &mut [f64], b: f64, y: &[f64], parallel: bool) {
+pub(crate) fn blend(a: f64, x: &mut [f64], b: f64, y: &[f64], parallel: bool) {
     #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
     fn block(a: f64, x: &mut [f64], b: f64, y: &[f64]) {
         for (x, y) in x.iter_mut().zip(y) {
@@ -130,7 +130,7 @@ pub fn blend(a: f64, x: &mut [f64], b: f64, y: &[f64], parallel: bool) {
     x.par_chunks_mut(BLOCK).zip(y.par_chunks(BLOCK)).for_each(|(x, y)| block(a, x, b, y));
 }
 
-/// The inner product, summed in eight lanes so that additions need not wait for each other.
+/// The inner product, in eight independent sums, so that additions do not wait for each other.
 #[inline]
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     let (x_chunks, x_rest) = x.as_chunks::<8>();
@@ -145,9 +145,9 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     lanes.iter().sum::<f64>() + rest
 }
 
-/// <g, x> and <g, x - y>, as [`dot`] finds them, and x - y written to `change`.
+/// Writes x - y to `change` and returns <g, x> and <g, x - y>, bit-identical to [`dot`].
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-pub fn products_and_change(g: &[f64], x: &[f64], y: &[f64], change: &mut [f64]) -> [f64; 2] {
+pub(crate) fn products_and_change(g: &[f64], x: &[f64], y: &[f64], change: &mut [f64]) -> [f64; 2] {
     let n = g.len();
     assert!(x.len() == n && y.len() == n && change.len() == n);
     let (mut products, mut slopes) = ([0.0; 8], [0.0; 8]);
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_and_short_vectors_follow_the_obvious_formulas() {
+    fn operations_agree_with_their_formulas_for_any_length() {
         for n in [0, 1, 17, 1000, PARALLEL + 13] {
             let x: Vec<f64> = (0..n).map(|i| (i % 11) as f64).collect();
             let y: Vec<f64> = (0..n).map(|i| (i % 7) as f64 - 3.0).collect();
@@ -195,19 +195,19 @@ mod tests {
             assert!((0..n).all(|i| out[i] == 4.0 * x[i] + 3.0 * y[i]));
             copy(&y, &mut out, true);
             assert_eq!(out, y);
-            let faint = |i: usize| if i.is_multiple_of(3) { 1e-153 } else { x[i] };
-            let audible = |i: usize| if i.is_multiple_of(3) { 0.0 } else { x[i] };
-            let mut some: Vec<f64> = (0..n).map(faint).collect();
+            let tiny = |i: usize| if i.is_multiple_of(3) { 1e-153 } else { x[i] };
+            let flushed = |i: usize| if i.is_multiple_of(3) { 0.0 } else { x[i] };
+            let mut some: Vec<f64> = (0..n).map(tiny).collect();
             multiply_assign(&mut some, &third, true);
-            assert!((0..n).all(|i| some[i] == audible(i) * third[i]));
-            let mut some: Vec<f64> = (0..n).map(faint).collect();
+            assert!((0..n).all(|i| some[i] == flushed(i) * third[i]));
+            let mut some: Vec<f64> = (0..n).map(tiny).collect();
             flush_slice_to_zero(&mut some, true);
-            assert!((0..n).all(|i| some[i] == audible(i)));
+            assert!((0..n).all(|i| some[i] == flushed(i)));
         }
     }
 
     #[test]
-    fn ratios_and_what_cannot_be_divided() {
+    fn division_by_tiny_numbers_returns_the_lost_mass() {
         let (mut x, mut y) = ([6.0, 5.0, 0.0, 8.0], [3.0, 1e-300, 0.0, 2.0]);
         assert_eq!(divide_assign(&mut x, &mut y, 1e-250, true), 5.0);
         assert_eq!(x, [2.0, 0.0, 0.0, 4.0]);

@@ -1,4 +1,4 @@
-//! Products of dense matrices.
+//! Dense matrix products.
 
 use std::ops::Range;
 
@@ -7,43 +7,43 @@ use multiversion::multiversion;
 use super::matrix::Matrix;
 use super::pointwise::{add_scaled, dot};
 
-/// Rows and columns of the tile that is summed in registers: eight vectors of four numbers.
+/// Rows and columns of the tile that is accumulated in registers: eight vectors of four numbers.
 const TILE: (usize, usize) = (4, 8);
-/// Terms that are summed before the tile is written back, and columns of the right factor that are used
-/// meanwhile: 256 KiB of it stay in the second cache. Our choice.
+/// The number of terms that are summed before a tile is written back, and of columns of the right
+/// factor that are used meanwhile: 256 KiB of it stay in the L2 cache. Our choice.
 const DEPTH: usize = 256;
 const WIDTH: usize = 128;
 
-/// A matrix, a part of one, or the transpose of these, none of which is copied.
+/// A borrowed matrix, block of a matrix, or transpose of either.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     values: &'a [f64],
     rows: usize,
     cols: usize,
-    /// From an entry to the next row's and to the next column's.
+    /// The strides from row to row and from column to column.
     steps: (usize, usize),
 }
 
 impl<'a> View<'a> {
-    /// Entries row by row.
+    /// The matrix with these entries, row by row.
     ///
     /// # Panics
-    /// When their number is not `rows * cols`.
+    /// If their number is not `rows * cols`.
     pub fn new(rows: usize, cols: usize, values: &'a [f64]) -> Self {
         assert_eq!(rows.checked_mul(cols), Some(values.len()), "entries of a view");
         Self { values, rows, cols, steps: (cols, 1) }
     }
 
-    /// Rows and columns turned into each other.
+    /// The transpose, without a copy.
     pub fn transposed(self) -> Self {
         let Self { values, rows, cols, steps: (down, right) } = self;
         Self { values, rows: cols, cols: rows, steps: (right, down) }
     }
 
-    /// Some rows and columns.
+    /// The block with these rows and columns.
     ///
     /// # Panics
-    /// When there are not as many.
+    /// If the matrix has fewer rows or columns.
     pub fn block(self, rows: Range<usize>, cols: Range<usize>) -> Self {
         assert!(rows.end <= self.rows && cols.end <= self.cols, "a block within the matrix");
         let (down, right) = self.steps;
@@ -68,14 +68,15 @@ impl<'a> From<&'a Matrix> for View<'a> {
     }
 }
 
-/// A B, in rows * depth * columns multiplications: packed panels and a tile in registers (Goto and van
-/// de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008).
+/// The matrix product A B, in rows * depth * columns multiplications, with packed panels and a tile
+/// in registers (Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS
+/// 2008).
 ///
-/// Each entry is the sum over k in ascending order, a block of `DEPTH` terms at a time, without fused
-/// multiply-add: the same bits on every machine.
+/// Each entry is the sum over k in ascending order, in blocks of 256 terms, without fused
+/// multiply-add: bit-identical on every machine.
 ///
 /// # Panics
-/// When B does not have as many rows as A has columns.
+/// If B does not have as many rows as A has columns.
 pub fn product<'a>(a: impl Into<View<'a>>, b: impl Into<View<'a>>) -> Matrix {
     let (a, b) = (a.into(), b.into());
     let (rows, depth, cols) = (a.rows, a.cols, b.cols);
@@ -94,7 +95,7 @@ pub fn product<'a>(a: impl Into<View<'a>>, b: impl Into<View<'a>>) -> Matrix {
     out
 }
 
-/// Writes A x.
+/// Writes A x to `out`.
 #[multiversion(targets("x86_64+avx2"))]
 pub fn multiply(a: &Matrix, x: &[f64], out: &mut [f64]) {
     for (row, out) in out.iter_mut().enumerate() {
@@ -110,7 +111,8 @@ pub fn add_transposed(a: &Matrix, y: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Panels of `width` lines each, term by term, the last one filled up with zeros.
+/// Packs rows or columns (`lines`) into panels of `width` lines each, term by term. The last panel
+/// is padded with zeros.
 fn pack(
     width: usize,
     lines: Range<usize>,
@@ -165,7 +167,7 @@ mod tests {
         Matrix::new(rows, cols, entries.collect())
     }
 
-    fn obvious(a: View<'_>, b: View<'_>) -> Matrix {
+    fn direct(a: View<'_>, b: View<'_>) -> Matrix {
         let (rows, depth, cols) = (a.rows, a.cols, b.cols);
         let mut out = Matrix::zeros(rows, cols);
         for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
@@ -176,14 +178,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn products_are_sums_of_products(
+        fn products_agree_with_direct_sums(
             rows in 0usize..12, depth in 0usize..20, cols in 0usize..20, step in 1usize..17,
         ) {
             let (a, b) = (filled(rows, depth, step), filled(depth, cols, 7));
             let (a_t, b_t) = (filled(depth, rows, step), filled(cols, depth, 7));
             for a in [View::from(&a), View::from(&a_t).transposed()] {
                 for b in [View::from(&b), View::from(&b_t).transposed()] {
-                    prop_assert_eq!(product(a, b), obvious(a, b));
+                    prop_assert_eq!(product(a, b), direct(a, b));
                 }
             }
         }
@@ -195,18 +197,18 @@ mod tests {
         let a = View::from(&a).block(2..5, 1..7);
         let b = View::from(&b).transposed().block(0..6, 1..4);
         assert_eq!((a.at(0, 0), b.at(5, 0)), (filled(7, 9, 5)[(2, 1)], filled(4, 6, 11)[(1, 5)]));
-        assert_eq!(product(a, b), obvious(a, b));
+        assert_eq!(product(a, b), direct(a, b));
         assert_eq!(product(a.block(3..3, 0..6), b), Matrix::zeros(0, 3));
     }
 
     #[test]
-    fn blocks_meet_at_their_edges() {
+    fn products_agree_across_block_boundaries() {
         for (rows, depth, cols) in
             [(5, DEPTH + 3, WIDTH + 9), (9, 2 * DEPTH, 2 * WIDTH), (1, 600, 1)]
         {
             let (a, b) = (filled(rows, depth, 5), filled(depth, cols, 11));
             let (a, b) = (View::from(&a), View::from(&b));
-            assert_eq!(product(a, b), obvious(a, b));
+            assert_eq!(product(a, b), direct(a, b));
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Moving the largest value of each row of a table of logarithms in and out.
+//! Exponentials of a table of logarithms after a shift, and logarithms that add the shift back.
 //!
-//! A *row* here is all cells of a big table with one partner in the small table of a
-//! [`Projection`].
+//! The shift is the largest value of the table, or of each row. A *row* is all cells of a big table
+//! that map to one cell of the small table of a [`Projection`].
 
 use multiversion::multiversion;
 use rayon::prelude::*;
@@ -11,43 +11,44 @@ use super::extremes::larger;
 use super::flush_to_zero::FLUSH_LOG;
 use super::strided::Projection;
 
-/// Tables with fewer cells are not shared among threads.
-pub const PARALLEL: usize = 1 << 15;
-/// Cells that one thread handles at a time.
+/// Tables with fewer cells are processed by one thread. Our choice.
+pub(crate) const PARALLEL: usize = 1 << 15;
+/// Cells per block of work for a thread.
 pub(super) const BLOCK: usize = 1 << 14;
 
-/// The range of rows that can share a shift: products of two tables, each with an exp(-range) in
-/// every row, stay far from underflow.
-pub const NARROW: f64 = 145.0;
+/// Rows whose maxima lie within this range share one shift: products of two tables, each with an
+/// exp(-range) in every row, stay far from underflow.
+const NARROW: f64 = 145.0;
 
-/// What was taken out of a table of logarithms.
+/// What was subtracted from a table of logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shift {
+pub(crate) enum Shift {
     /// One number from all cells.
     Common(f64),
-    /// A number from each row.
+    /// The maximum of each row from its cells.
     OfRows,
 }
 
-/// The rows of a table whose cells change a little at a time.
+/// The row maxima of a table whose cells change gradually between calls.
 #[derive(Clone, Debug)]
-pub struct Rows {
-    /// The largest cell of each row, where these were taken out.
-    pub maxima: Vec<f64>,
-    /// A cell of each row that was not far below the largest of all; empty before any was found. As
-    /// long as all of these are not, there is no need to look at the others.
+pub(crate) struct RowMaxima {
+    /// The largest cell of each row. Valid after [`Shift::OfRows`].
+    pub(crate) maxima: Vec<f64>,
+    /// For each row, the position of a cell that was near the largest cell of the table; empty
+    /// until such cells are found. While all of them stay near it, the row maxima need not be
+    /// computed.
     row_max_hints: Vec<usize>,
 }
 
-impl Rows {
-    /// So many rows.
-    pub fn new(rows: usize) -> Self {
+impl RowMaxima {
+    /// For a table with this number of rows.
+    pub(crate) fn new(rows: usize) -> Self {
         Self { maxima: vec![0.0; rows], row_max_hints: Vec::new() }
     }
 
-    /// Whether the rows of a table can share a shift: none is far below the largest cell, but for
-    /// rows that exclude everything. Finds all maxima if it has to.
-    fn share(
+    /// Whether the rows of a table can share a shift: no row is far below the largest cell, except
+    /// for rows of structural zeros. Computes the row maxima if the hints do not decide.
+    fn can_share_shift(
         &mut self,
         projection: &Projection,
         big: &[f64],
@@ -72,29 +73,31 @@ impl Rows {
     }
 }
 
-/// Takes a shift out of each row and writes exp(cell - shift) to `to`, or 0 where that is faint. The shift
-/// is the largest cell of `big`, if no row is far below it; else the row's own maximum, written to `rows`. A row
-/// without finite cells has zeros. `extremes` are those of `big`. The `rows` are those of the same
-/// projection every time; what they were before makes no difference but to the time it takes.
-pub fn exp_rows(
+/// Writes exp(cell - shift) to `to`, flushed to zero below 1e-152.
+///
+/// The shift is the largest cell of `big` if no row is far below it, otherwise the maximum of the
+/// cell's row, written to `rows`. A row of structural zeros gives zeros. `extremes` are those of
+/// `big`. `rows` must always be used with the same projection; its previous contents affect the
+/// running time only.
+pub(crate) fn exp_rows(
     projection: &Projection,
     big: &[f64],
     extremes: [f64; 2],
-    rows: &mut Rows,
+    rows: &mut RowMaxima,
     to: &mut [f64],
     parallel: bool,
 ) -> Shift {
     let n = projection.run();
     assert!(big.len() == to.len() && rows.maxima.len() == projection.small_len());
-    let common = rows.share(projection, big, extremes);
+    let common = rows.can_share_shift(projection, big, extremes);
     let (largest, small) = (extremes[1], &rows.maxima);
     let parallel = parallel && big.len() >= PARALLEL;
     if common {
         if parallel {
             let parts = big.par_chunks(BLOCK).zip(to.par_chunks_mut(BLOCK));
-            parts.for_each(|(big, to)| exp_less(big, largest, to));
+            parts.for_each(|(big, to)| exp_minus(big, largest, to));
         } else {
-            exp_less(big, largest, to);
+            exp_minus(big, largest, to);
         }
         return Shift::Common(largest);
     }
@@ -130,7 +133,7 @@ fn max_rows(projection: &Projection, big: &[f64], small: &mut [f64]) {
             for (lane, &rest) in lanes.iter_mut().zip(eights.remainder()) {
                 *lane = larger(*lane, rest);
             }
-            // As a tree: a chain of eight comparisons would take as long as the rest of the row.
+            // A tree reduction: a chain of eight comparisons would take as long as the rest.
             let mut four = [0.0; 4];
             for i in 0..4 {
                 four[i] = larger(lanes[i], lanes[i + 4]);
@@ -141,7 +144,7 @@ fn max_rows(projection: &Projection, big: &[f64], small: &mut [f64]) {
     }
 }
 
-/// A cell of each row that is equal to the row's maximum.
+/// Writes the position of a cell of each row that equals the row's maximum.
 fn find_rows(projection: &Projection, big: &[f64], maxima: &[f64], cells: &mut [usize]) {
     let n = projection.run();
     for (run, &start) in projection.starts().iter().enumerate() {
@@ -154,7 +157,7 @@ fn find_rows(projection: &Projection, big: &[f64], maxima: &[f64], cells: &mut [
     }
 }
 
-/// exp(cell - shift) for the inner runs whose partners begin at `starts`.
+/// exp(cell - shift) for the inner runs whose cells of the small table begin at `starts`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn exp_runs(projection: &Projection, starts: &[u32], big: &[f64], small: &[f64], to: &mut [f64]) {
     let n = projection.run();
@@ -171,22 +174,22 @@ fn exp_runs(projection: &Projection, starts: &[u32], big: &[f64], small: &[f64],
             to.iter_mut().zip(run).for_each(|(to, &b)| *to = b - shift);
         }
     }
-    // In one go over all runs: a run alone may be too short to fill the vector units.
+    // One loop over all runs: a single run may be too short to vectorise.
     to.iter_mut().for_each(|to| *to = exp_above(FLUSH_LOG, *to));
 }
 
-/// exp(x - shift) for every x.
+/// exp(x - shift) for every x, flushed to zero.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-fn exp_less(from: &[f64], shift: f64, to: &mut [f64]) {
+fn exp_minus(from: &[f64], shift: f64, to: &mut [f64]) {
     assert_eq!(from.len(), to.len());
     for (to, from) in to.iter_mut().zip(from) {
         *to = exp_above(FLUSH_LOG, from - shift);
     }
 }
 
-/// Writes ln(x) for every x, or ln(`floor`) where that is more, plus `constant` and the partner of
-/// the cell in each of the small tables. `floor` is a normal number.
-pub fn ln_plus_rows<'a>(
+/// Writes ln(max(x, `floor`)) plus `constant` plus the cell of each small table that x maps to.
+/// `floor` must be a positive normal number.
+pub(crate) fn ln_plus_rows<'a>(
     from: &[f64],
     floor: f64,
     constant: f64,
@@ -221,13 +224,13 @@ fn ln_all(from: &[f64], floor: f64, constant: f64, to: &mut [f64]) {
     }
 }
 
-/// big += its partner in small.
-pub fn add_rows(projection: &Projection, small: &[f64], big: &mut [f64]) {
+/// Adds to each cell of `big` the cell of `small` that it maps to.
+pub(crate) fn add_rows(projection: &Projection, small: &[f64], big: &mut [f64]) {
     assert!(small.len() == projection.small_len());
     add_runs(projection, projection.starts(), small, big);
 }
 
-/// The same for the inner runs whose partners begin at `starts`.
+/// [`add_rows`] for the inner runs whose cells of the small table begin at `starts`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn add_runs(projection: &Projection, starts: &[u32], small: &[f64], big: &mut [f64]) {
     let n = projection.run();
@@ -250,7 +253,7 @@ mod tests {
     use crate::numeric::extremes::extremes;
 
     #[test]
-    fn rows_go_out_and_come_back_whatever_the_shape() {
+    fn logarithms_invert_shifted_exponentials_for_any_shape() {
         for (shape, kept) in [
             (vec![3, 4, 5], [true, false, true]),
             (vec![3, 4, 5], [true, true, false]),
@@ -259,14 +262,14 @@ mod tests {
         ] {
             let n: usize = shape.iter().product();
             let projection = Projection::new(&shape, &kept);
-            // Rows that are close together share a shift; rows that are not have their own.
+            // RowMaxima that are close together share a shift; rows that are not have their own.
             for distance in [0.0, 300.0] {
                 let mut big: Vec<f64> = (0..n).map(|i| ((i * 7919) % 1009) as f64 / 10.0).collect();
                 let rows: Vec<f64> =
                     (0..projection.small_len()).map(|row| distance * (row % 3) as f64).collect();
                 projection.broadcast(&rows, &mut big, |cell, row| *cell += row);
                 let range = extremes(&big, true);
-                let mut rows_of_both = Rows::new(projection.small_len());
+                let mut rows_of_both = RowMaxima::new(projection.small_len());
                 let (mut alone, mut shared) = (vec![0.0; n], vec![0.0; n]);
                 let shift =
                     exp_rows(&projection, &big, range, &mut rows_of_both, &mut alone, false);
@@ -300,16 +303,16 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_far_below_its_row_does_not_keep_rows_apart() {
+    fn a_small_cell_in_a_row_does_not_prevent_a_common_shift() {
         let projection = Projection::new(&[2, 2], &[true, false]);
-        let (big, mut rows, mut to) = ([0.0, -300.0, -2.0, -3.0], Rows::new(2), [0.0; 4]);
+        let (big, mut rows, mut to) = ([0.0, -300.0, -2.0, -3.0], RowMaxima::new(2), [0.0; 4]);
         let shift = exp_rows(&projection, &big, extremes(&big, false), &mut rows, &mut to, false);
         assert_eq!(shift, Shift::Common(0.0));
         assert!((to[1].ln() + 300.0).abs() < 1e-12);
     }
 
     #[test]
-    fn what_rows_were_before_makes_no_difference() {
+    fn results_do_not_depend_on_earlier_row_maxima() {
         let mut seed = 1u64;
         let mut random = |n: u64| {
             seed = seed
@@ -319,11 +322,11 @@ mod tests {
         };
         for kept in [[true, true, false], [true, false, true], [false, true, true], [false; 3]] {
             let projection = Projection::new(&[3, 4, 5], &kept);
-            let mut known = Rows::new(projection.small_len());
+            let mut known = RowMaxima::new(projection.small_len());
             let mut big = vec![0.0; 60];
             let mut shared = 0;
             for _ in 0..200 {
-                // Cells wander apart and together, and some rows become excluded.
+                // Cells move apart and together, and some rows become excluded.
                 for cell in &mut big {
                     let far = [0.0, -100.0, -200.0, f64::NEG_INFINITY];
                     if random(4) == 0 {
@@ -331,7 +334,7 @@ mod tests {
                     }
                 }
                 let range = extremes(&big, false);
-                let mut fresh = Rows::new(projection.small_len());
+                let mut fresh = RowMaxima::new(projection.small_len());
                 let (mut ours, mut expected) = ([0.0; 60], [0.0; 60]);
                 let shift = exp_rows(&projection, &big, range, &mut known, &mut ours, false);
                 let other = exp_rows(&projection, &big, range, &mut fresh, &mut expected, false);
@@ -347,10 +350,10 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_exclusions_gives_zeros() {
+    fn a_row_of_structural_zeros_gives_zeros() {
         let projection = Projection::new(&[2, 3], &[true, false]);
         let zero = f64::NEG_INFINITY;
-        let (mut rows, mut to) = (Rows::new(2), [1.0; 6]);
+        let (mut rows, mut to) = (RowMaxima::new(2), [1.0; 6]);
         let big = [zero, zero, zero, 1.0, zero, 1.0];
         let shift = exp_rows(&projection, &big, extremes(&big, false), &mut rows, &mut to, false);
         assert_eq!(shift, Shift::Common(1.0));

@@ -3,16 +3,18 @@
 use super::matrix::Matrix;
 use super::pointwise::{add_scaled, dot};
 
-/// The vector u of least norm with Q^T u = t, if t is in the row space of Q; otherwise a vector
-/// whose residual, which the caller must look at, is not small.
+/// The vector u of least norm with Q^T u = t, if t is in the row space of Q. Otherwise the residual
+/// is not small; the caller must check it.
 ///
-/// Householder QR of Q with column pivoting, Q P = H R: u = H v, where R_11^T v is the pivoted
-/// part of t. The rank is the number of columns found before all that remain are shorter than
-/// max(rows, cols) * 2^-52 times the longest column, the size of the rounding errors in them.
-/// Costs O(rows * cols * rank) and a copy of Q. Golub and Van Loan, Matrix Computations, 5.4-5.5.
-pub fn minimum_norm_transposed(q: &Matrix, t: &[f64]) -> Vec<f64> {
+/// Householder QR of Q with column pivoting, Q P = H R: u = H v, where R_11^T v is the pivoted part
+/// of t. The rank is the number of pivots until all remaining columns are shorter than
+/// max(rows, cols) * 2^-52 times the longest column, the size of their rounding errors.
+///
+/// Cost: O(rows * cols * rank), and a copy of Q. Reference: Golub and Van Loan, Matrix
+/// Computations, 5.4-5.5.
+pub(crate) fn minimum_norm_transposed(q: &Matrix, t: &[f64]) -> Vec<f64> {
     let (rows, cols) = (q.rows(), q.cols());
-    // Column by column, so that reflections run along memory.
+    // Column by column, so that reflections access contiguous memory.
     let mut columns: Vec<Vec<f64>> =
         (0..cols).map(|col| (0..rows).map(|row| q[(row, col)]).collect()).collect();
     let mut t = t.to_vec();
@@ -59,12 +61,12 @@ fn reflect(w: &[f64], x: &mut [f64]) {
 }
 
 /// The vector u = Q w of least norm with Q^T u = t, by conjugate gradients on Q^T Q w = t, until
-/// no entry of the residual passes `tolerance`; `None` when that does not happen within twice as
-/// many steps as Q has columns, which exact arithmetic would not need if t is in the row space.
+/// every entry of the residual is at most `tolerance`. `None` if that takes more than twice as many
+/// iterations as Q has columns; in exact arithmetic the number of columns suffices if t is in the
+/// row space.
 ///
-/// For matrices that are known by their products only: `apply(x, out)` writes Q x of length
-/// `rows`, `apply_transposed(y, out)` writes Q^T y.
-pub fn conjugate_gradient_transposed(
+/// `apply(x, out)` writes Q x of length `rows`, `apply_transposed(y, out)` writes Q^T y.
+pub(crate) fn conjugate_gradient_transposed(
     rows: usize,
     t: &[f64],
     tolerance: f64,
@@ -87,7 +89,7 @@ pub fn conjugate_gradient_transposed(
         apply_transposed(&image, &mut back);
         add_scaled(-step, &back, &mut residual);
         if residual.iter().all(|r| r.abs() <= tolerance) {
-            // The recurrence drifts; what counts is the residual itself.
+            // The recurrence accumulates rounding errors; the true residual decides.
             apply_transposed(&u, &mut back);
             let exact = back.iter().zip(t).all(|(b, t)| (b - t).abs() <= 2.0 * tolerance);
             return exact.then_some(u);

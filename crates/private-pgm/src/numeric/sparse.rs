@@ -1,7 +1,7 @@
-//! A sparse matrix by compressed rows.
+//! A sparse matrix in compressed sparse row format.
 
-/// A sparse matrix: for each row, its columns and their entries. Entries of one column that are
-/// listed twice add up.
+/// A sparse matrix in compressed sparse row format. Entries of one row and column that are listed
+/// twice add up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsrMatrix {
     cols: usize,
@@ -12,15 +12,15 @@ pub struct CsrMatrix {
 }
 
 impl CsrMatrix {
-    /// A matrix without rows, to which [`CsrMatrix::push_row`] adds.
+    /// A matrix without rows; [`CsrMatrix::push_row`] adds them.
     pub fn new(cols: usize) -> Self {
         Self { cols, starts: vec![0], columns: Vec::new(), values: Vec::new() }
     }
 
-    /// Adds a row, given by its columns and their entries.
+    /// Appends a row, given as (column, entry) pairs.
     ///
     /// # Panics
-    /// When a column is not below [`CsrMatrix::cols`].
+    /// If a column is not below [`CsrMatrix::cols`].
     pub fn push_row(&mut self, entries: impl IntoIterator<Item = (usize, f64)>) {
         for (col, value) in entries {
             assert!(col < self.cols, "column {col} of {}", self.cols);
@@ -40,19 +40,19 @@ impl CsrMatrix {
         self.cols
     }
 
-    /// The number of entries of all rows.
+    /// The number of stored entries.
     pub fn entries(&self) -> usize {
         self.values.len()
     }
 
-    /// The columns and entries of one row.
+    /// The (column, entry) pairs of one row.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let entries = self.starts[row]..self.starts[row + 1];
         self.columns[entries.clone()].iter().copied().zip(self.values[entries].iter().copied())
     }
 
-    /// The matrix in which column `j` of this one has become column `target(j)`.
-    pub fn map_columns(mut self, target: impl Fn(usize) -> usize) -> Self {
+    /// Moves column `j` to column `target(j)`, which must be below [`CsrMatrix::cols`].
+    pub(crate) fn map_columns(mut self, target: impl Fn(usize) -> usize) -> Self {
         self.columns.iter_mut().for_each(|col| *col = target(*col));
         self
     }

@@ -1,30 +1,38 @@
-//! A gradient step on a squared distance, and the averaging that goes with it, in one pass.
+//! Gradient steps of potentials in one pass, with the averaging that accompanies them.
 
 use std::array;
 
 use multiversion::multiversion;
 
-use super::extremes::Range;
+use super::extremes::RunningExtremes;
 
-/// The numbers of a step: with mu' = blend of mu and nu, omega = the weighted sum of mu' and nu, and
+/// The coefficients of a step on |omega - y|^2 / 2:
+///
+/// mu' = blend_0 mu + blend_1 nu, omega = weights_0 mu' + weights_1 nu, and
 /// theta' = theta - length (omega - y).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DistanceStep {
-    /// Of mu and nu in mu'.
+    /// The coefficients of mu and nu in mu'.
     pub blend: [f64; 2],
-    /// Of mu' and nu in omega.
+    /// The coefficients of mu' and nu in omega.
     pub weights: [f64; 2],
-    /// The length of the step.
+    /// The step length.
     pub length: f64,
 }
 
 impl DistanceStep {
-    /// Moves mu to mu' and theta to theta'. Minus infinity stays so.
-    pub fn take(&self, mean: &mut [f64], nu: &[f64], y: &[f64], theta: &mut [f64]) -> Stepped {
+    /// Replaces `mean` (mu) by mu' and `theta` by theta'. Potentials of minus infinity stay so.
+    pub(crate) fn take(
+        &self,
+        mean: &mut [f64],
+        nu: &[f64],
+        y: &[f64],
+        theta: &mut [f64],
+    ) -> StepStats {
         take(self, mean, nu, y, theta)
     }
 
-    /// mu', omega - y and theta' of some cells.
+    /// mu', omega - y and theta' of W cells.
     #[inline(always)]
     fn cells<const W: usize>(
         &self,
@@ -41,13 +49,13 @@ impl DistanceStep {
     }
 }
 
-/// What a step saw on its way.
+/// Statistics of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stepped {
+pub(crate) struct StepStats {
     /// The smallest and the largest cell of theta'.
-    pub extremes: [f64; 2],
-    /// |omega - y|^2, for a step on a distance; 0 for others.
-    pub square: f64,
+    pub(crate) extremes: [f64; 2],
+    /// |omega - y|^2 for a [`DistanceStep`]; 0 for other steps.
+    pub(crate) square: f64,
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
@@ -57,18 +65,17 @@ fn take(
     nu: &[f64],
     y: &[f64],
     theta: &mut [f64],
-) -> Stepped {
+) -> StepStats {
     let n = theta.len();
     assert!(mean.len() == n && nu.len() == n && y.len() == n);
     let (means, mean_rest) = mean.as_chunks_mut::<8>();
     let (nus, nu_rest) = nu.as_chunks::<8>();
     let (ys, y_rest) = y.as_chunks::<8>();
     let (thetas, theta_rest) = theta.as_chunks_mut::<8>();
-    let mut range = Range::default();
+    let mut range = RunningExtremes::default();
     let mut squares = [0.0; 8];
     for (((mean, nu), y), theta) in means.iter_mut().zip(nus).zip(ys).zip(thetas) {
-        // All is read before anything is written: with stores in between, compilers fall back on half
-        // registers.
+        // All loads precede all stores: with stores in between, compilers use half-width vectors.
         let [new_mean, residual, new_theta] = step.cells(*mean, *nu, *y, *theta);
         squares = array::from_fn(|i| residual[i].mul_add(residual[i], squares[i]));
         range.include(&new_theta);
@@ -82,16 +89,16 @@ fn take(
         square = residual.mul_add(residual, square);
         ([*mean], [*theta]) = (new_mean, new_theta);
     }
-    Stepped { extremes: range.extremes(theta_rest), square }
+    StepStats { extremes: range.extremes(theta_rest), square }
 }
 
-/// theta' = theta - length * gradient. Minus infinity stays so.
+/// theta' = theta - length * gradient. Potentials of minus infinity stay so.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-pub fn gradient_step(length: f64, gradient: &[f64], theta: &mut [f64]) -> Stepped {
+pub(crate) fn gradient_step(length: f64, gradient: &[f64], theta: &mut [f64]) -> StepStats {
     assert_eq!(gradient.len(), theta.len());
     let (gradients, gradient_rest) = gradient.as_chunks::<8>();
     let (thetas, theta_rest) = theta.as_chunks_mut::<8>();
-    let mut range = Range::default();
+    let mut range = RunningExtremes::default();
     for (gradient, theta) in gradients.iter().zip(thetas) {
         for i in 0..8 {
             theta[i] = (-length).mul_add(gradient[i], theta[i]);
@@ -101,7 +108,7 @@ pub fn gradient_step(length: f64, gradient: &[f64], theta: &mut [f64]) -> Steppe
     for (gradient, theta) in gradient_rest.iter().zip(&mut *theta_rest) {
         *theta = (-length).mul_add(*gradient, *theta);
     }
-    Stepped { extremes: range.extremes(theta_rest), square: 0.0 }
+    StepStats { extremes: range.extremes(theta_rest), square: 0.0 }
 }
 
 #[cfg(test)]
@@ -110,7 +117,7 @@ mod tests {
     use crate::numeric::extremes::extremes;
 
     #[test]
-    fn steps_follow_the_obvious_formulas() {
+    fn steps_agree_with_their_formulas() {
         for n in [1, 15, 16, 17, 1000] {
             let numbers = |salt: usize| -> Vec<f64> {
                 (0..n).map(|i| ((i * 7 + salt) % 11) as f64 - 4.0).collect()

@@ -1,16 +1,16 @@
 //! Sums, maxima and broadcasts between a row-major table and the table over some of its axes.
 
-/// The correspondence between a *big* table and the *small* one over the axes that are kept.
+/// The map from the cells of a *big* table to those of the *small* table over the kept axes.
 ///
-/// Neighbouring axes with the same fate are merged when the projection is made, so that a run
-/// costs one pass over the big table with contiguous inner loops.
+/// Neighbouring axes that are both kept or both dropped are merged at construction, so that an
+/// operation is one pass over the big table with contiguous inner loops.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    /// For each inner run of the big table, where its partner starts in the small one.
+    /// For each inner run of the big table, where its cells start in the small one.
     starts: Vec<u32>,
-    /// Cells in an inner run.
+    /// The number of cells of an inner run.
     run: usize,
-    /// Whether the inner run is kept (it has a partner of its own length) or dropped (one cell).
+    /// Whether the inner axis is kept (a run maps to a run) or dropped (a run maps to one cell).
     inner_kept: bool,
     small_len: usize,
 }
@@ -19,15 +19,15 @@ impl Projection {
     /// From a table of this shape to the one over the axes with `kept` true.
     ///
     /// # Panics
-    /// When the small table has more than 2^32 cells.
+    /// If the small table has 2^32 cells or more.
     pub fn new(shape: &[usize], kept: &[bool]) -> Self {
         assert_eq!(shape.len(), kept.len());
-        // Axes of size 1 do not matter; neighbours with one fate are one axis.
+        // Drops axes of size 1 and merges neighbours that are both kept or both dropped.
         let mut merged: Vec<(usize, bool)> = Vec::new();
         for (&size, &kept) in shape.iter().zip(kept) {
             match merged.last_mut() {
                 _ if size == 1 => {}
-                Some((last, fate)) if *fate == kept => *last *= size,
+                Some((last, last_kept)) if *last_kept == kept => *last *= size,
                 _ => merged.push((size, kept)),
             }
         }
@@ -36,7 +36,7 @@ impl Projection {
         let (run, inner_kept) = merged.pop().unwrap_or((1, true));
         let mut starts = vec![0u32];
         let mut stride = if inner_kept { run } else { 1 };
-        // From the innermost outer axis outwards, so that the list ends in row-major order.
+        // From the innermost outer axis outwards, so that the list is in row-major order.
         for &(size, kept) in merged.iter().rev() {
             let step = if kept { stride as u32 } else { 0 };
             starts = (0..size as u32)
@@ -49,33 +49,33 @@ impl Projection {
         Self { starts, run, inner_kept, small_len }
     }
 
-    /// Where the partner of each inner run starts in the small table.
+    /// Where the cells of each inner run start in the small table.
     pub(super) fn starts(&self) -> &[u32] {
         &self.starts
     }
 
-    /// Cells in an inner run.
+    /// The number of cells of an inner run.
     pub(super) fn run(&self) -> usize {
         self.run
     }
 
-    /// Whether an inner run has a partner of its own length, rather than a single cell.
+    /// Whether an inner run maps to a run of the small table rather than to one cell.
     pub(super) fn inner_kept(&self) -> bool {
         self.inner_kept
     }
 
-    /// Cells of the small table.
+    /// The number of cells of the small table.
     pub fn small_len(&self) -> usize {
         self.small_len
     }
 
-    /// Adds up the big table's cells into the small one, which is overwritten.
+    /// Sums the big table onto the small one, which is overwritten.
     pub fn sum(&self, big: &[f64], small: &mut [f64]) {
         small.fill(0.0);
         self.fold(big, small, |total, row| *total += row.iter().sum::<f64>(), |s, b| *s += b);
     }
 
-    /// The largest of the big table's cells for each cell of the small one.
+    /// Writes the maximum of the cells of the big table that map to each cell of the small one.
     pub fn max(&self, big: &[f64], small: &mut [f64]) {
         small.fill(f64::NEG_INFINITY);
         let row_max =
@@ -104,7 +104,7 @@ impl Projection {
         }
     }
 
-    /// Visits every cell of the big table together with its partner in the small one.
+    /// Calls `apply` with every cell of the big table and the cell of the small one it maps to.
     pub fn broadcast(&self, small: &[f64], big: &mut [f64], apply: impl Fn(&mut f64, f64)) {
         debug_assert_eq!(big.len(), self.starts.len() * self.run);
         debug_assert_eq!(small.len(), self.small_len);
@@ -150,7 +150,7 @@ pub fn for_each_offset(shape: &[usize], strides: &[usize], mut visit: impl FnMut
     }
 }
 
-/// The strides of a row-major table.
+/// The strides of a row-major table of this shape.
 pub fn row_major_strides(shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1; shape.len()];
     for axis in (1..shape.len()).rev() {
@@ -160,7 +160,7 @@ pub fn row_major_strides(shape: &[usize]) -> Vec<usize> {
 }
 
 /// The table whose axis `i` is axis `order[i]` of the row-major table `values`.
-pub fn permute(values: &[f64], shape: &[usize], order: &[usize]) -> Vec<f64> {
+pub(crate) fn permute(values: &[f64], shape: &[usize], order: &[usize]) -> Vec<f64> {
     let strides = row_major_strides(shape);
     let new_shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     let new_strides: Vec<usize> = order.iter().map(|&axis| strides[axis]).collect();
@@ -174,8 +174,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The obvious version: every cell's coordinates, one at a time.
-    fn obvious_sum(big: &[f64], shape: &[usize], kept: &[bool]) -> Vec<f64> {
+    /// By the coordinates of every cell.
+    fn direct_sum(big: &[f64], shape: &[usize], kept: &[bool]) -> Vec<f64> {
         let small_shape: Vec<usize> =
             shape.iter().zip(kept).filter(|p| *p.1).map(|p| *p.0).collect();
         let mut small = vec![0.0; small_shape.iter().product()];
@@ -201,12 +201,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sums_agree_with_the_obvious_version((shape, kept) in table()) {
+        fn sums_agree_with_direct_sums((shape, kept) in table()) {
             let big: Vec<f64> = (0..shape.iter().product::<usize>()).map(|i| i as f64).collect();
             let projection = Projection::new(&shape, &kept);
             let mut small = vec![f64::NAN; projection.small_len()];
             projection.sum(&big, &mut small);
-            prop_assert_eq!(small, obvious_sum(&big, &shape, &kept));
+            prop_assert_eq!(small, direct_sum(&big, &shape, &kept));
         }
 
         #[test]
@@ -227,7 +227,9 @@ mod tests {
         }
 
         #[test]
-        fn permuting_there_and_back_changes_nothing(shape in prop::collection::vec(1usize..5, 1..5)) {
+        fn a_permutation_and_its_inverse_give_the_table_back(
+            shape in prop::collection::vec(1usize..5, 1..5)
+        ) {
             let values: Vec<f64> = (0..shape.iter().product::<usize>()).map(|i| i as f64).collect();
             let order: Vec<usize> = (0..shape.len()).rev().collect();
             let reversed: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();

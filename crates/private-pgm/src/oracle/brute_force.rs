@@ -7,42 +7,43 @@ use crate::domain::Clique;
 use crate::factor::{CliqueLayout, Marginals, Potentials};
 use crate::numeric::strided::Projection;
 
-/// The exact oracle that writes down every record.
+/// The exact oracle that enumerates every record.
 ///
 /// The joint table over all attributes of the layout's cliques is filled with sum over C of
-/// theta_C(x_C), exponentiated after its maximum is taken out, and summed onto each clique.
-/// Attributes in no clique are never written down; each adds ln n_i to ln Z.
+/// theta_C(x_C), exponentiated after its maximum is subtracted, and summed onto each clique.
+/// Attributes in no clique are left out; each adds ln n_i to ln Z.
 ///
-/// Cost of a call: cells of the joint table times the number of cliques. Meant for tests and tiny
+/// Cost of a call: the cells of the joint table times the number of cliques. For tests and tiny
 /// problems.
 #[derive(Debug)]
 pub struct BruteForce {
     layout: Arc<CliqueLayout>,
-    /// From the joint table to each clique's.
+    /// From the joint table to the table of each clique.
     projections: Vec<Projection>,
     joint: Vec<f64>,
     log_unmentioned: f64,
 }
 
-/// Why there is no brute-force oracle for a layout.
+/// Why a layout has no brute-force oracle.
 #[derive(Debug, Error, PartialEq)]
 pub enum BruteForceError {
     /// The joint table is larger than the caller allows.
-    #[error("the joint table has {cells:e} cells, more than the {limit} that are allowed")]
+    #[error("the joint table has {cells:e} cells, more than the limit of {limit}")]
     TooManyCells {
-        /// The cells of the joint table.
+        /// The number of cells of the joint table.
         cells: f64,
-        /// The largest number of cells that was allowed.
+        /// The largest number of cells allowed.
         limit: usize,
     },
 }
 
 impl BruteForce {
-    /// The oracle for this layout, unless its joint table has more than `limit` cells.
+    /// The oracle for this layout. Its joint table must have at most `limit` cells, and fewer than
+    /// 2^32.
     pub fn new(layout: &Arc<CliqueLayout>, limit: usize) -> Result<Self, BruteForceError> {
         let domain = layout.domain();
         let mentioned = Clique::new(layout.cliques().iter().flat_map(Clique::iter));
-        // A projection counts cells in 32 bits, so no limit may pass that.
+        // A projection counts cells in 32 bits.
         let most = limit.min(u32::MAX as usize);
         let cells = domain.cells(&mentioned).filter(|&cells| cells <= most).ok_or_else(|| {
             BruteForceError::TooManyCells { cells: domain.cells_f64(&mentioned), limit: most }
@@ -119,7 +120,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn marginals_are_those_found_by_visiting_every_record(
+        fn marginals_agree_with_a_loop_over_every_record(
             theta in prop::collection::vec(-3.0..3.0, 9)
         ) {
             let layout = two_cliques();
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn excluding_every_record_gives_zeros_and_no_nan() {
+    fn a_model_without_records_has_zero_marginals() {
         let layout = two_cliques();
         let mut potentials = Potentials::zeros(&layout);
         potentials.table_mut(1).fill(f64::NEG_INFINITY);
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_joint_table_past_the_limit_is_refused() {
+    fn a_joint_table_beyond_the_limit_is_rejected() {
         assert_eq!(
             BruteForce::new(&two_cliques(), 5).unwrap_err(),
             BruteForceError::TooManyCells { cells: 6.0, limit: 5 }

@@ -1,4 +1,4 @@
-//! Marginal oracles: the only road from [`Potentials`] to [`Marginals`].
+//! Marginal oracles: the only way from [`Potentials`] to [`Marginals`].
 
 mod brute_force;
 mod exact;
@@ -18,7 +18,7 @@ use crate::factor::{CliqueLayout, Marginals, Potentials};
 ///
 /// A potential of minus infinity is a structural zero: no record has that combination. Plus
 /// infinity and NaN are not allowed. Methods take `&mut self` because an oracle keeps its
-/// workspace between calls; what they return depends on the arguments alone, but for rounding.
+/// workspace between calls. Results depend on the arguments alone, up to rounding.
 pub trait MarginalOracle: Send {
     /// The cliques that have potentials, and whose marginals are computed.
     fn layout(&self) -> &Arc<CliqueLayout>;
@@ -29,27 +29,29 @@ pub trait MarginalOracle: Send {
     /// zeros.
     fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64;
 
-    /// Takes a step, and writes the marginals of where it leads, like
-    /// [`marginals`](Self::marginals). Unless the step says where else they are, `marginals` are
-    /// those of where it began before that.
+    /// Steps the potentials, then writes their marginals like [`marginals`](Self::marginals).
+    ///
+    /// On entry, `marginals` holds the marginals before the step, unless the request carries them.
     fn descend(
         &mut self,
-        mut descent: StepRequest<'_>,
+        mut request: StepRequest<'_>,
         potentials: &mut Potentials,
         total: f64,
         marginals: &mut Marginals,
     ) -> StepResult {
         let cells = 0..potentials.values().len();
-        let stepped = descent.take(cells, marginals.values(), potentials.values_mut());
+        let stats = request.apply(cells, marginals.values(), potentials.values_mut());
         let log_z = self.marginals(potentials, total, marginals);
-        StepResult { log_z, square: stepped.square }
+        StepResult { log_z, square: stats.square }
     }
 
-    /// Gives the oracle the chance to replace the potentials of its last call by equivalent ones that it can
-    /// handle faster and with less rounding: the sum over C of theta_C(x_C) changes by the same number for
-    /// every record x. An optimiser offers this after a call, between iterations. An oracle may leave underflowed
-    /// potentials as they are for a while unless marginals are wanted `exactly`.
-    fn reparametrize(&mut self, _potentials: &mut Potentials, _exactly: bool) -> Reparametrized {
+    /// May replace the potentials of the last call by equivalent ones that are faster to evaluate
+    /// and lose less to rounding: the sum over C of theta_C(x_C) changes by the same number for
+    /// every record x.
+    ///
+    /// An optimiser calls this between iterations. When potentials underflow, an oracle may
+    /// postpone the replacement unless `exact` marginals are required.
+    fn reparametrize(&mut self, _potentials: &mut Potentials, _exact: bool) -> Reparametrized {
         Reparametrized::Unchanged
     }
 
@@ -57,29 +59,29 @@ pub trait MarginalOracle: Send {
     /// oracle cannot bound it. Minus infinity when the potentials exclude every record.
     fn maximum(&mut self, potentials: &Potentials) -> Option<f64>;
 
-    /// Whether the oracle shares its work among threads, and an optimiser had better do so too.
+    /// Whether the oracle uses several threads. An optimiser should then do so too.
     fn is_parallel(&self) -> bool {
         false
     }
 
-    /// Whether the marginals are those of the model, rather than an approximation of them.
+    /// Whether the marginals are exact rather than an approximation.
     fn is_exact(&self) -> bool;
 }
 
-/// What an oracle did about potentials that were offered to it.
+/// The outcome of [`MarginalOracle::reparametrize`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reparametrized {
-    /// It left them.
+    /// The potentials were left unchanged.
     Unchanged,
-    /// It replaced them. Their marginals are what they were, and ln Z is less by this much.
+    /// The potentials were replaced. Their marginals are the same, and ln Z is less by this number.
     Shifted(f64),
-    /// It replaced them, and what it said of the old ones was less exact than it could be: the new ones
-    /// should be asked.
+    /// The potentials were replaced after underflow. The last marginals are less accurate than
+    /// those of the new potentials, which should be recomputed.
     Recompute,
 }
 
-/// The logarithm of the number of combinations of the attributes that are in no clique: what they
-/// add to ln Z.
+/// The contribution to ln Z of the attributes that are in no clique: the logarithm of the number of
+/// their combinations.
 fn log_unmentioned(layout: &CliqueLayout) -> f64 {
     let domain = layout.domain();
     let mentioned = |id| layout.cliques().iter().any(|clique| clique.contains(id));

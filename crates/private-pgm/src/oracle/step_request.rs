@@ -1,35 +1,37 @@
 use std::ops::Range;
 
-use crate::numeric::step::{DistanceStep, Stepped, gradient_step};
+use crate::numeric::step::{DistanceStep, StepStats, gradient_step};
 
-/// A step of potentials that an oracle takes for an optimiser, table by table, each just before it
-/// is read: passes over memory of their own cost more than all arithmetic when there are many
-/// tables.
+/// A step of the potentials that an oracle takes on behalf of an optimiser.
+///
+/// The oracle applies it table by table, just before it reads each table. With many tables a
+/// separate pass over memory would cost more than all arithmetic.
 #[derive(Debug)]
 pub enum StepRequest<'a> {
-    /// theta -= length * gradient.
+    /// theta' = theta - length * gradient.
     Gradient {
-        /// The length of the step.
+        /// The step length.
         length: f64,
-        /// One number a cell.
+        /// The gradient, one number per cell.
         gradient: &'a [f64],
     },
-    /// A step on the squared distance from y, and the averaging before it.
+    /// A step on the squared distance from y, and the averaging before it: see [`DistanceStep`].
     Distance {
-        /// The numbers of the step.
+        /// Weights and length of the step.
         step: DistanceStep,
-        /// The average mu.
+        /// The average mu, which the step updates.
         mean: &'a mut [f64],
-        /// What the distance is from.
+        /// The target y of the distance.
         y: &'a [f64],
-        /// The marginals before the step, if they are to stay: not where the new ones go.
+        /// The marginals nu before the step. `None` when the buffer for the new marginals holds
+        /// them; they are then overwritten.
         nu: Option<&'a [f64]>,
     },
 }
 
 impl StepRequest<'_> {
-    /// The same step on two parts of the cells, the second after the first.
-    pub(super) fn halves(
+    /// The same step on two parts of the cells. `second` starts at or after the end of `first`.
+    pub(super) fn split(
         &mut self,
         first: Range<usize>,
         second: Range<usize>,
@@ -41,7 +43,7 @@ impl StepRequest<'_> {
                 (part(first), part(second))
             }
             Self::Distance { step, mean, y, nu } => {
-                let (low, high) = two_parts(mean, first.clone(), second.clone());
+                let (low, high) = split_two(mean, first.clone(), second.clone());
                 let part = |mean, cells: Range<usize>| {
                     let nu = nu.map(|nu| &nu[cells.clone()]);
                     StepRequest::Distance { step: *step, mean, y: &y[cells], nu }
@@ -51,25 +53,25 @@ impl StepRequest<'_> {
         }
     }
 
-    /// Steps the potentials `theta` of these cells. `place` is where the new marginals will go.
-    pub(super) fn take(
+    /// Steps the potentials `theta` of these cells. `output` is the buffer for the new marginals.
+    pub(super) fn apply(
         &mut self,
         cells: Range<usize>,
-        place: &[f64],
+        output: &[f64],
         theta: &mut [f64],
-    ) -> Stepped {
+    ) -> StepStats {
         match self {
             Self::Gradient { length, gradient } => gradient_step(*length, &gradient[cells], theta),
             Self::Distance { step, mean, y, nu } => {
-                let nu = nu.map_or(place, |nu| &nu[cells.clone()]);
+                let nu = nu.map_or(output, |nu| &nu[cells.clone()]);
                 step.take(&mut mean[cells.clone()], nu, &y[cells], theta)
             }
         }
     }
 }
 
-/// Two parts of a slice, the second after the first.
-pub(super) fn two_parts(
+/// Two disjoint parts of a slice. `second` starts at or after the end of `first`.
+pub(super) fn split_two(
     all: &mut [f64],
     first: Range<usize>,
     second: Range<usize>,
@@ -78,11 +80,11 @@ pub(super) fn two_parts(
     (&mut low[first], &mut high[..second.len()])
 }
 
-/// Where a step led.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepResult {
     /// ln Z of the new potentials.
     pub log_z: f64,
-    /// |omega - y|^2 before the step, for a step on a distance; 0 for others.
+    /// |omega - y|^2 before the step, for [`StepRequest::Distance`]; 0 for other steps.
     pub square: f64,
 }

@@ -1,17 +1,17 @@
 use thiserror::Error;
 
-/// Why a factor does not fit an attribute.
+/// Why a [`QueryFactor`](super::QueryFactor) does not fit an attribute.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum FactorError {
-    /// The matrix is too wide or too narrow.
+    /// The number of columns is not the number of values.
     #[error("expected {expected} columns, one per cell, found {found}")]
     Columns {
-        /// The number of values.
+        /// The number of values of the attribute.
         expected: usize,
-        /// The number of columns.
+        /// The number of columns of the matrix.
         found: usize,
     },
-    /// The matrix asks nothing.
+    /// The matrix has no rows.
     #[error("expected at least one row")]
     NoRows,
     /// An entry is infinite or not a number.
@@ -19,48 +19,48 @@ pub enum FactorError {
     NotFinite {
         /// The row of the entry.
         row: usize,
-        /// Its column.
+        /// The column of the entry.
         col: usize,
-        /// The entry.
+        /// The invalid entry.
         value: f64,
     },
-    /// Evidence for a value that the attribute does not have.
+    /// Evidence names a value outside `0..size`.
     #[error("expected values below {size}, found {found}")]
     NoSuchValue {
-        /// The number of values.
+        /// The number of values of the attribute.
         size: usize,
-        /// The value.
+        /// The value that was passed.
         found: usize,
     },
-    /// Evidence that names a value twice.
+    /// Evidence names a value twice.
     #[error("expected every value at most once, found {0} again")]
     RepeatedValue(usize),
-    /// f is not a function of the values.
+    /// The list of groups does not have one entry per value.
     #[error("expected {expected} groups, one per value, found {found}")]
     Groups {
-        /// The number of values.
+        /// The number of values of the attribute.
         expected: usize,
         /// The length of the list.
         found: usize,
     },
-    /// A range that is empty or leaves the attribute.
+    /// A range is empty or exceeds `0..size`.
     #[error("expected ranges of values below {size}, found {start}..{end}")]
     Interval {
-        /// The number of values.
+        /// The number of values of the attribute.
         size: usize,
         /// The first value of the range.
         start: usize,
-        /// The one after its last.
+        /// The exclusive end of the range.
         end: usize,
     },
-    /// Moments too high for floating point.
+    /// A moment overflows `f64`.
     #[error("expected at most {largest} moments of {size} values, found {found}")]
     Moments {
-        /// The number of values.
+        /// The number of values of the attribute.
         size: usize,
-        /// The highest moment whose rows are finite.
+        /// The highest moment whose squares are finite.
         largest: usize,
-        /// The number asked for.
+        /// The number of moments that was passed.
         found: usize,
     },
 }

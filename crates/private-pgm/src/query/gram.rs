@@ -3,8 +3,8 @@ use crate::numeric::matrix::Matrix;
 use crate::numeric::product::{View, product};
 
 impl QueryFactor {
-    /// Q^T Q over an attribute of `n` values: what least squares need to know of the queries, however
-    /// many there are. Closed forms where there is one (see [`QueryFactor::max_eigenvalue`]), otherwise
+    /// Q^T Q over an attribute of `n` values, an n by n matrix for any number of queries. Closed
+    /// form for identity, prefix, total and ranges (see [`QueryFactor::max_eigenvalue`]); otherwise
     /// n products with Q and Q^T.
     pub fn gram(&self, n: usize) -> Matrix {
         let by_entry = |entry: &dyn Fn(usize, usize) -> usize| {
@@ -33,7 +33,7 @@ impl QueryFactor {
 }
 
 impl QueryMatrix {
-    /// Q^T Q, written out: the Kronecker product of the factors' Gram matrices.
+    /// Q^T Q as a dense matrix: the Kronecker product of the factors' Gram matrices.
     pub fn gram(&self) -> Matrix {
         let one = Matrix::new(1, 1, vec![1.0]);
         self.factors()

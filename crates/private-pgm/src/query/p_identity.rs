@@ -5,10 +5,10 @@ use crate::numeric::matrix::Matrix;
 use crate::numeric::pointwise::{add_scaled, dot};
 use crate::numeric::sparse::CsrMatrix;
 
-/// A diagonal over p further rows, A = [D; C]: the p-identity matrices that HDMM measures with
-/// (McKenna, Miklau, Hay, Machanavajjhala, PVLDB 2018).
+/// A p-identity matrix A = [D; C]: a diagonal n by n matrix D above p dense rows C. The strategies
+/// of HDMM (McKenna, Miklau, Hay, Machanavajjhala, PVLDB 2018).
 ///
-/// Products cost p + 1 multiplications a cell, against n + p for the matrix written out.
+/// Products cost p + 1 multiplications per cell, instead of n + p for a dense matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PIdentity {
     diagonal: Vec<f64>,
@@ -16,17 +16,17 @@ pub struct PIdentity {
 }
 
 impl PIdentity {
-    /// The matrix with this diagonal, over these rows.
+    /// The matrix with the diagonal D and the rows C.
     ///
     /// # Panics
-    /// When the rows are not as long as the diagonal.
+    /// If the rows are not as long as the diagonal.
     pub fn new(diagonal: Vec<f64>, extra: Matrix) -> Self {
-        assert_eq!(diagonal.len(), extra.cols(), "the diagonal and the rows below have one length");
+        assert_eq!(diagonal.len(), extra.cols(), "columns of the diagonal and of the rows");
         Self { diagonal, extra }
     }
 
-    /// [I; B] diag(1/s) with s_j = 1 + sum over i of B_ij, for B without negative entries: every
-    /// column has an L1 norm of 1, up to rounding.
+    /// [I; B] diag(1/s) with s_j = 1 + sum over i of B_ij, for non-negative B. Every column has L1
+    /// norm 1, up to rounding.
     pub fn normalised(mut b: Matrix) -> Self {
         let mut sums = vec![1.0; b.cols()];
         (0..b.rows()).for_each(|row| add_scaled(1.0, b.row(row), &mut sums));
@@ -36,18 +36,17 @@ impl PIdentity {
         Self { diagonal: sums.into_iter().map(f64::recip).collect(), extra: b }
     }
 
-    /// n + p.
+    /// The number of queries, n + p.
     pub fn rows(&self) -> usize {
         self.diagonal.len() + self.extra.rows()
     }
 
-    /// n.
+    /// The number of values, n.
     pub fn cols(&self) -> usize {
         self.diagonal.len()
     }
 
-    /// Calls `visit(row, column, entry)`, row by row, for every entry but the zeros beside the
-    /// diagonal.
+    /// Calls `visit(row, column, entry)`, row by row, for every entry except the zeros of D.
     pub fn for_each_entry(&self, mut visit: impl FnMut(usize, usize, f64)) {
         self.diagonal.iter().enumerate().for_each(|(a, &entry)| visit(a, a, entry));
         for row in 0..self.extra.rows() {
@@ -56,7 +55,7 @@ impl PIdentity {
         }
     }
 
-    /// The matrix as a sparse one.
+    /// The matrix in compressed sparse row format.
     pub fn to_sparse(&self) -> CsrMatrix {
         let mut sparse = CsrMatrix::new(self.cols());
         self.diagonal.iter().enumerate().for_each(|(a, &entry)| sparse.push_row([(a, entry)]));
@@ -71,12 +70,12 @@ impl PIdentity {
         apply(self, inner, table, answers);
     }
 
-    /// Multiplies the transpose along an axis.
+    /// Multiplies by the transpose along an axis of a table.
     pub fn apply_transpose(&self, inner: usize, answers: &[f64], table: &mut [f64]) {
         apply_transpose(self, inner, answers, table);
     }
 
-    /// (A^T A)^-1; `None` where the diagonal has zeros.
+    /// (A^T A)^-1; `None` if the diagonal has zeros.
     pub fn gram_inverse(&self) -> Option<GramInverse> {
         let p = self.extra.rows();
         let scale: Vec<f64> = self.diagonal.iter().map(|d| d.recip()).collect();
@@ -114,7 +113,7 @@ fn apply(matrix: &PIdentity, inner: usize, table: &[f64], answers: &mut [f64]) {
         let rows = scaled.chunks_exact_mut(inner).zip(table.chunks_exact(inner));
         for (a, (scaled, cells)) in rows.enumerate() {
             scaled.iter_mut().zip(cells).for_each(|(o, &t)| *o = diagonal[a] * t);
-            // The sums are few and stay in the cache, where the table need not.
+            // The p rows of sums stay in the cache while the table streams past.
             for (row, sum) in sums.chunks_exact_mut(inner).enumerate() {
                 add_scaled(extra[(row, a)], cells, sum);
             }
@@ -149,11 +148,13 @@ fn apply_transpose(matrix: &PIdentity, inner: usize, answers: &[f64], table: &mu
 }
 
 /// The inverse of the Gram matrix of a [`PIdentity`], X = S (I - B^T (I + B B^T)^-1 B) S, where
-/// S = D^-1 and B = C S (Woodbury's identity). Products cost 2p + 2 multiplications a cell.
+/// S = D^-1 and B = C S (Woodbury's identity). Products cost 2p + 2 multiplications per cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GramInverse {
+    /// The diagonal of S.
     scale: Vec<f64>,
     b: Matrix,
+    /// I + B B^T, a p by p matrix.
     small: Cholesky,
 }
 
@@ -202,7 +203,7 @@ mod tests {
         }
 
         #[test]
-        fn the_inverse_undoes_the_gram_matrix(b in nonnegative(), inner in 1usize..4) {
+        fn the_gram_inverse_inverts_the_gram_matrix(b in nonnegative(), inner in 1usize..4) {
             let matrix = PIdentity::normalised(b);
             let blocks = 2 * matrix.cols() * inner;
             let table: Vec<f64> = (0..blocks).map(|i| ((i * 5 + 1) % 7) as f64).collect();
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_on_the_diagonal_leaves_no_inverse() {
+    fn a_zero_on_the_diagonal_has_no_gram_inverse() {
         let matrix = PIdentity::new(vec![1.0, 0.0], Matrix::new(1, 2, vec![0.0, 1.0]));
         assert_eq!(matrix.gram_inverse(), None);
     }

@@ -1,30 +1,32 @@
 use super::p_identity::GramInverse;
 use super::{PIdentity, QueryFactor, QueryMatrix};
 
-/// The pseudo-inverse of a Kronecker product of factors whose own have a closed form: Q^+ y is the
-/// shortest of the vectors that explain the answers y best.
+/// The pseudo-inverse Q^+ of a Kronecker product: Q^+ y is the minimum-norm least-squares solution
+/// of Q x = y.
 ///
-/// The pseudo-inverse of a Kronecker product is the product of its factors'.
+/// The pseudo-inverse of a Kronecker product is the Kronecker product of its factors'
+/// pseudo-inverses. Every factor must have one in closed form.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PseudoInverse {
-    /// For each axis, the rows and columns of its factor, and the inverse.
+pub(crate) struct PseudoInverse {
+    /// For each axis, the rows and the columns of its factor, and the pseudo-inverse.
     axes: Vec<(usize, usize, AxisInverse)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum AxisInverse {
+    /// Of the identity.
     Copy,
-    /// Of a prefix: the differences between neighbours.
+    /// Of a prefix: differences of consecutive answers.
     Differences,
-    /// Of a total: every value has an equal part.
+    /// Of a total: y / n for every value.
     EqualParts,
     /// X A^T with X = (A^T A)^-1.
     PIdentity(PIdentity, GramInverse),
 }
 
 impl PseudoInverse {
-    /// `None` where a factor has no closed form here.
-    pub fn new(query: &QueryMatrix) -> Option<Self> {
+    /// `None` if the pseudo-inverse of a factor has no closed form here.
+    pub(crate) fn new(query: &QueryMatrix) -> Option<Self> {
         let axis = |(factor, &n): (&QueryFactor, &usize)| {
             let inverse = match factor {
                 QueryFactor::Identity => AxisInverse::Copy,
@@ -39,10 +41,10 @@ impl PseudoInverse {
         Some(Self { axes })
     }
 
-    /// Q^+ y, for answers in axis order: a pass or two over the table for each factor.
-    pub fn apply(&self, y: &[f64]) -> Vec<f64> {
+    /// Q^+ y, for answers in axis order. Cost: one or two passes over the table per factor.
+    pub(crate) fn apply(&self, y: &[f64]) -> Vec<f64> {
         let mut table = y.to_vec();
-        // From the last axis to the first: those after it have become columns already.
+        // From the last axis to the first: later axes already have their columns' length.
         let mut inner = 1;
         for (rows, n, inverse) in self.axes.iter().rev() {
             table = inverse.apply(table, *rows, *n, inner);

@@ -7,39 +7,40 @@ use crate::numeric::matrix::Matrix;
 use crate::numeric::pointwise::add_scaled;
 use crate::numeric::sparse::CsrMatrix;
 
-/// What a query asks about one attribute: a matrix with a column for each of its n values, the
-/// factor Q_i of a factored query matrix (supplement B.1, Table 2).
+/// Linear queries on one attribute: a matrix with one column per value, the factor Q_i of a
+/// factored query matrix (McKenna, Sheldon, Miklau, ICML 2019, supplement B.1, Table 2).
 ///
-/// Values are 0..n, here and in the moments, where the paper's table counts from 1. A factor does
-/// not know n; methods take it, and expect [`QueryFactor::check`] to have accepted it.
+/// Values are 0..n, also in the moments; the paper's table counts from 1. A factor does not store
+/// n: methods take it and require that [`QueryFactor::check`] accepted it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QueryFactor {
     /// I: the count of every value.
     Identity,
-    /// P: row b counts the values 0..=b, the cumulative distribution.
+    /// P: row b counts the values 0..=b (cumulative counts).
     Prefix,
-    /// 1: one row of ones, which sums the attribute out.
+    /// 1: one row of ones, which sums out the attribute.
     Total,
-    /// One row for each range i..=j of values, in the order (0,0), (0,1), ..., (1,1), (1,2), ...
+    /// One row per range i..=j of values, in the order (0,0), (0,1), ..., (1,1), (1,2), ...
     Ranges,
-    /// One row for each of some ranges of values, given by the first value and the one after the last.
+    /// One row per listed range `start..end` of values.
     Intervals(Vec<(usize, usize)>),
-    /// e_S: one row that counts the values in S; e_j when S has the one value j.
+    /// e_S: one row that counts the values in S; e_j if S = {j}.
     Evidence(Vec<usize>),
-    /// R_f: row b counts the values a with f(a) = b; the list has f(a) for each value a, and the
-    /// number of rows is one more than its largest entry.
+    /// R_f: row b counts the values a with f(a) = b. The list has f(a) for each value a; the number
+    /// of rows is its largest entry plus 1.
     Compress(Vec<usize>),
-    /// E_k: row b - 1 sums a^b over the records' values a, for b = 1, ..., k. The mean E is E_1.
+    /// E_k: row b - 1 has the entries a^b for the values a, for b = 1, ..., k. E_1 is the mean
+    /// times the number of records.
     Moments(usize),
-    /// A diagonal over a few more rows: a strategy of HDMM.
+    /// A p-identity matrix, a strategy of HDMM.
     PIdentity(PIdentity),
-    /// Any matrix.
+    /// A dense matrix.
     Dense(Matrix),
-    /// Any matrix, with most entries zero.
+    /// A sparse matrix. Repeated entries of a cell add up.
     Sparse(CsrMatrix),
 }
 
-/// Rows shorter than this are not worth the call of a vectorised kernel.
+/// Shorter rows are faster without the call of a vectorised kernel.
 const SHORT_ROW: usize = 16;
 
 /// to += weight * from.
@@ -53,7 +54,7 @@ fn add_row(weight: f64, from: &[f64], to: &mut [f64]) {
 }
 
 impl QueryFactor {
-    /// The name of this kind of factor.
+    /// The name of this kind of factor in problem files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Identity => "identity",
@@ -70,8 +71,8 @@ impl QueryFactor {
         }
     }
 
-    /// Whether this is a matrix over an attribute of `n` values, with at least one row and finite
-    /// entries.
+    /// An error unless this is a matrix over an attribute of `n` values, with at least one row and
+    /// finite entries.
     pub fn check(&self, n: usize) -> Result<(), FactorError> {
         let columns = |found| match found == n {
             true => Ok(()),
@@ -99,7 +100,7 @@ impl QueryFactor {
                 return Err(FactorError::Groups { expected: n, found: groups.len() });
             }
             Self::Moments(moments) if n > 2 => {
-                // A column norm squares the entries: they must stay below the root of the range.
+                // Column norms square the entries, so these must stay below the root of f64::MAX.
                 let digits = f64::MAX.ln() / 2.0 / ((n - 1) as f64).ln();
                 let largest = (digits - 1.0) as usize;
                 if *moments > largest {
@@ -125,7 +126,7 @@ impl QueryFactor {
         bad.map_or(Ok(()), Err)
     }
 
-    /// Whether every row counts the records with certain values: entries 0 and 1, none of them twice.
+    /// Whether every row is a counting query: all entries of the matrix are 0 or 1.
     pub fn counts(&self, n: usize) -> bool {
         match self {
             Self::Identity
@@ -137,7 +138,7 @@ impl QueryFactor {
             | Self::Compress(_) => true,
             _ => {
                 let mut counts = true;
-                // The row that had an entry for a value last: two entries for it in one row add up.
+                // The row of each column's last entry: repeated entries of a cell add up.
                 let mut last = vec![None; n];
                 self.for_each_entry(n, |row, col, entry| {
                     counts &= (entry == 0.0 || entry == 1.0) && last[col] != Some(row);
@@ -148,7 +149,7 @@ impl QueryFactor {
         }
     }
 
-    /// The number of queries.
+    /// The number of rows (queries) over an attribute of `n` values.
     pub fn rows(&self, n: usize) -> usize {
         match self {
             Self::Identity | Self::Prefix => n,
@@ -163,8 +164,8 @@ impl QueryFactor {
         }
     }
 
-    /// Calls `visit(row, column, entry)` for every entry that is not zero by construction. This is
-    /// the definition of each factor; the products below are faster roads to the same.
+    /// Calls `visit(row, column, entry)` for every entry that is not zero by construction. This
+    /// defines each factor; the products below are optimised versions of it.
     pub fn for_each_entry(&self, n: usize, mut visit: impl FnMut(usize, usize, f64)) {
         match self {
             Self::Identity => (0..n).for_each(|a| visit(a, a, 1.0)),
@@ -210,16 +211,17 @@ impl QueryFactor {
         }
     }
 
-    /// The matrix, written out.
+    /// The dense matrix over an attribute of `n` values.
     pub fn to_dense(&self, n: usize) -> Matrix {
         let mut dense = Matrix::zeros(self.rows(n), n);
         self.for_each_entry(n, |row, col, value| dense[(row, col)] += value);
         dense
     }
 
-    /// Multiplies along an axis of a table (see [`crate::numeric::kron`] for `inner`). Identity
-    /// costs a copy; prefix and total one pass; ranges one pass over their answers; p-identity p + 1
-    /// multiplications a cell.
+    /// Multiplies along an axis of a table (see [`crate::numeric::kron`] for `inner`).
+    ///
+    /// Cost: identity a copy; prefix and total one pass over the table; ranges one pass over their
+    /// answers; p-identity p + 1 multiplications per cell.
     pub fn apply(&self, n: usize, inner: usize, table: &[f64], answers: &mut [f64]) {
         match self {
             Self::Identity => answers.copy_from_slice(table),
@@ -242,7 +244,7 @@ impl QueryFactor {
         }
     }
 
-    /// Multiplies the transpose along an axis, at the cost of [`QueryFactor::apply`].
+    /// Multiplies by the transpose along an axis, at the cost of [`QueryFactor::apply`].
     pub fn apply_transpose(&self, n: usize, inner: usize, answers: &[f64], table: &mut [f64]) {
         match self {
             Self::Identity => table.copy_from_slice(answers),
@@ -265,22 +267,22 @@ impl QueryFactor {
         }
     }
 
-    /// The largest L1 norm of a column: how far one record moves the answers in sum.
+    /// The largest L1 norm of a column: the L1 sensitivity to adding or removing a record.
     pub fn max_column_l1(&self, n: usize) -> f64 {
         self.max_column(n, f64::abs)
     }
 
-    /// The largest squared L2 norm of a column.
+    /// The largest squared L2 norm of a column: the squared L2 sensitivity.
     pub fn max_column_l2_squared(&self, n: usize) -> f64 {
         self.max_column(n, |entry| entry * entry)
     }
 
-    /// The largest sum of `norm(entry)` over a column; entries of one column add up before.
+    /// The largest sum of `norm(entry)` over a column. Repeated entries of a cell are added first.
     fn max_column(&self, n: usize, norm: impl Fn(f64) -> f64) -> f64 {
         match self {
             Self::Identity | Self::Total | Self::Compress(_) => 1.0,
             Self::Evidence(values) => values.len().min(1) as f64,
-            // Value 0 is in every prefix, the middle one in the most ranges.
+            // Value 0 is in every prefix; the middle value is in the most ranges.
             Self::Prefix => n as f64,
             Self::Ranges => (n.div_ceil(2) as f64) * (n / 2 + 1) as f64,
             Self::Moments(moments) => {
@@ -305,7 +307,7 @@ impl QueryFactor {
                 let (mut sums, mut row_values) = (vec![0.0; n], vec![0.0; n]);
                 for row in 0..matrix.rows() {
                     matrix.row(row).for_each(|(col, value)| row_values[col] += value);
-                    // Taken once: a repeated column finds zero the second time.
+                    // `take` leaves zero, so a repeated column is counted once.
                     for (col, _) in matrix.row(row) {
                         sums[col] += norm(std::mem::take(&mut row_values[col]));
                     }
@@ -315,12 +317,12 @@ impl QueryFactor {
         }
     }
 
-    /// The largest eigenvalue of Q^T Q. Closed forms where there is one, otherwise Lanczos
-    /// iteration ([`largest_eigenvalue`]).
+    /// The largest eigenvalue of Q^T Q: in closed form if there is one, otherwise by Lanczos
+    /// iteration (`numeric::eigen`).
     ///
-    /// The inverse of P^T P is tridiagonal, and so is that of the ranges' Gram matrix, which is
-    /// (n + 1) times the inverse of the second-difference matrix: (Q^T Q)_ab =
-    /// (min(a, b) + 1)(n - max(a, b)).
+    /// For prefixes, P^T P has a tridiagonal inverse with known eigenvalues. For ranges,
+    /// (Q^T Q)_ab = (min(a, b) + 1)(n - max(a, b)), which is (n + 1) times the inverse of the
+    /// second-difference matrix.
     pub fn max_eigenvalue(&self, n: usize) -> f64 {
         let size = n as f64;
         match self {

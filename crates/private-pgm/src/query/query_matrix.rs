@@ -6,10 +6,11 @@ use crate::numeric::matrix::Matrix;
 use crate::numeric::sparse::CsrMatrix;
 use crate::numeric::strided::{for_each_offset, permute, row_major_strides};
 
-/// Linear queries on the marginal of a clique: Q, with a row per query and a column per cell.
+/// Linear queries on the marginal of a clique: a matrix Q with one row per query and one column per
+/// cell.
 ///
-/// Q is the Kronecker product of its factors. There is one factor per axis of the marginal, or a
-/// single one over all of its cells.
+/// Q is the Kronecker product of its factors: one factor per axis of the marginal, or a single
+/// factor over all of its cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryMatrix {
     factors: Vec<QueryFactor>,
@@ -17,38 +18,38 @@ pub struct QueryMatrix {
     shape: Vec<usize>,
     rows: usize,
     cols: usize,
-    steps: Vec<Step>,
+    products: Vec<AxisProduct>,
 }
 
-/// The product with one factor that is not the identity, along its axis.
+/// The product with one factor along its axis; identity factors need none.
 ///
-/// Factors that shrink the table come first and those that let it grow last, so that no table in
-/// between is larger than both the marginal and the answers.
+/// Factors are applied by ascending ratio of rows to columns. No intermediate table is then larger
+/// than both the marginal and the answers.
 #[derive(Clone, Debug, PartialEq)]
-struct Step {
+struct AxisProduct {
     factor: usize,
-    /// The cells of one row along the axis, when its turn comes.
+    /// The product of the sizes of all later axes when this factor is applied.
     inner: usize,
     input_len: usize,
     output_len: usize,
 }
 
-/// How the rows of a Kronecker product move when its factors are put in axis order.
+/// The permutation of the rows of a Kronecker product from listed order to axis order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowOrder {
-    /// The rows of each factor as listed.
+    /// The number of rows of each factor, in listed order.
     shape: Vec<usize>,
-    /// For each axis, its place in the list.
+    /// For each axis, its position in the list.
     order: Vec<usize>,
 }
 
-/// Why something is not a query matrix over a marginal.
+/// Why a query matrix does not fit a marginal.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum QueryError {
     /// An attribute has two factors.
     #[error("expected every attribute once, found one listed twice")]
     RepeatedAttribute(AttributeId),
-    /// A Kronecker product needs one factor per attribute.
+    /// The number of factors is not the number of attributes.
     #[error("expected one factor per attribute, {expected} in all, found {found}")]
     FactorCount {
         /// The number of attributes.
@@ -56,38 +57,38 @@ pub enum QueryError {
         /// The number of factors.
         found: usize,
     },
-    /// A factor does not fit.
+    /// A factor does not fit its attribute.
     #[error("{reason}")]
     Factor {
-        /// Its place in the list of factors; `None` for a matrix over the whole marginal.
+        /// Its position in the list of factors; `None` for a matrix over the whole marginal.
         position: Option<usize>,
-        /// What is wrong with it.
+        /// How the factor fails to fit.
         reason: FactorError,
     },
-    /// A table of this size is not held.
+    /// The marginal has more than [`MAX_CELLS`] cells.
     #[error("expected a marginal of at most {MAX_CELLS} cells, found {cells:.4e}")]
     TooManyCells {
-        /// The number of cells.
+        /// The number of cells of the marginal.
         cells: f64,
     },
-    /// More answers than are held.
+    /// The matrix has more than [`MAX_CELLS`] rows.
     #[error("expected at most {MAX_CELLS} queries, found {rows:.4e}")]
     TooManyRows {
-        /// The number of rows.
+        /// The number of rows of the matrix.
         rows: f64,
     },
 }
 
 impl QueryMatrix {
-    /// The Kronecker product of `factors`, one for each of the attributes `listed`, in whatever
-    /// order these are; and the order of its rows, since row-major in `listed` is how the answers
-    /// are given while this matrix and its marginal are in axis order.
+    /// The Kronecker product of `factors`, one per attribute of `listed`, in any order of the
+    /// attributes. The matrix and its marginal are in axis order; the returned [`RowOrder`]
+    /// permutes answers that are row-major in `listed` to that order.
     pub fn kronecker(
         domain: &Domain,
         listed: &[AttributeId],
         factors: Vec<QueryFactor>,
     ) -> Result<(Self, RowOrder), QueryError> {
-        let clique = marginal(domain, listed)?;
+        let clique = marginal_clique(domain, listed)?;
         if factors.len() != listed.len() {
             return Err(QueryError::FactorCount { expected: listed.len(), found: factors.len() });
         }
@@ -97,22 +98,24 @@ impl QueryMatrix {
                 .map_err(|reason| QueryError::Factor { position: Some(position), reason })?;
         }
         let rows = factors.iter().zip(listed).map(|(factor, &id)| factor.rows(domain.size(id)));
-        let row_order = RowOrder { shape: rows.collect(), order: places(listed) };
-        let in_axis_order = row_order.order.iter().map(|&place| factors[place].clone()).collect();
+        let row_order = RowOrder { shape: rows.collect(), order: axis_order(listed) };
+        let in_axis_order =
+            row_order.order.iter().map(|&position| factors[position].clone()).collect();
         Ok((Self::new(in_axis_order, domain.shape(&clique))?, row_order))
     }
 
-    /// A matrix over all cells of the marginal on the attributes `listed`, its columns row-major in
-    /// the order of the list. They are moved to axis order; the rows stay where they are.
+    /// A matrix over all cells of the marginal on the attributes `listed`. Its columns are
+    /// row-major in the order of `listed` and are permuted to axis order; the rows keep their
+    /// order.
     pub fn dense(
         domain: &Domain,
         listed: &[AttributeId],
         matrix: Matrix,
     ) -> Result<Self, QueryError> {
-        let clique = marginal(domain, listed)?;
+        let clique = marginal_clique(domain, listed)?;
         check_columns(domain, &clique, matrix.cols())?;
         let moved = matrix.with_columns(&listed_cells(domain, &clique, listed));
-        Self::whole(QueryFactor::Dense(moved), matrix.cols())
+        Self::single_factor(QueryFactor::Dense(moved), matrix.cols())
     }
 
     /// [`QueryMatrix::dense`] for a sparse matrix.
@@ -121,47 +124,46 @@ impl QueryMatrix {
         listed: &[AttributeId],
         matrix: CsrMatrix,
     ) -> Result<Self, QueryError> {
-        let clique = marginal(domain, listed)?;
+        let clique = marginal_clique(domain, listed)?;
         check_columns(domain, &clique, matrix.cols())?;
         let axis_strides = row_major_strides(&domain.shape(&clique));
-        // Cell by cell, since there may be many more cells than entries.
+        // Entry by entry: there can be many more cells than entries.
         let mut axes: Vec<(usize, usize)> = vec![(0, 0); listed.len()];
-        for (axis, place) in places(listed).into_iter().enumerate() {
-            axes[place] = (domain.size(listed[place]), axis_strides[axis]);
+        for (axis, position) in axis_order(listed).into_iter().enumerate() {
+            axes[position] = (domain.size(listed[position]), axis_strides[axis]);
         }
         let axis_cell = |listed_cell: usize| {
             let step = |(rest, cell), &(size, stride)| (rest / size, cell + rest % size * stride);
             axes.iter().rev().fold((listed_cell, 0), step).1
         };
         let cols = matrix.cols();
-        Self::whole(QueryFactor::Sparse(matrix.map_columns(axis_cell)), cols)
+        Self::single_factor(QueryFactor::Sparse(matrix.map_columns(axis_cell)), cols)
     }
 
-    /// Sums over ranges of neighbouring cells of the marginal on `clique` in axis order, each given by
-    /// the first cell and the one after the last.
+    /// Sums over ranges `start..end` of cells of the marginal on `clique`, in axis order.
     pub fn intervals(
         domain: &Domain,
         clique: &Clique,
         intervals: Vec<(usize, usize)>,
     ) -> Result<Self, QueryError> {
-        let clique = marginal(domain, clique.as_slice())?;
+        let clique = marginal_clique(domain, clique.as_slice())?;
         let cells = domain.shape(&clique).iter().product();
-        Self::whole(QueryFactor::Intervals(intervals), cells)
+        Self::single_factor(QueryFactor::Intervals(intervals), cells)
     }
 
-    /// One factor over all cells.
-    fn whole(factor: QueryFactor, cells: usize) -> Result<Self, QueryError> {
+    /// One factor over all `cells` of a marginal.
+    fn single_factor(factor: QueryFactor, cells: usize) -> Result<Self, QueryError> {
         factor.check(cells).map_err(|reason| QueryError::Factor { position: None, reason })?;
         Self::new(vec![factor], vec![cells])
     }
 
-    /// Every cell of the marginal on `clique`.
+    /// The identity: one query per cell of the marginal on `clique`.
     pub fn identity(domain: &Domain, clique: &Clique) -> Result<Self, QueryError> {
         let factors = vec![QueryFactor::Identity; clique.len()];
         Self::kronecker(domain, clique.as_slice(), factors).map(|(query, _)| query)
     }
 
-    /// Other queries on the same marginal: a factor in place of each of this matrix's.
+    /// Other queries on the same marginal: each factor of this matrix replaced by another.
     pub fn with_factors(&self, factors: Vec<QueryFactor>) -> Result<Self, QueryError> {
         let (expected, found) = (self.factors.len(), factors.len());
         if found != expected {
@@ -175,7 +177,7 @@ impl QueryMatrix {
         Self::new(factors, self.shape.clone())
     }
 
-    /// Expects that every factor fits, and at most [`MAX_CELLS`] columns.
+    /// Requires that every factor was checked, and at most [`MAX_CELLS`] columns.
     fn new(factors: Vec<QueryFactor>, shape: Vec<usize>) -> Result<Self, QueryError> {
         let row_shape: Vec<usize> =
             factors.iter().zip(&shape).map(|(factor, &n)| factor.rows(n)).collect();
@@ -191,30 +193,30 @@ impl QueryMatrix {
             (0..factors.len()).filter(|&axis| factors[axis] != QueryFactor::Identity).collect();
         order.sort_by(|a, b| growth(a).total_cmp(&growth(b)));
         let mut sizes = shape.clone();
-        let steps = order
+        let products = order
             .into_iter()
             .map(|factor| {
                 let input_len = sizes.iter().product();
                 sizes[factor] = row_shape[factor];
                 let inner = sizes[factor + 1..].iter().product();
-                Step { factor, inner, input_len, output_len: sizes.iter().product() }
+                AxisProduct { factor, inner, input_len, output_len: sizes.iter().product() }
             })
             .collect();
         let cols = shape.iter().product();
-        Ok(Self { factors, shape, rows, cols, steps })
+        Ok(Self { factors, shape, rows, cols, products })
     }
 
-    /// The number of queries.
+    /// The number of rows (queries).
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The number of cells of the marginal.
+    /// The number of columns (cells of the marginal).
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// The factors: one per axis of the marginal, or a single one over all of its cells.
+    /// One factor per axis of the marginal, or a single factor over all of its cells.
     pub fn factors(&self) -> &[QueryFactor] {
         &self.factors
     }
@@ -224,41 +226,62 @@ impl QueryMatrix {
         &self.shape
     }
 
-    /// Whether Q mu = mu, so that neither product needs to be computed.
+    /// Whether all factors are identities, so that Q mu = mu.
     pub fn is_identity(&self) -> bool {
-        self.steps.is_empty()
+        self.products.is_empty()
     }
 
-    /// The length of the scratch space that [`QueryMatrix::apply`] and its transpose need.
+    /// The length of the scratch buffer of [`QueryMatrix::apply`] and
+    /// [`QueryMatrix::apply_transpose`].
     pub fn scratch_len(&self) -> usize {
-        self.between_len() * self.steps.len().saturating_sub(1).min(2)
+        self.intermediate_len() * self.products.len().saturating_sub(1).min(2)
     }
 
-    /// The largest table between two steps.
-    fn between_len(&self) -> usize {
-        self.steps.iter().skip(1).map(|step| step.input_len).max().unwrap_or(0)
+    /// The length of the largest table between two products.
+    fn intermediate_len(&self) -> usize {
+        self.products.iter().skip(1).map(|product| product.input_len).max().unwrap_or(0)
     }
 
-    /// Writes Q mu: one pass over the table for each factor that is not the identity.
+    /// Writes Q mu. Cost: one product along an axis per factor that is not the identity. `scratch`
+    /// has at least [`QueryMatrix::scratch_len`] elements.
     pub fn apply(&self, marginal: &[f64], answers: &mut [f64], scratch: &mut [f64]) {
-        let multiply = |step: &Step, input: &[f64], output: &mut [f64]| {
-            let (factor, n) = (&self.factors[step.factor], self.shape[step.factor]);
-            factor.apply(n, step.inner, &input[..step.input_len], &mut output[..step.output_len]);
+        let multiply = |product: &AxisProduct, input: &[f64], output: &mut [f64]| {
+            let (factor, n) = (&self.factors[product.factor], self.shape[product.factor]);
+            factor.apply(
+                n,
+                product.inner,
+                &input[..product.input_len],
+                &mut output[..product.output_len],
+            );
         };
-        run(self.steps.iter(), multiply, marginal, answers, scratch, self.between_len());
+        apply_in_order(
+            self.products.iter(),
+            multiply,
+            marginal,
+            answers,
+            scratch,
+            self.intermediate_len(),
+        );
     }
 
-    /// Writes Q^T y, the steps of [`QueryMatrix::apply`] in reverse.
+    /// Writes Q^T y: the transposed products of [`QueryMatrix::apply`] in reverse order.
     pub fn apply_transpose(&self, answers: &[f64], marginal: &mut [f64], scratch: &mut [f64]) {
-        let multiply = |step: &Step, input: &[f64], output: &mut [f64]| {
-            let (factor, n) = (&self.factors[step.factor], self.shape[step.factor]);
-            let (input, output) = (&input[..step.output_len], &mut output[..step.input_len]);
-            factor.apply_transpose(n, step.inner, input, output);
+        let multiply = |product: &AxisProduct, input: &[f64], output: &mut [f64]| {
+            let (factor, n) = (&self.factors[product.factor], self.shape[product.factor]);
+            let (input, output) = (&input[..product.output_len], &mut output[..product.input_len]);
+            factor.apply_transpose(n, product.inner, input, output);
         };
-        run(self.steps.iter().rev(), multiply, answers, marginal, scratch, self.between_len());
+        apply_in_order(
+            self.products.iter().rev(),
+            multiply,
+            answers,
+            marginal,
+            scratch,
+            self.intermediate_len(),
+        );
     }
 
-    /// The matrix, written out.
+    /// The dense matrix.
     pub fn to_dense(&self) -> Matrix {
         let one = Matrix::new(1, 1, vec![1.0]);
         self.factors
@@ -267,12 +290,12 @@ impl QueryMatrix {
             .fold(one, |left, (factor, &n)| left.kronecker(&factor.to_dense(n)))
     }
 
-    /// The largest L1 norm of a column.
+    /// The largest L1 norm of a column: the L1 sensitivity to adding or removing a record.
     pub fn max_column_l1(&self) -> f64 {
         self.product_of(QueryFactor::max_column_l1)
     }
 
-    /// The largest squared L2 norm of a column.
+    /// The largest squared L2 norm of a column: the squared L2 sensitivity.
     pub fn max_column_l2_squared(&self) -> f64 {
         self.product_of(QueryFactor::max_column_l2_squared)
     }
@@ -282,47 +305,47 @@ impl QueryMatrix {
         self.product_of(QueryFactor::max_eigenvalue)
     }
 
-    /// Norms of columns and eigenvalues of a Kronecker product are products of the factors'.
+    /// Maximum column norms and largest eigenvalues multiply in a Kronecker product.
     fn product_of(&self, quantity: impl Fn(&QueryFactor, usize) -> f64) -> f64 {
         self.factors.iter().zip(&self.shape).map(|(factor, &n)| quantity(factor, n)).product()
     }
 }
 
 impl RowOrder {
-    /// Answers that are row-major as listed, in axis order.
+    /// Permutes answers from row-major in listed order to axis order.
     pub fn to_axis_order(&self, listed: &[f64]) -> Vec<f64> {
         permute(listed, &self.shape, &self.order)
     }
 }
 
-/// The steps one after another, from the input over the two halves of the scratch space in turn
-/// to the output.
-fn run<'a>(
-    steps: impl ExactSizeIterator<Item = &'a Step>,
-    multiply: impl Fn(&Step, &[f64], &mut [f64]),
+/// Applies the products in order. The two halves of the scratch buffer alternate as the output and
+/// the input of intermediate products.
+fn apply_in_order<'a>(
+    products: impl ExactSizeIterator<Item = &'a AxisProduct>,
+    multiply: impl Fn(&AxisProduct, &[f64], &mut [f64]),
     input: &[f64],
     output: &mut [f64],
     scratch: &mut [f64],
     half: usize,
 ) {
-    let count = steps.len();
+    let count = products.len();
     if count == 0 {
         output.copy_from_slice(input);
     }
     let (mut to, mut from) = scratch.split_at_mut(half);
-    for (index, step) in steps.enumerate() {
+    for (index, product) in products.enumerate() {
         let source = if index == 0 { input } else { &*from };
         if index + 1 == count {
-            multiply(step, source, output);
+            multiply(product, source, output);
         } else {
-            multiply(step, source, to);
+            multiply(product, source, to);
             std::mem::swap(&mut from, &mut to);
         }
     }
 }
 
-/// The clique of the attributes `listed`, if there is one of a size that is held.
-fn marginal(domain: &Domain, listed: &[AttributeId]) -> Result<Clique, QueryError> {
+/// The clique of the attributes `listed`; an error if one repeats or the marginal is too large.
+fn marginal_clique(domain: &Domain, listed: &[AttributeId]) -> Result<Clique, QueryError> {
     let mut sorted = listed.to_vec();
     sorted.sort_unstable();
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -335,10 +358,10 @@ fn marginal(domain: &Domain, listed: &[AttributeId]) -> Result<Clique, QueryErro
     }
 }
 
-/// For each axis of a table over these attributes, its place in the list.
-fn places(listed: &[AttributeId]) -> Vec<usize> {
+/// For each axis of a table over these attributes, its position in the list.
+fn axis_order(listed: &[AttributeId]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..listed.len()).collect();
-    order.sort_by_key(|&place| listed[place]);
+    order.sort_by_key(|&position| listed[position]);
     order
 }
 
@@ -351,12 +374,12 @@ fn check_columns(domain: &Domain, clique: &Clique, found: usize) -> Result<(), Q
     Err(QueryError::Factor { position: None, reason })
 }
 
-/// For each cell in axis order, its index when the cells are row-major as listed.
+/// For each cell in axis order, its index when cells are row-major in listed order.
 fn listed_cells(domain: &Domain, clique: &Clique, listed: &[AttributeId]) -> Vec<usize> {
     let listed_shape: Vec<usize> = listed.iter().map(|&id| domain.size(id)).collect();
     let listed_strides = row_major_strides(&listed_shape);
     let strides: Vec<usize> =
-        places(listed).into_iter().map(|place| listed_strides[place]).collect();
+        axis_order(listed).into_iter().map(|position| listed_strides[position]).collect();
     let mut cells = vec![0; listed_shape.iter().product()];
     for_each_offset(&domain.shape(clique), &strides, |cell, listed_cell| cells[cell] = listed_cell);
     cells

@@ -1,15 +1,15 @@
-//! Every factor and every product against the matrix written out.
+//! Every factor and every product against its dense matrix.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::domain::{AttributeId, Domain};
 use crate::factor::Factor;
-use crate::numeric::lsmr::{Stopping, lsmr};
+use crate::numeric::lsmr::{LsmrOptions, lsmr};
 use crate::numeric::matrix::Matrix;
 use crate::numeric::sparse::CsrMatrix;
 
-/// Numbers with few binary digits, so that sums come out the same in any order.
+/// Multiples of 1/8, so that sums are exact in any order.
 fn entry() -> impl Strategy<Value = f64> {
     (-8i32..9).prop_map(|eighths| f64::from(eighths) / 8.0)
 }
@@ -54,7 +54,7 @@ fn sized_factor() -> impl Strategy<Value = (usize, QueryFactor)> {
     (1usize..7).prop_flat_map(|n| (Just(n), factor(n)))
 }
 
-/// A domain, its attributes in any order, and a factor for each.
+/// A domain, its attributes in any order, and one factor per attribute.
 fn listed() -> impl Strategy<Value = (Domain, Vec<AttributeId>, Vec<QueryFactor>)> {
     prop::collection::vec(sized_factor(), 0..4)
         .prop_map(|axes| {
@@ -108,7 +108,7 @@ fn close(a: f64, b: f64, relative: f64) -> bool {
 
 proptest! {
     #[test]
-    fn products_along_an_axis_agree_with_the_matrix_written_out(
+    fn products_along_an_axis_agree_with_the_dense_matrix(
         (n, factor) in sized_factor(), outer in 1usize..4, inner in 1usize..4,
     ) {
         let matrix = factor.to_dense(n);
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn gram_matrices_agree_with_the_matrix_written_out((n, factor) in sized_factor()) {
+    fn gram_matrices_agree_with_the_dense_matrix((n, factor) in sized_factor()) {
         let (w, gram) = (factor.to_dense(n), factor.gram(n));
         for (a, b) in (0..n).flat_map(|a| (0..n).map(move |b| (a, b))) {
             let expected: f64 = (0..w.rows()).map(|row| w[(row, a)] * w[(row, b)]).sum();
@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn norms_of_columns_agree_with_the_matrix_written_out((n, factor) in sized_factor()) {
+    fn norms_of_columns_agree_with_the_dense_matrix((n, factor) in sized_factor()) {
         let columns = transposed(&factor.to_dense(n));
         let largest = |norm: fn(f64) -> f64| {
             (0..n).map(|a| columns.row(a).iter().map(|&q| norm(q)).sum()).fold(0.0, f64::max)
@@ -145,13 +145,13 @@ proptest! {
 
     #[test]
     fn largest_eigenvalues_agree_with_iteration((n, factor) in sized_factor()) {
-        let written_out = QueryFactor::Dense(factor.to_dense(n));
-        let (direct, iterated) = (factor.max_eigenvalue(n), written_out.max_eigenvalue(n));
+        let dense = QueryFactor::Dense(factor.to_dense(n));
+        let (direct, iterated) = (factor.max_eigenvalue(n), dense.max_eigenvalue(n));
         prop_assert!(close(direct, iterated, 1e-10), "{} {}", direct, iterated);
     }
 
     #[test]
-    fn a_product_in_any_listed_order_asks_the_same(
+    fn a_kronecker_product_has_the_same_answers_in_any_listed_order(
         (domain, ids, factors) in listed()
     ) {
         let sizes: Vec<usize> = ids.iter().map(|&id| domain.size(id)).collect();
@@ -162,7 +162,7 @@ proptest! {
 
         let (query, rows) = QueryMatrix::kronecker(&domain, &ids, factors).unwrap();
         let marginal = Factor::from_listed(&domain, &ids, &table).into_values();
-        // Exactly as much scratch space as asked for, and never read before it is written.
+        // The scratch buffer has the minimum length, and NaN would reveal reads before writes.
         let mut scratch = vec![f64::NAN; query.scratch_len()];
         let mut answers = vec![f64::NAN; query.rows()];
         query.apply(&marginal, &mut answers, &mut scratch);
@@ -180,11 +180,12 @@ proptest! {
         let dense = QueryFactor::Dense(matrix);
         prop_assert!(close(query.max_column_l1(), dense.max_column_l1(query.cols()), 1e-12));
         let eigenvalue = dense.max_eigenvalue(query.cols());
-        prop_assert!(close(query.max_eigenvalue(), eigenvalue, 1e-10), "{} {}", query.max_eigenvalue(), eigenvalue);
+        let found = query.max_eigenvalue();
+        prop_assert!(close(found, eigenvalue, 1e-10), "{} {}", found, eigenvalue);
     }
 
     #[test]
-    fn one_matrix_over_a_marginal_asks_the_same_in_any_listed_order(
+    fn a_matrix_over_a_marginal_has_the_same_answers_in_any_listed_order(
         (domain, ids, factors) in listed(),
     ) {
         let sizes: Vec<usize> = ids.iter().map(|&id| domain.size(id)).collect();
@@ -195,7 +196,8 @@ proptest! {
         let expected = times(&matrix, &table);
         let mut csr = CsrMatrix::new(matrix.cols());
         for row in 0..matrix.rows() {
-            csr.push_row(matrix.row(row).iter().copied().enumerate().filter(|entry| entry.1 != 0.0));
+            let entries = matrix.row(row).iter().copied().enumerate();
+            csr.push_row(entries.filter(|entry| entry.1 != 0.0));
         }
         let marginal = Factor::from_listed(&domain, &ids, &table).into_values();
         let dense = QueryMatrix::dense(&domain, &ids, matrix).unwrap();
@@ -214,7 +216,9 @@ proptest! {
         let ids = domain.declared();
         let matrix = factor.to_dense(n);
         let mut csr = CsrMatrix::new(n);
-        (0..matrix.rows()).for_each(|row| csr.push_row(matrix.row(row).iter().copied().enumerate()));
+        for row in 0..matrix.rows() {
+            csr.push_row(matrix.row(row).iter().copied().enumerate());
+        }
         let (query, _) = QueryMatrix::kronecker(&domain, ids, vec![factor]).unwrap();
         let y = counts(query.rows());
         let estimate = |query: &QueryMatrix| {
@@ -237,7 +241,7 @@ proptest! {
     }
 
     #[test]
-    fn the_total_of_a_product_is_estimated_as_for_the_matrix_written_out(
+    fn the_total_of_a_kronecker_product_is_estimated_as_for_the_dense_matrix(
         (domain, ids, factors) in listed(),
     ) {
         let (query, _) = QueryMatrix::kronecker(&domain, &ids, factors).unwrap();
@@ -282,11 +286,13 @@ proptest! {
         let y = counts(query.rows());
         let direct = PseudoInverse::new(&query).unwrap().apply(&y);
         let matrix = query.to_dense();
-        let add = |sums: Vec<f64>, out: &mut [f64]| out.iter_mut().zip(sums).for_each(|(o, s)| *o += s);
+        let add = |sums: Vec<f64>, out: &mut [f64]| {
+            out.iter_mut().zip(sums).for_each(|(o, s)| *o += s);
+        };
         let iterated = lsmr(
             y,
             query.cols(),
-            Stopping { tolerance: 1e-14, iterations: 1000 },
+            LsmrOptions { tolerance: 1e-14, iterations: 1000 },
             |x, out| add(times(&matrix, x), out),
             |y, out| add(times(&transposed(&matrix), y), out),
             |_| true,
@@ -298,8 +304,8 @@ proptest! {
 }
 
 #[test]
-fn a_total_hidden_in_a_rank_deficient_matrix_is_found() {
-    // Rows 0 and 1 add up to the ones, row 2 repeats row 0, row 3 is twice row 1.
+fn the_total_of_a_rank_deficient_matrix_is_found() {
+    // Rows 0 and 1 sum to ones, row 2 repeats row 0, row 3 is twice row 1.
     let rows = [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 2.0, 0.0]];
     let domain = Domain::new([("a", 3)]).unwrap();
     let matrix = Matrix::new(4, 3, rows.concat());
@@ -311,7 +317,7 @@ fn a_total_hidden_in_a_rank_deficient_matrix_is_found() {
 }
 
 #[test]
-fn the_total_of_nearly_ones_is_not_claimed() {
+fn a_row_of_approximate_ones_does_not_determine_the_total() {
     let domain = Domain::new([("a", 2)]).unwrap();
     let matrix = Matrix::new(1, 2, vec![1.0, 1.0 + 1e-7]);
     let query = QueryMatrix::dense(&domain, domain.declared(), matrix).unwrap();
@@ -319,7 +325,7 @@ fn the_total_of_nearly_ones_is_not_claimed() {
 }
 
 #[test]
-fn identity_is_recognised_and_needs_no_scratch_space() {
+fn the_identity_needs_no_scratch_buffer() {
     let domain = Domain::new([("a", 3), ("b", 2)]).unwrap();
     let query = QueryMatrix::identity(&domain, &domain.everything()).unwrap();
     assert!(query.is_identity());
@@ -329,7 +335,7 @@ fn identity_is_recognised_and_needs_no_scratch_space() {
 }
 
 #[test]
-fn the_gram_matrix_of_a_product_is_that_of_the_matrix_written_out() {
+fn the_gram_matrix_of_a_kronecker_product_is_that_of_the_dense_matrix() {
     let domain = Domain::new([("a", 3), ("b", 4)]).unwrap();
     let identity = QueryMatrix::identity(&domain, &domain.everything()).unwrap();
     let query = identity.with_factors(vec![QueryFactor::Ranges, QueryFactor::Prefix]).unwrap();
@@ -337,7 +343,7 @@ fn the_gram_matrix_of_a_product_is_that_of_the_matrix_written_out() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_what_was_expected() {
+fn invalid_factors_and_matrices_are_refused_with_what_was_expected() {
     let message = |factor: QueryFactor, n| factor.check(n).unwrap_err().to_string();
     let wide = QueryFactor::Dense(Matrix::zeros(2, 4));
     assert_eq!(message(wide, 3), "expected 3 columns, one per cell, found 4");
@@ -373,7 +379,7 @@ fn what_does_not_fit_is_refused_with_what_was_expected() {
 }
 
 #[test]
-fn a_row_that_has_a_value_twice_is_no_count() {
+fn a_row_with_a_repeated_entry_is_not_a_counting_query() {
     let sparse = |entries: &[(usize, f64)]| {
         let mut matrix = CsrMatrix::new(3);
         matrix.push_row([(1, 1.0)]);
@@ -381,6 +387,6 @@ fn a_row_that_has_a_value_twice_is_no_count() {
         QueryFactor::Sparse(matrix)
     };
     assert!(sparse(&[(0, 1.0), (1, 1.0)]).counts(3));
-    assert!(!sparse(&[(0, 1.0), (0, 1.0)]).counts(3), "this is twice the first value");
+    assert!(!sparse(&[(0, 1.0), (0, 1.0)]).counts(3), "the repeated entries sum to 2");
     assert!(!sparse(&[(0, 0.5)]).counts(3));
 }

@@ -1,4 +1,5 @@
-//! What has to hold of every estimated model, whatever was measured.
+//! Properties of every estimated model: consistent marginals, and invariance under the order of the
+//! attributes.
 
 use private_pgm::domain::Clique;
 use private_pgm::fit::{Settings, estimate};
@@ -6,11 +7,11 @@ use private_pgm::problem::Problem;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Attributes with their sizes, and noisy pairs of them.
+/// Noisy measurements of pairs of attributes.
 #[derive(Clone, Debug)]
 struct Measured {
     sizes: Vec<usize>,
-    /// Two attributes, and a count for each combination of values, the second moving fastest.
+    /// Two attributes and a count per combination of their values, row-major.
     pairs: Vec<(usize, usize, Vec<f64>)>,
 }
 
@@ -35,10 +36,11 @@ fn measured() -> impl Strategy<Value = Measured> {
 }
 
 impl Measured {
-    /// The problem with the attributes declared in this order, and the two of a pair swapped or not.
+    /// The problem with the attributes declared in this order; `swapped` lists every pair in
+    /// reverse.
     fn problem(&self, order: &[usize], swapped: bool) -> Problem {
         let name = |id: usize| format!("x{id}");
-        // Written by hand: the order of the attributes is the order in the file.
+        // Not a JSON map, which would sort the attributes: their order in the file matters.
         let domain: Vec<String> =
             order.iter().map(|&id| format!("\"{}\": {}", name(id), self.sizes[id])).collect();
         let measurement = |(a, b, y): &(usize, usize, Vec<f64>)| {
@@ -60,7 +62,7 @@ impl Measured {
         Problem::from_json(&text).unwrap()
     }
 
-    /// All two-way marginals of the estimate, each as a table of `a` by `b`, `a` before `b`.
+    /// All two-way marginals of the estimate, row-major in a, b for all a < b.
     fn marginals(&self, order: &[usize], swapped: bool) -> Vec<Vec<f64>> {
         let problem = self.problem(order, swapped);
         let settings = Settings::default();
@@ -87,7 +89,7 @@ proptest! {
         let order: Vec<usize> = (0..measured.sizes.len()).collect();
         let tables = measured.marginals(&order, false);
         let d = measured.sizes.len();
-        let mut of_one: Vec<Option<Vec<f64>>> = vec![None; d];
+        let mut one_way: Vec<Option<Vec<f64>>> = vec![None; d];
         let mut next = tables.iter();
         for a in 0..d {
             for b in a + 1..d {
@@ -98,11 +100,9 @@ proptest! {
                 let sums: Vec<f64> =
                     (0..columns).map(|j| table.iter().skip(j).step_by(columns).sum()).collect();
                 for (id, sums) in [(a, rows), (b, sums)] {
-                    match &of_one[id] {
-                        None => of_one[id] = Some(sums),
-                        Some(first) => for (x, y) in first.iter().zip(&sums) {
-                            prop_assert!((x - y).abs() < 1e-8, "attribute {id}: {x} {y}");
-                        },
+                    let first = one_way[id].get_or_insert_with(|| sums.clone());
+                    for (x, y) in first.iter().zip(&sums) {
+                        prop_assert!((x - y).abs() < 1e-8, "attribute {id}: {x} {y}");
                     }
                 }
             }
@@ -117,7 +117,7 @@ proptest! {
         let (one, other) = (measured.marginals(&order, false), measured.marginals(&turned, true));
         for (one, other) in one.iter().zip(&other) {
             for (x, y) in one.iter().zip(other) {
-                // Both are within the optimiser's gap of the one best model.
+                // Both losses are within the optimiser's gap of the same minimum.
                 prop_assert!((x - y).abs() < 1e-3, "{x} {y}");
             }
         }

@@ -1,4 +1,4 @@
-//! Estimation through the library: what the golden problems do not show.
+//! Estimation: optima, certificates, deadlines, warm starts, and large or degenerate problems.
 
 use private_pgm::domain::Clique;
 use private_pgm::fit::{
@@ -25,7 +25,7 @@ fn fit(problem: &Problem, settings: &Settings) -> Estimate {
     estimate(&problem.evidence(), settings, None, &mut |_| {}).unwrap()
 }
 
-/// A chain of pairs with noise that is anything but consistent, too small to need random numbers.
+/// A chain of measured pairs with inconsistent answers from a deterministic formula.
 fn noisy_chain(attributes: usize, size: usize) -> Problem {
     let names: Vec<String> = (0..attributes).map(|i| format!("x{i}")).collect();
     let domain = names.iter().map(|name| format!("\"{name}\": {size}")).collect::<Vec<_>>();
@@ -46,7 +46,8 @@ fn noisy_chain(attributes: usize, size: usize) -> Problem {
     Problem::from_json(&text).unwrap()
 }
 
-/// A Markov chain of order 2 over attributes with ten values, every triple of neighbours measured.
+/// A Markov chain of order 2 over attributes with ten values. Every three consecutive attributes
+/// are measured with Laplace noise.
 fn skewed_chain(attributes: usize, seed: u64) -> Problem {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut exponential = move || -(1.0 - rng.random::<f64>()).ln();
@@ -58,7 +59,7 @@ fn skewed_chain(attributes: usize, seed: u64) -> Problem {
     for first in 0..attributes - 2 {
         let mut triple = Vec::with_capacity(1000);
         for &p in &pair {
-            // The square makes a few values likely and most of them rare.
+            // Squares make a few values likely and most values rare.
             let row: Vec<f64> = (0..10).map(|_| exponential().powi(2)).collect();
             let sum: f64 = row.iter().sum();
             triple.extend(row.iter().map(|r| p * r / sum));
@@ -68,7 +69,8 @@ fn skewed_chain(attributes: usize, seed: u64) -> Problem {
             triple.iter().map(|p| total * p + noise(exponential(), exponential())).collect();
         let attrs: Vec<String> = (first..first + 3).map(|i| format!("x{i}")).collect();
         let stddev = scale * 2f64.sqrt();
-        measurements.push(json!({"attrs": attrs, "query": ["identity", "identity", "identity"], "y": y, "stddev": stddev}));
+        let query = ["identity", "identity", "identity"];
+        measurements.push(json!({"attrs": attrs, "query": query, "y": y, "stddev": stddev}));
         pair = (0..100).map(|jk| (0..10).map(|i| triple[100 * i + jk]).sum()).collect();
     }
     let domain: serde_json::Map<String, serde_json::Value> =
@@ -90,7 +92,7 @@ fn the_l1_optimum_agrees_with_linear_programming() {
 }
 
 #[test]
-fn the_certificate_holds_at_every_look() {
+fn the_certificate_is_valid_after_any_number_of_iterations() {
     let (problem, file) = golden("negative_answers");
     let optimum = file["optimum"]["l2_loss"].as_f64().unwrap();
     for algorithm in [Algorithm::Auto, Algorithm::Mirror(StepSize::Search), Algorithm::Lbfgs] {
@@ -104,11 +106,11 @@ fn the_certificate_holds_at_every_look() {
     }
 }
 
-/// Measurements that contradict each other make potentials drift without end, which strains the
-/// oracle. What it said then was once taken for a loss below the smallest possible one, and for a
-/// proof. The optima are from rational arithmetic.
+/// Inconsistent measurements make potentials diverge until the oracle underflows. Its results must
+/// not pass for a loss below the minimum, nor for a certificate. The optima are from rational
+/// arithmetic.
 #[test]
-fn drifting_potentials_do_not_pass_for_an_optimum() {
+fn diverging_potentials_do_not_invalidate_loss_or_certificate() {
     for name in ["contradicts_total", "pushed_apart"] {
         let (problem, file) = problem_in("underflow", name);
         let optimum = file["optimum"]["l2_loss"].as_f64().unwrap();
@@ -123,12 +125,14 @@ fn drifting_potentials_do_not_pass_for_an_optimum() {
 }
 
 #[test]
-fn numbers_whose_squares_are_beyond_the_range_are_refused() {
+fn numbers_whose_squares_overflow_are_refused() {
     for (total, y) in [(1e300, 20.0), (50.0, 1e300)] {
         let problem = json!({
             "domain": {"a": 2},
             "total": total,
-            "measurements": [{"attrs": ["a"], "query": ["identity"], "y": [y, 30.0], "stddev": 1.0}],
+            "measurements": [
+                {"attrs": ["a"], "query": ["identity"], "y": [y, 30.0], "stddev": 1.0},
+            ],
         });
         let problem = Problem::from_json(&problem.to_string()).unwrap();
         let found = estimate(&problem.evidence(), &Settings::default(), None, &mut |_| {});
@@ -136,9 +140,9 @@ fn numbers_whose_squares_are_beyond_the_range_are_refused() {
     }
 }
 
-/// Mirror descent is slow here: its gap stays where it is for thousands of iterations.
+/// Mirror descent is slow here: its gap does not change for thousands of iterations.
 #[test]
-fn a_loss_that_still_falls_is_not_stalled() {
+fn a_decreasing_loss_is_not_a_stall() {
     let (problem, _) = problem_in("underflow", "slow");
     let algorithm = Algorithm::Mirror(StepSize::Search);
     let settings = Settings { algorithm, iterations: Some(30_000), ..Settings::default() };
@@ -146,7 +150,7 @@ fn a_loss_that_still_falls_is_not_stalled() {
 }
 
 #[test]
-fn the_papers_second_algorithm_comes_close_with_either_constant() {
+fn dual_averaging_comes_close_with_either_constant() {
     for (name, lipschitz, iterations, share) in [
         ("chain", Lipschitz::Spectral, 4000, 1e-3),
         ("chain", Lipschitz::Smoothness, 1000, 1e-3),
@@ -166,10 +170,9 @@ fn the_papers_second_algorithm_comes_close_with_either_constant() {
     }
 }
 
-/// Steps that nobody judged once led runs on such chains far away, where they stayed for hundreds of
-/// iterations.
+/// On such chains, steps without an acceptance test increase the loss for hundreds of iterations.
 #[test]
-fn auto_does_not_go_astray_on_skewed_chains() {
+fn auto_converges_within_200_iterations_on_skewed_chains() {
     for seed in 0..12 {
         let problem = skewed_chain(30, seed);
         let quick = fit(&problem, &Settings { iterations: Some(200), ..Settings::default() });
@@ -181,7 +184,7 @@ fn auto_does_not_go_astray_on_skewed_chains() {
 }
 
 #[test]
-fn a_deadline_that_is_over_ends_the_run() {
+fn a_past_deadline_is_an_error() {
     let settings = Settings { deadline: Some(std::time::Instant::now()), ..Settings::default() };
     let problem = noisy_chain(5, 4);
     let ended = estimate(&problem.evidence(), &settings, None, &mut |_| {});
@@ -189,7 +192,7 @@ fn a_deadline_that_is_over_ends_the_run() {
 }
 
 #[test]
-fn threads_do_not_change_a_bit() {
+fn the_result_is_bit_identical_for_any_number_of_threads() {
     let problem = noisy_chain(40, 30);
     let run = |parallel| {
         fit(&problem, &Settings { parallel, iterations: Some(60), ..Settings::default() })
@@ -199,10 +202,10 @@ fn threads_do_not_change_a_bit() {
     assert_eq!(one.model.potentials(), many.model.potentials());
 }
 
-/// Measuring everything twice, with noise larger by the root of 2, is the same loss; but it is not
-/// recognised as a distance, so that it takes the general way.
+/// Measuring everything twice, with noise larger by the root of 2, gives the same loss, but it is
+/// not recognised as a distance and takes the general code path.
 #[test]
-fn the_short_way_for_distances_leads_where_the_general_way_leads() {
+fn the_fast_path_for_distances_agrees_with_the_general_path() {
     let problem = noisy_chain(6, 5);
     let mut twice = problem.clone();
     twice.measurements.extend(problem.measurements.iter().cloned());
@@ -211,13 +214,13 @@ fn the_short_way_for_distances_leads_where_the_general_way_leads() {
     }
     for algorithm in [Algorithm::Auto, Algorithm::Mirror(StepSize::Search)] {
         let settings = Settings { algorithm, iterations: Some(40), ..Settings::default() };
-        let (short, general) = (fit(&problem, &settings), fit(&twice, &settings));
-        assert!((short.loss - general.loss).abs() <= 1e-9 * short.loss, "{algorithm:?}");
+        let (fast, general) = (fit(&problem, &settings), fit(&twice, &settings));
+        assert!((fast.loss - general.loss).abs() <= 1e-9 * fast.loss, "{algorithm:?}");
     }
 }
 
 #[test]
-fn a_warm_start_ends_at_the_same_optimum_sooner() {
+fn a_warm_start_reaches_the_same_optimum_in_fewer_iterations() {
     let problem = noisy_chain(8, 4);
     let cold = fit(&problem, &Settings::default());
     let settings = Settings { gap: Some(1e-6), ..Settings::default() };
@@ -238,7 +241,7 @@ fn without_measurements_the_model_is_uniform() {
 }
 
 #[test]
-fn approximate_oracles_are_named_and_agree_on_a_chain() {
+fn approximate_oracles_are_recorded_and_agree_on_a_chain() {
     let problem = noisy_chain(5, 3);
     let exact = fit(&problem, &Settings::default());
     for oracle in [OracleKind::Loopy, OracleKind::Convex] {
@@ -250,7 +253,7 @@ fn approximate_oracles_are_named_and_agree_on_a_chain() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_the_cliques_that_cause_it() {
+fn a_model_above_the_memory_limit_is_refused_with_its_largest_cliques() {
     let problem = noisy_chain(10, 20);
     let settings = Settings { memory_limit: Some(1000), ..Settings::default() };
     match estimate(&problem.evidence(), &settings, None, &mut |_| {}) {
@@ -263,7 +266,7 @@ fn what_does_not_fit_is_refused_with_the_cliques_that_cause_it() {
 }
 
 #[test]
-fn ten_thousand_attributes_work() {
+fn ten_thousand_attributes_are_feasible() {
     let problem = noisy_chain(10_000, 3);
     let found = fit(&problem, &Settings { iterations: Some(20), ..Settings::default() });
     assert!(found.loss.is_finite() && found.gap.unwrap() >= 0.0);

@@ -1,4 +1,4 @@
-//! The problems with known optimum: that they read, and that our loss at the optimum is theirs.
+//! Problem files: those with a known optimum, and those in the documentation.
 
 use std::fs::File;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn the_loss_at_the_known_optimum_is_the_known_loss() {
         let text = std::fs::read_to_string(&path).unwrap();
         let optimum = serde_json::from_str::<Value>(&text).unwrap()["optimum"].clone();
 
-        // The optimum lists marginals by attribute names in the order of the file.
+        // The keys of the optimum's marginals are attribute names in the order of the file.
         let known: Vec<Factor> = optimum["marginals"]
             .as_object()
             .unwrap()
@@ -49,12 +49,12 @@ fn the_loss_at_the_known_optimum_is_the_known_loss() {
 }
 
 #[test]
-fn the_problems_in_the_documents_can_be_read() {
+fn the_problems_in_the_documentation_are_valid() {
     let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let example = Problem::read(File::open(documents.join("example.json")).unwrap()).unwrap();
     assert_eq!((example.measurements.len(), example.total), (4, 1000.0));
 
-    // The first indented block of the page about formats.
+    // The first indented block of the page on formats.
     let page = std::fs::read_to_string(documents.join("formats.md")).unwrap();
     let is_indented = |line: &&str| line.starts_with("    ");
     let block = page.lines().skip_while(|line| !is_indented(line)).take_while(is_indented);

@@ -8,28 +8,29 @@ use crate::numeric::exp::{exp_all, maximum};
 use crate::numeric::strided::Projection;
 use crate::oracle::MarginalOracle;
 
-/// Writes the whole table of each component out: the marginal oracle of multiplicative weights.
+/// The marginal oracle of multiplicative weights: one dense joint table per component.
 ///
-/// Cost: for each clique two passes over the table of its component, and one for the exponentials.
+/// Cost of a call: two passes over the component's table per clique, and one for the exponentials.
 pub(super) struct JointTables {
     layout: Arc<CliqueLayout>,
     components: Vec<Component>,
-    /// What the attributes without a component add to ln Z.
+    /// The contribution to ln Z of the attributes in no component: the sum of ln n_i.
     log_uniform: f64,
-    /// A single call can take minutes. One that does not end in time is given up, and ln Z is NaN.
+    /// A single call can take minutes. After the deadline it stops early and returns NaN for ln Z.
     deadline: Option<Instant>,
 }
 
 struct Component {
     clique: Clique,
-    /// Scratch space: ln p, or p, up to a factor.
+    /// Scratch: ln p up to a constant, or p up to a factor.
     table: Vec<f64>,
-    /// The cliques inside, by their place in the layout, and the way to their marginals.
+    /// The cliques of the component: their index in the layout, and the projection of the joint
+    /// table onto their marginal.
     inside: Vec<(usize, Projection)>,
 }
 
 impl JointTables {
-    /// Tables over `components`, which are disjoint and contain each clique of the layout in one.
+    /// Tables over `components`, which are disjoint. Each clique of the layout is a subset of one.
     pub(super) fn new(
         layout: Arc<CliqueLayout>,
         components: Vec<Clique>,
@@ -55,8 +56,8 @@ impl JointTables {
         Self { layout, components, log_uniform, deadline }
     }
 
-    /// The tables of the model with these potentials, each of which sums to `total`. `None` when
-    /// they exclude every record.
+    /// The joint tables of the model with these potentials, each of which sums to `total`. `None`
+    /// if the potentials make every record impossible.
     pub(super) fn into_tables(
         mut self,
         potentials: &Potentials,
@@ -75,7 +76,7 @@ impl JointTables {
 }
 
 impl Component {
-    /// The sum of the potentials in each cell; `None` when it is too late for that.
+    /// Writes the sum of the potentials of each cell; `None` after the deadline.
     fn write_logarithms(
         &mut self,
         potentials: &Potentials,
@@ -89,7 +90,7 @@ impl Component {
         in_time(deadline).then_some(())
     }
 
-    /// Writes the marginals and returns the component's part of ln Z; `None` when it is too late.
+    /// Writes the marginals and returns the component's part of ln Z; `None` after the deadline.
     fn marginals(
         &mut self,
         potentials: &Potentials,
@@ -108,8 +109,8 @@ impl Component {
         Some(shift + sum.ln())
     }
 
-    /// Logarithms become weights, the largest of them 1; returns their sum and the logarithm of
-    /// what they were divided by. `None` when all are 0.
+    /// Replaces logarithms x by exp(x - shift), where shift is their maximum. Returns the sum of
+    /// the weights and the shift; `None` if all weights are 0.
     fn exponentiate(&mut self) -> Option<(f64, f64)> {
         let shift = maximum(&self.table);
         if shift == f64::NEG_INFINITY {
@@ -117,7 +118,7 @@ impl Component {
         }
         self.table.iter_mut().for_each(|cell| *cell -= shift);
         exp_all(&mut self.table);
-        // In blocks, which rounds less than one long sum.
+        // Summation in blocks has a smaller rounding error than one long sum.
         let sum = self.table.chunks(1 << 12).map(|block| block.iter().sum::<f64>()).sum();
         Some((sum, shift))
     }

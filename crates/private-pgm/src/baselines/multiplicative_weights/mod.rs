@@ -1,4 +1,4 @@
-//! Multiplicative weights on tables that are written out.
+//! Multiplicative weights on dense joint tables.
 
 mod components;
 mod joint_tables;
@@ -18,57 +18,57 @@ use crate::optimiser::{
     ConvergenceMonitor, Mirror, Objective, Optimiser, Progress, Reason, StepSize, Stopping,
 };
 use crate::oracle::MarginalOracle;
-use components::{components, largest, outgrown, table_bytes};
+use components::{LimitExceeded, components, first_exceeding, largest, table_bytes};
 use joint_tables::JointTables;
-use product::Product;
+use product::IndependentProduct;
 
-/// Factored multiplicative weights: what MWEM estimates with (Hardt, Ligett, McSherry, NIPS 2012).
+/// Factored multiplicative weights, the estimator of MWEM (Hardt, Ligett, McSherry, NIPS 2012).
 ///
-/// Attributes that measurements tie together share one table with all of their combinations; the
-/// tables of different groups are independent, and attributes in no measurement uniform. From the
-/// uniform table on, every update is
+/// Each connected component of the measured cliques has one joint table over its attributes. The
+/// components are independent; attributes that were not measured are uniform. Starting from the
+/// uniform distribution, every update is
 ///
 /// p <- p exp(-eta Q^T (Q p - y) / stddev^2) / Z,
 ///
-/// over the whole history at once, until the certified gap is small. MWEM applies the rows of Q in
-/// turn, with eta = stddev^2 / (2 N) (ICML 2019, equation 2). In turn and at a fixed eta, updates
-/// end up circling around the optimum when answers contradict each other, which noise sees to. At
-/// once (supplement E.2) they are entropic mirror descent: eta begins with the longest safe step,
-/// 1 / (N K) with K the [smoothness](crate::loss::Loss::smoothness), which is
-/// stddev^2 / N for one counting query, and is then lengthened as far as the loss falls.
+/// with all measurements at once, until the certified gap is small. MWEM applies the rows of Q one
+/// after another with eta = stddev^2 / (2 N) (McKenna, Sheldon, Miklau, ICML 2019, equation 2).
+/// Such updates do not converge when noisy answers are inconsistent; they cycle around the optimum.
+/// Updates with all measurements (supplement E.2) are entropic mirror descent. eta starts at 1 / (N
+/// K), with K the [smoothness](crate::loss::Loss::smoothness); this is stddev^2 / N for one
+/// counting query. A line search then increases it while the loss decreases.
 ///
-/// # What it has in common with the graphical model
+/// # Relation to the graphical model
 ///
-/// ln p is, at every step, a sum of functions of the measured cliques: p is a graphical model over
-/// them, and the update is that of Algorithm 1 of the paper on its potentials. Only the marginals
-/// are computed differently, from tables that are written out rather than from a junction tree. The
-/// loss, half the sum of ((Q p - y) / stddev)^2, is the same too, and so is the limit: the minimiser
-/// of largest entropy, as ln p never leaves the span of the queries. What differs is memory: a
-/// group's table has the product of all of its attributes' sizes.
+/// At every iteration ln p is a sum of functions of the measured cliques: p is a graphical model
+/// over them, and the update is that of Algorithm 1 of the paper on its potentials. Only the
+/// marginals are computed differently, from joint tables instead of a junction tree. The loss, half
+/// the sum of ((Q p - y) / stddev)^2, is the same, and so is the limit: the minimiser of maximum
+/// entropy, since ln p stays in the span of the queries. Memory differs: the joint table of a
+/// component has as many cells as the product of its attributes' sizes.
 ///
-/// Cost: per update, a few passes over the tables for each measured clique.
+/// Cost per update: a few passes over the component's table per measured clique.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MultiplicativeWeights {
-    /// One table over the whole domain, whatever was measured.
+    /// Whether to use one table over the whole domain instead of one per component.
     pub full: bool,
-    /// The largest number of updates, those that were taken back for being too long included.
+    /// The largest number of updates, including those that the line search rejects.
     pub iterations: usize,
-    /// The updates end once the loss is certified to be at most this above the smallest possible.
+    /// Stops when the loss is certified to be at most this much above its minimum.
     pub gap: f64,
-    /// What messages call a measurement: `measurement`, or `round` where each has one.
+    /// The word for a measurement in messages: `measurement`, or `round` if each round makes one.
     pub step_name: &'static str,
 }
 
 impl Default for MultiplicativeWeights {
-    /// Factored, to a gap of 1e-3: by strong convexity, gap >= |r - r*|^2 / 2 in the residuals r, so
-    /// that none is further than 0.05 standard deviations from where it would end.
+    /// Factored, to a gap of 1e-3. By strong convexity gap >= |r - r*|^2 / 2 in the residuals r, so
+    /// no residual is more than 0.05 standard deviations from its limit.
     fn default() -> Self {
         Self { full: false, iterations: 20_000, gap: 1e-3, step_name: "measurement" }
     }
 }
 
 impl Estimator for MultiplicativeWeights {
-    /// Begins with the uniform table, whether or not there is a warmer start.
+    /// Starts from the uniform distribution and ignores a warm start.
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
@@ -90,9 +90,7 @@ impl Estimator for MultiplicativeWeights {
         let mut oracle = JointTables::new(layout.clone(), tables, run.deadline);
         let mut base = Potentials::zeros(&layout);
         evidence.exclude(&mut base);
-        let excludes = base.values().contains(&f64::NEG_INFINITY);
-        let mut log_z = || oracle.marginals(&base, evidence.total, &mut Marginals::zeros(&layout));
-        if excludes && log_z() == f64::NEG_INFINITY {
+        if !is_possible(&mut oracle, &base, evidence.total) {
             return Err(EstimateError::NothingPossible.into());
         }
 
@@ -128,7 +126,7 @@ impl Estimator for MultiplicativeWeights {
             .ok_or(EstimateError::NothingPossible)?;
         let (domain, total) = (evidence.domain.clone(), evidence.total);
         Ok(Estimated {
-            answers: Box::new(Product { domain, total, tables }),
+            answers: Box::new(IndependentProduct { domain, total, tables }),
             model: None,
             diagnostics: Diagnostics {
                 l1_l2: Some(loss.l1_and_l2(&outcome.iterate.marginals)),
@@ -145,10 +143,10 @@ impl Estimator for MultiplicativeWeights {
 }
 
 impl MultiplicativeWeights {
-    /// The attributes of each table; an error when the tables do not fit.
+    /// The attributes of each joint table; an error if the tables exceed `limit` bytes.
     ///
-    /// Only the tables themselves are counted: the verdict is about the method, whatever else this
-    /// implementation of it keeps beside them.
+    /// Counts the joint tables only: feasibility is a property of the method, not of the further
+    /// buffers of this implementation.
     fn tables(
         &self,
         evidence: &Evidence<'_>,
@@ -162,7 +160,7 @@ impl MultiplicativeWeights {
             message: format!(
                 "{what} needs {} for the attributes {}, more than the limit of {}",
                 Bytes(bytes),
-                some_of(&domain.names(attributes)),
+                abbreviate(&domain.names(attributes)),
                 Bytes(limit as f64),
             ),
         };
@@ -174,29 +172,37 @@ impl MultiplicativeWeights {
         if bytes <= limit as f64 {
             return Ok(tables);
         }
-        // Which measurement was one too many? Those of the number of records alone do not count.
+        // Name the first measurement that exceeds the limit; measurements of the total are not
+        // numbered.
         let measured: Vec<&Clique> = answers
             .iter()
             .map(|answer| &answer.clique)
             .filter(|clique| !clique.is_empty())
             .collect();
-        match outgrown(domain, measured.iter().copied(), limit).filter(|_| !self.full) {
-            Some(outgrown) => {
-                let (place, steps) = (outgrown.place, measured.len());
-                let what = format!("{} {place} of {steps}", self.step_name);
-                Err(refused(what, outgrown.bytes, &outgrown.attributes))
+        match first_exceeding(domain, measured.iter().copied(), limit).filter(|_| !self.full) {
+            Some(LimitExceeded { number, bytes, attributes }) => {
+                let what = format!("{} {number} of {}", self.step_name, measured.len());
+                Err(refused(what, bytes, &attributes))
             }
             None => Err(refused("the table".into(), bytes, largest(domain, &tables))),
         }
     }
 }
 
-/// Names that fit into a message.
-const MOST_NAMES: usize = 20;
+/// Whether some record is possible under the structural zeros of `base`.
+fn is_possible(oracle: &mut JointTables, base: &Potentials, total: f64) -> bool {
+    if !base.values().contains(&f64::NEG_INFINITY) {
+        return true;
+    }
+    oracle.marginals(base, total, &mut Marginals::zeros(base.layout())) != f64::NEG_INFINITY
+}
 
-/// These names, or the first of them and how many more there are.
-fn some_of(names: &[&str]) -> String {
-    match names.split_at_checked(MOST_NAMES) {
+/// The largest number of names in a message.
+const MAX_NAMES: usize = 20;
+
+/// All names, or the first [`MAX_NAMES`] and the number of the others.
+fn abbreviate(names: &[&str]) -> String {
+    match names.split_at_checked(MAX_NAMES) {
         Some((first, rest)) if rest.len() > 1 => {
             format!("{} and {} more", first.join(", "), rest.len())
         }

@@ -5,23 +5,23 @@ use crate::model::InferenceError;
 use crate::numeric::strided::Projection;
 use crate::query::MAX_CELLS;
 
-/// Independent groups of attributes, p(x) = product over the components of p_C(x_C), and uniform
-/// over the attributes in none of them.
-pub(super) struct Product {
+/// Independent components, p(x) = product over the components of p_C(x_C). Attributes in no
+/// component are uniform.
+pub(super) struct IndependentProduct {
     pub(super) domain: Domain,
     pub(super) total: f64,
-    /// Over disjoint cliques; each sums to the total.
+    /// Tables over disjoint cliques; each sums to the total.
     pub(super) tables: Vec<Factor>,
 }
 
-impl Answers for Product {
+impl Answers for IndependentProduct {
     fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
         cliques.iter().map(|clique| self.marginal(clique)).collect()
     }
 }
 
-impl Product {
-    /// The product of what each table says about its part of `clique`.
+impl IndependentProduct {
+    /// The product of the tables' marginals on their parts of `clique`.
     fn marginal(&self, clique: &Clique) -> Result<Factor, MarginalError> {
         let cells = self.domain.cells(clique).filter(|&cells| cells <= MAX_CELLS);
         let cells = cells.ok_or_else(|| InferenceError::TooLarge {

@@ -35,7 +35,7 @@ fn domain(sizes: &[usize]) -> Domain {
     Domain::new(sizes.iter().enumerate().map(|(i, &n)| (format!("x{i}"), n))).unwrap()
 }
 
-/// Answers near those of a table that is far from uniform, and contradicting each other a little.
+/// Slightly inconsistent answers to queries on a table that is far from uniform.
 fn measurement(
     domain: &Domain,
     listed: &[AttributeId],
@@ -72,8 +72,8 @@ fn pairs(domain: &Domain) -> Vec<Clique> {
     ids.iter().flat_map(others).collect()
 }
 
-/// The largest difference between the answers of multiplicative weights and of the graphical model,
-/// to all pairs of attributes, in parts of the total.
+/// The largest difference between cells of the two-way marginals of multiplicative weights and of
+/// the graphical model, as a fraction of the total.
 fn difference(mw: &MultiplicativeWeights, evidence: &Evidence<'_>) -> f64 {
     let asked = pairs(evidence.domain);
     let pgm = run(&Pgm { settings: Settings::default() }, evidence, u64::MAX, None).unwrap();
@@ -116,7 +116,7 @@ fn impossible_combinations_stay_impossible() {
 }
 
 #[test]
-fn nothing_measured_is_uniform() {
+fn without_measurements_the_estimate_is_uniform() {
     let domain = domain(&[2, 3]);
     let estimated = run(&converged(false), &evidence(&domain, &[]), u64::MAX, None).unwrap();
     let marginal = &estimated.answers.marginals(&[domain.everything()]).unwrap()[0];
@@ -125,9 +125,9 @@ fn nothing_measured_is_uniform() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
-    /// Single counting queries, as MWEM measures them.
+    /// Single counting queries, as in MWEM.
     #[test]
-    fn a_history_of_counting_queries_has_the_answers_of_the_graphical_model(
+    fn counting_queries_have_the_answers_of_the_graphical_model(
         sizes in prop::collection::vec(2usize..5, 2..5),
         queries in prop::collection::vec((0usize..100, 0usize..100, 0usize..100), 1..6),
     ) {
@@ -149,7 +149,7 @@ proptest! {
 }
 
 #[test]
-fn a_table_that_does_not_fit_names_the_measurement_that_was_too_much() {
+fn an_error_names_the_first_measurement_above_the_memory_limit() {
     let domain = domain(&[10; 6]);
     let answers = identities(&domain, &[&[0, 1], &[2, 3], &[1, 2], &[4, 5], &[3, 4]]);
     let mw = MultiplicativeWeights { step_name: "round", ..Default::default() };
@@ -180,7 +180,7 @@ fn a_table_that_does_not_fit_names_the_measurement_that_was_too_much() {
 }
 
 #[test]
-fn a_deadline_that_is_over_ends_the_run() {
+fn a_past_deadline_is_a_timeout() {
     let domain = domain(&[4, 5]);
     let answers = identities(&domain, &[&[0, 1]]);
     let past = Instant::now().checked_sub(Duration::from_secs(1));
@@ -192,7 +192,7 @@ fn a_deadline_that_is_over_ends_the_run() {
 }
 
 #[test]
-fn a_call_of_the_oracle_does_not_go_on_past_the_deadline() {
+fn a_call_of_the_oracle_stops_at_the_deadline() {
     let domain = domain(&[4, 5]);
     let layout = CliqueLayout::new(domain.clone(), vec![domain.everything()]);
     let past = Instant::now().checked_sub(Duration::from_secs(1));

@@ -17,7 +17,7 @@ fn chain(attributes: u32, size: usize) -> (Domain, Vec<Clique>) {
     (domain(&vec![size; attributes as usize]), triples)
 }
 
-/// Up to 9 attributes, size 1 among the sizes, and cliques that may be empty, nested or repeated.
+/// Up to 9 attributes, some of size 1, and cliques that may be empty, nested or repeated.
 fn problem() -> impl Strategy<Value = (Domain, Vec<Clique>)> {
     prop::collection::vec(prop::sample::select(vec![1, 2, 3, 5, 10, 40, 100]), 1..10).prop_flat_map(
         |sizes| {
@@ -28,7 +28,7 @@ fn problem() -> impl Strategy<Value = (Domain, Vec<Clique>)> {
     )
 }
 
-/// Pairs over 40 attributes: long lists of neighbours, and several connected parts.
+/// Pairs over 40 attributes: long lists of neighbours, and several connected components.
 fn wide_problem() -> impl Strategy<Value = (Domain, Vec<Clique>)> {
     let pairs = prop::collection::vec((0..40u32, 0..40u32), 0..120);
     (prop::collection::vec(2usize..50, 40), pairs).prop_map(|(sizes, pairs)| {
@@ -36,9 +36,9 @@ fn wide_problem() -> impl Strategy<Value = (Domain, Vec<Clique>)> {
     })
 }
 
-/// The maximal cliques that an elimination order makes, by the definition: an adjacency matrix, and
-/// every pair of cliques compared.
-fn obvious_cliques(domain: &Domain, measured: &[Clique], order: &[AttributeId]) -> Vec<Clique> {
+/// The maximal cliques of an elimination order by definition: with an adjacency matrix and a
+/// comparison of all pairs of cliques.
+fn brute_force_cliques(domain: &Domain, measured: &[Clique], order: &[AttributeId]) -> Vec<Clique> {
     let mut adjacent = vec![vec![false; domain.len()]; domain.len()];
     for clique in measured {
         for (a, b) in clique.iter().flat_map(|a| clique.iter().map(move |b| (a, b))) {
@@ -67,7 +67,7 @@ fn edges(tree: &JunctionTree) -> Vec<(usize, usize)> {
     (0..tree.len()).filter_map(|index| Some((index, tree.parent(index)?))).collect()
 }
 
-/// Whether `nodes` are connected by the edges between them (in a forest: as many less one).
+/// Whether the forest has |nodes| - 1 edges between `nodes`, which means that they are connected.
 fn connected(tree: &JunctionTree, nodes: &[usize]) -> bool {
     let inside = |&(a, b): &(usize, usize)| nodes.contains(&a) && nodes.contains(&b);
     nodes.is_empty() || edges(tree).iter().filter(|edge| inside(edge)).count() == nodes.len() - 1
@@ -75,7 +75,9 @@ fn connected(tree: &JunctionTree, nodes: &[usize]) -> bool {
 
 proptest! {
     #[test]
-    fn every_measured_clique_is_covered_by_the_smallest_clique_that_can((domain, measured) in problem()) {
+    fn covering_finds_the_smallest_clique_that_contains_a_measured_one(
+        (domain, measured) in problem(),
+    ) {
         let tree = JunctionTree::new(&domain, &measured);
         for set in &measured {
             let index = tree.covering(set).unwrap();
@@ -103,12 +105,12 @@ proptest! {
             let expected = if measured.is_empty() { vec![] } else { vec![Clique::empty()] };
             prop_assert_eq!(cliques, expected);
         } else {
-            prop_assert_eq!(cliques, obvious_cliques(&domain, &measured, order));
+            prop_assert_eq!(cliques, brute_force_cliques(&domain, &measured, order));
         }
     }
 
     #[test]
-    fn the_cliques_of_an_attribute_hang_together((domain, measured) in problem()) {
+    fn the_cliques_of_an_attribute_are_connected((domain, measured) in problem()) {
         let tree = JunctionTree::new(&domain, &measured);
         for id in domain.ids() {
             let mut holders: Vec<usize> =
@@ -124,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_ascend_from_leaves_to_roots_and_branches_are_ranges((domain, measured) in problem()) {
+    fn cliques_are_in_post_order((domain, measured) in problem()) {
         let tree = JunctionTree::new(&domain, &measured);
         let mut next = 0;
         for (component, range) in tree.components().iter().enumerate() {
@@ -171,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn the_edges_cost_what_an_obvious_spanning_tree_costs((domain, measured) in problem()) {
+    fn the_edges_cost_as_much_as_kruskals_spanning_tree((domain, measured) in problem()) {
         let tree = JunctionTree::new(&domain, &measured);
         let ends = |&(a, b): &(usize, usize)| tree.cells(a) + tree.cells(b);
         let shared = |&(a, b): &(usize, usize)| tree.separator(a, b).len();
@@ -212,7 +214,8 @@ proptest! {
             let wanted = set.intersection(&attributes(&range.clone().collect::<Vec<_>>()));
             let here: Vec<usize> =
                 found.iter().copied().filter(|&i| tree.component_of(i) == component).collect();
-            let good = |nodes: &[usize]| connected(&tree, nodes) && wanted.is_subset(&attributes(nodes));
+            let good =
+                |nodes: &[usize]| connected(&tree, nodes) && wanted.is_subset(&attributes(nodes));
             prop_assert!(good(&here));
             let smallest = (0u32..1 << range.len())
                 .map(|bits| -> Vec<usize> {
@@ -231,8 +234,8 @@ proptest! {
     #[test]
     fn the_order_of_the_cliques_does_not_matter((domain, measured) in problem()) {
         let tree = JunctionTree::new(&domain, &measured);
-        let backwards: Vec<Clique> = measured.iter().rev().chain(&measured).cloned().collect();
-        let other = JunctionTree::new(&domain, &backwards);
+        let reversed: Vec<Clique> = measured.iter().rev().chain(&measured).cloned().collect();
+        let other = JunctionTree::new(&domain, &reversed);
         prop_assert_eq!(tree.cliques(), other.cliques());
         prop_assert_eq!(edges(&tree), edges(&other));
     }
@@ -244,12 +247,12 @@ fn the_root_halves_a_chain() {
     let tree = JunctionTree::new(&domain, &triples);
     let root = tree.root(0);
     assert_eq!(tree.cliques()[root], clique(&[50, 51, 52]));
-    // Of the two branches, 50 cliques each, the second ends where the root begins.
+    // Two branches of 50 cliques each; the second one directly precedes the root.
     assert_eq!(tree.neighbours(root), [49, 99]);
 }
 
 #[test]
-fn degenerate_lists_of_cliques_have_trees() {
+fn no_cliques_empty_cliques_and_disconnected_cliques_have_trees() {
     let domain = domain(&[1, 2, 3]);
     let none = JunctionTree::new(&domain, &[]);
     assert!(none.is_empty() && none.components().is_empty());
@@ -275,7 +278,7 @@ fn degenerate_lists_of_cliques_have_trees() {
 }
 
 #[test]
-fn sizes_beyond_all_floats_are_refused_without_panic() {
+fn infinite_sizes_are_refused_without_panic() {
     let domain = domain(&[usize::MAX; 40]);
     let pairs: Vec<Clique> =
         (0..40).flat_map(|a| (0..a).map(move |b| clique(&[a, b]))).chain([clique(&[3])]).collect();

@@ -1,4 +1,4 @@
-//! What the search for an elimination order finds.
+//! The quality of the search for an elimination order.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +14,7 @@ fn exhaustive_cells(
     from: usize,
 ) -> f64 {
     if from == order.len() {
-        let cliques = obvious_cliques(domain, measured, order);
+        let cliques = brute_force_cliques(domain, measured, order);
         return cliques.iter().map(|c| domain.cells_f64(c)).sum();
     }
     let mut best = f64::INFINITY;
@@ -45,7 +45,7 @@ fn small_random_graphs_are_solved_to_optimality() {
         assert!(greedy <= 3.0 * best);
         hard += usize::from(greedy > best);
     }
-    assert!(hard > 0, "restarts were not needed for any of these");
+    assert!(hard > 0, "no graph needed restarts");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_chordal_graph_needs_no_fill_and_no_restarts() {
 }
 
 #[test]
-fn an_equal_seed_gives_an_equal_tree() {
+fn equal_seeds_give_equal_orders() {
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let sizes: Vec<usize> = (0..40).map(|_| random.random_range(2..100)).collect();
     let domain = domain(&sizes);

@@ -4,44 +4,44 @@ use thiserror::Error;
 
 use super::VERSION;
 
-/// Why a file could not be read as a model, or a model not written as a file.
+/// Why reading or writing a model file failed.
 #[derive(Debug, Error)]
 pub enum ModelFileError {
-    /// The system refused.
+    /// The reader or the writer failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The first bytes are others.
+    /// The first bytes are not the magic number.
     #[error("not a model file")]
     NotAModel,
-    /// A format that this release does not know.
+    /// The version of the format is unknown to this release.
     #[error("a model file of version {found}; this release reads version {VERSION}")]
     Version {
         /// The version of the file.
         found: u32,
     },
-    /// The file ends too early.
+    /// The file is shorter than its prefix says.
     #[error("the model file is cut off: {found} bytes of at least {expected}")]
     CutOff {
-        /// The bytes that it should have, as far as can be told.
+        /// The expected length in bytes; a lower bound if the prefix itself is incomplete.
         expected: u64,
-        /// The bytes that it has.
+        /// The length in bytes.
         found: u64,
     },
-    /// There is something behind the model.
+    /// The file is longer than its prefix says.
     #[error("the model file is damaged: {found} bytes where {expected} belong to the model")]
     TooLong {
-        /// The bytes that it should have.
+        /// The expected length in bytes.
         expected: u64,
-        /// The bytes that it has.
+        /// The length in bytes.
         found: u64,
     },
-    /// The content is not what was written.
+    /// The content was changed after it was written.
     #[error("the model file is damaged: its checksum differs from that of its content")]
     Checksum,
     /// The header contradicts itself or the rest of the file.
     #[error("the header of the model file is wrong: {0}")]
     Header(String),
-    /// A number that is no log-potential.
+    /// A potential is NaN or plus infinity.
     #[error(
         "the potential of cell {cell} of the clique ({}) is {value}; \
          expected a finite number or minus infinity",
@@ -50,15 +50,15 @@ pub enum ModelFileError {
     Potential {
         /// The names of the clique's attributes.
         clique: Vec<String>,
-        /// The cell, row-major in these attributes.
+        /// The index of the cell, row-major in these attributes.
         cell: usize,
-        /// The number.
+        /// The invalid value.
         value: f64,
     },
-    /// A model of this many records is none.
+    /// The total is not positive and finite.
     #[error("the total is {0}; expected a positive number")]
     Total(f64),
-    /// The potentials do not fit into the memory.
+    /// Allocating the potentials failed.
     #[error("no memory for {0} potentials")]
     Memory(u64),
 }

@@ -8,7 +8,7 @@ use crate::factor::CliqueLayout;
 use crate::model::{Model, Origin};
 use crate::query::MAX_CELLS;
 
-/// The header as it is written.
+/// The header in its JSON form.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Header {
     domain: Vec<(String, usize)>,
@@ -18,8 +18,8 @@ pub(super) struct Header {
     pub(super) origin: Option<Origin>,
 }
 
-/// Which tables a file has, and how their axes are ordered in it.
-pub(super) struct Tables {
+/// The tables of a file, and the order of their axes in it.
+pub(super) struct FileLayout {
     pub(super) layout: Arc<CliqueLayout>,
     /// The attributes of each table in the order of the file.
     pub(super) listed: Vec<Vec<AttributeId>>,
@@ -38,8 +38,8 @@ impl Header {
         }
     }
 
-    /// Compares the parts with each other and with the number of potentials in the file.
-    pub(super) fn tables(&self, potentials: u64) -> Result<Tables, ModelFileError> {
+    /// Validates the header against itself and against the number of potentials in the file.
+    pub(super) fn file_layout(&self, potentials: u64) -> Result<FileLayout, ModelFileError> {
         let wrong = |problem: String| Err(ModelFileError::Header(problem));
         if !(self.total > 0.0 && self.total.is_finite()) {
             return wrong(format!("the total is {}", self.total));
@@ -53,7 +53,7 @@ impl Header {
             let known: Option<Vec<AttributeId>> =
                 names.iter().map(|name| domain.id(name)).collect();
             let Some(ids) = known else {
-                return wrong(format!("clique {index} has an attribute that the domain has not"));
+                return wrong(format!("clique {index} has an attribute that is not in the domain"));
             };
             let clique = Clique::new(ids.iter().copied());
             if clique.len() != ids.len() {
@@ -69,6 +69,6 @@ impl Header {
         if cells != potentials {
             return wrong(format!("its cliques have {cells} cells, the file has {potentials}"));
         }
-        Ok(Tables { layout: CliqueLayout::new(domain, cliques), listed })
+        Ok(FileLayout { layout: CliqueLayout::new(domain, cliques), listed })
     }
 }

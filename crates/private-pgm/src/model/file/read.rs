@@ -1,6 +1,6 @@
 use std::io::Read;
 
-use super::header::Header;
+use super::header::{FileLayout, Header};
 use super::{
     CHECKSUM_BYTES, CHUNK_BYTES, MAGIC, ModelFileError, PREFIX_BYTES, VERSION, invalid_potential,
 };
@@ -10,15 +10,16 @@ use crate::model::Model;
 type Result<T> = std::result::Result<T, ModelFileError>;
 
 impl Model {
-    /// Reads what [`Model::write`] wrote: a file of `length` bytes.
+    /// Reads a model file of `length` bytes, as written by [`Model::write`].
     ///
-    /// Whatever the bytes are, the memory that is asked for is in proportion to `length`, and a file
-    /// that differs from what was written is refused. Nothing of it is interpreted before its checksum
-    /// is known to be right, except for what says how long it is.
+    /// Safe for untrusted input: memory is proportional to `length` for any content, and a file
+    /// that was changed after it was written is an error. The header and the potentials are
+    /// interpreted only after the checksum has been verified; the prefix with their lengths is read
+    /// before.
     pub fn read(input: impl Read, length: u64) -> Result<Self> {
-        let mut input = Hashing { input, length, hasher: blake3::Hasher::new() };
+        let mut input = HashingReader { input, length, hasher: blake3::Hasher::new() };
         let (header_length, potentials) = input.prefix()?;
-        // Both fit into the file, and so into the address space of whoever can read it.
+        // Both lengths are below that of the file, so they fit into the address space.
         let header = input.bytes(header_length as usize)?;
         let values = input.numbers(potentials as usize)?;
         input.checksum()?;
@@ -29,11 +30,11 @@ impl Model {
 }
 
 fn assemble(header: Header, values: &[f64]) -> Result<Model> {
-    let tables = header.tables(values.len() as u64)?;
-    let mut potentials = Potentials::zeros(&tables.layout);
-    for (index, listed) in tables.listed.iter().enumerate() {
-        let domain = tables.layout.domain();
-        let table = &values[tables.layout.range(index)];
+    let FileLayout { layout, listed } = header.file_layout(values.len() as u64)?;
+    let mut potentials = Potentials::zeros(&layout);
+    for (index, listed) in listed.iter().enumerate() {
+        let domain = layout.domain();
+        let table = &values[layout.range(index)];
         if let Some((cell, value)) = invalid_potential(table) {
             let clique = listed.iter().map(|&id| domain.name(id).to_string()).collect();
             return Err(ModelFileError::Potential { clique, cell, value });
@@ -48,15 +49,15 @@ fn assemble(header: Header, values: &[f64]) -> Result<Model> {
     })
 }
 
-/// The parts of a file, and the checksum of those that have been read.
-struct Hashing<R> {
+/// A reader that hashes the bytes that pass through it.
+struct HashingReader<R> {
     input: R,
-    /// Of the whole file.
+    /// The length of the whole file in bytes.
     length: u64,
     hasher: blake3::Hasher,
 }
 
-impl<R: Read> Hashing<R> {
+impl<R: Read> HashingReader<R> {
     fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
         self.input.read_exact(bytes)?;
         self.hasher.update(bytes);
@@ -73,7 +74,8 @@ impl<R: Read> Hashing<R> {
         ModelFileError::CutOff { expected, found: self.length }
     }
 
-    /// The lengths of the header and of the potentials, which agree with that of the file.
+    /// The length of the header in bytes and the number of potentials, checked against the length
+    /// of the file.
     fn prefix(&mut self) -> Result<(u64, u64)> {
         let shortest = PREFIX_BYTES + CHECKSUM_BYTES;
         let mut magic = MAGIC;
@@ -116,8 +118,8 @@ impl<R: Read> Hashing<R> {
         while numbers.len() < count {
             let bytes = CHUNK_BYTES.min((count - numbers.len()) * size_of::<f64>());
             self.fill(&mut buffer[..bytes])?;
-            let (eights, _) = buffer[..bytes].as_chunks();
-            numbers.extend(eights.iter().map(|&eight| f64::from_le_bytes(eight)));
+            let (chunks, _) = buffer[..bytes].as_chunks();
+            numbers.extend(chunks.iter().map(|&chunk| f64::from_le_bytes(chunk)));
         }
         Ok(numbers)
     }

@@ -7,7 +7,7 @@ use crate::domain::{Clique, Domain};
 use crate::factor::{CliqueLayout, Factor, Potentials};
 use crate::model::{Model, Origin};
 
-/// Sizes, cliques as sets of places in the list of attributes, and what the cells are made from.
+/// Models with nested, repeated and empty cliques and potentials over the whole range of `f64`.
 fn models() -> impl Strategy<Value = Model> {
     let sizes = prop::collection::vec(1usize..5, 1..6);
     let cliques =
@@ -65,7 +65,7 @@ fn read(bytes: &[u8]) -> Result<Model, ModelFileError> {
     Model::read(bytes, bytes.len() as u64)
 }
 
-/// A file with this header and these potentials, and a checksum that is right.
+/// A file with this header, these potentials, and their checksum.
 fn sealed(header: &[u8], potentials: &[f64]) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn a_file_with_other_bytes_is_refused(
+    fn a_file_with_changed_bytes_is_refused(
         model in models(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
         more in prop::collection::vec(any::<u8>(), 0..3),
@@ -119,17 +119,17 @@ proptest! {
     }
 
     #[test]
-    fn bytes_at_random_are_no_model(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn random_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         prop_assert!(read(&bytes).is_err());
-        // The same behind a beginning that looks right.
-        let mut begun = MAGIC.to_vec();
-        begun.extend(VERSION.to_le_bytes());
-        begun.extend(&bytes);
-        prop_assert!(read(&begun).is_err());
+        // The same after a valid magic number and version.
+        let mut prefixed = MAGIC.to_vec();
+        prefixed.extend(VERSION.to_le_bytes());
+        prefixed.extend(&bytes);
+        prop_assert!(read(&prefixed).is_err());
     }
 
     #[test]
-    fn a_header_at_random_does_no_harm_under_a_right_checksum(
+    fn a_changed_header_under_a_valid_checksum_gives_a_valid_model_or_an_error(
         model in models(),
         place in any::<prop::sample::Index>(),
         byte in any::<u8>(),
@@ -138,7 +138,7 @@ proptest! {
         let mut header = serde_json::to_vec(&header::Header::new(&model)).unwrap();
         let place = place.index(header.len());
         header[place] = byte;
-        // Refused, or a model that says of itself what the header says.
+        // Refused, or a model that agrees with the potentials of the file.
         if let Ok(read) = read(&sealed(&header, &potentials)) {
             prop_assert_eq!(read.layout().len(), potentials.len());
             prop_assert!(invalid_potential(read.potentials().values()).is_none());
@@ -158,7 +158,7 @@ fn the_order_of_axes_is_that_of_the_header() {
 }
 
 #[test]
-fn each_kind_of_damage_has_its_message() {
+fn each_kind_of_damage_has_its_own_message() {
     let header = br#"{"domain":[["a",2]],"total":6,"cliques":[["a"]]}"#;
     let good = sealed(header, &[0.0, 1.0]);
     assert!(read(&good).is_ok());
@@ -185,7 +185,10 @@ fn headers_that_contradict_themselves_are_refused() {
         (r#"{"domain":[["a",2]],"total":0,"cliques":[["a"]]}"#, "the total is 0"),
         (r#"{"domain":[["a",2],["a",2]],"total":6,"cliques":[["a"]]}"#, "'a' is declared twice"),
         (r#"{"domain":[["a",0]],"total":6,"cliques":[["a"]]}"#, "'a' has size 0"),
-        (r#"{"domain":[["a",2]],"total":6,"cliques":[["b"]]}"#, "clique 0 has an attribute that"),
+        (
+            r#"{"domain":[["a",2]],"total":6,"cliques":[["b"]]}"#,
+            "clique 0 has an attribute that is",
+        ),
         (r#"{"domain":[["a",2]],"total":6,"cliques":[["a","a"]]}"#, "an attribute twice"),
         (r#"{"domain":[["a",3]],"total":6,"cliques":[["a"]]}"#, "3 cells, the file has 2"),
     ];
@@ -199,7 +202,7 @@ fn headers_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn lengths_that_no_file_has_are_not_believed() {
+fn impossible_lengths_are_refused_before_allocation() {
     for (header, potentials) in [(u64::MAX, 1), (1, u64::MAX), (u64::MAX, u64::MAX), (1 << 40, 0)] {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(VERSION.to_le_bytes());
@@ -211,7 +214,7 @@ fn lengths_that_no_file_has_are_not_believed() {
 }
 
 #[test]
-fn numbers_that_are_no_potentials_are_neither_written_nor_read() {
+fn invalid_potentials_and_totals_are_neither_written_nor_read() {
     let domain = Domain::new([("a", 2)]).unwrap();
     let layout = CliqueLayout::new(domain.clone(), vec![Clique::new(domain.ids())]);
     let header = br#"{"domain":[["a",2]],"total":6,"cliques":[["a"]]}"#;
@@ -230,7 +233,7 @@ fn numbers_that_are_no_potentials_are_neither_written_nor_read() {
 }
 
 #[test]
-fn an_error_of_the_disk_is_passed_on() {
+fn an_error_of_the_writer_is_returned() {
     struct Full(usize);
     impl Write for Full {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -5,12 +5,12 @@ use super::{CHUNK_BYTES, MAGIC, ModelFileError, VERSION, invalid_potential};
 use crate::model::Model;
 
 impl Model {
-    /// Writes the model in the format of model files, which [`Model::read`] reads.
+    /// Writes the model in the [format of model files](crate::model::file).
     pub fn write(&self, output: impl Write) -> Result<(), ModelFileError> {
         self.check()?;
         let header = serde_json::to_vec(&Header::new(self)).map_err(io::Error::from)?;
         let values = self.potentials().values();
-        let mut output = Hashing { output, hasher: blake3::Hasher::new() };
+        let mut output = HashingWriter { output, hasher: blake3::Hasher::new() };
         output.write_all(&MAGIC)?;
         output.write_all(&VERSION.to_le_bytes())?;
         output.write_all(&(header.len() as u64).to_le_bytes())?;
@@ -26,7 +26,7 @@ impl Model {
         Ok(output.output.write_all(checksum.as_bytes())?)
     }
 
-    /// Whether a reader would accept the numbers.
+    /// Checks the total and the potentials as a reader does.
     fn check(&self) -> Result<(), ModelFileError> {
         if !(self.total() > 0.0 && self.total().is_finite()) {
             return Err(ModelFileError::Total(self.total()));
@@ -41,13 +41,13 @@ impl Model {
     }
 }
 
-/// Passes bytes on and remembers their checksum.
-struct Hashing<W> {
+/// A writer that hashes the bytes that pass through it.
+struct HashingWriter<W> {
     output: W,
     hasher: blake3::Hasher,
 }
 
-impl<W: Write> Write for Hashing<W> {
+impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.output.write(bytes)?;
         self.hasher.update(&bytes[..written]);

@@ -3,30 +3,31 @@ use rand::{Rng, RngExt};
 
 use super::Sampling;
 
-/// Draws a cell for each record of a group on its own, in proportion to the weights with these
-/// running sums. Cells of weight zero are never drawn.
+/// Draws a cell for each record of a group independently, with probability proportional to the
+/// weights whose running sums are `cumulative`. Cells of weight zero are never drawn.
 pub(super) fn independent<R: Rng + ?Sized>(
     cumulative: &[f64],
     group: &[usize],
     rng: &mut R,
     mut assign: impl FnMut(usize, usize),
 ) {
-    let last = last_possible(cumulative);
+    let last = last_positive(cumulative);
     let total = cumulative[last];
     for &record in group {
         let point = rng.random::<f64>() * total;
         let cell = cumulative.partition_point(|&sum| sum <= point);
-        // The product may have been rounded up to the total.
+        // The product can round up to the total.
         assign(record, cell.min(last));
     }
 }
 
-/// Gives each cell n times its share of the weights, rounded up or down, for a group of n records
-/// in random order.
+/// Draws a cell for each of n records so that every cell gets n times its share of the weights,
+/// rounded up or down.
 ///
-/// Systematic sampling: n points at distances of 1/n, the first at `phase`/n, fall into the
-/// intervals that the running sums cut. For a uniform phase, a cell's expected count is n times its
-/// share, and no count is 1 or more away from that; nor is the count of any run of cells.
+/// Systematic sampling: n points at distance 1/n, the first at `phase`/n, select the intervals
+/// between the running sums. For a uniform phase, the expected count of a cell is n times its
+/// share. The count of a cell, or of any run of consecutive cells, differs from that by less than
+/// 1.
 pub(super) fn systematic<R: Rng + ?Sized>(
     cumulative: &[f64],
     phase: f64,
@@ -35,7 +36,7 @@ pub(super) fn systematic<R: Rng + ?Sized>(
     mut assign: impl FnMut(usize, usize),
 ) {
     group.shuffle(rng);
-    let last = last_possible(cumulative);
+    let last = last_positive(cumulative);
     let distance = cumulative[last] / group.len() as f64;
     let mut cell = 0;
     for (position, &record) in group.iter().enumerate() {
@@ -47,7 +48,7 @@ pub(super) fn systematic<R: Rng + ?Sized>(
     }
 }
 
-/// The same by either method where all of `cells` have one weight, without a table of them.
+/// Draws uniformly from `cells` by either method, without a table of weights.
 pub(super) fn uniform<R: Rng + ?Sized>(
     cells: usize,
     records: usize,
@@ -73,8 +74,8 @@ pub(super) fn uniform<R: Rng + ?Sized>(
     }
 }
 
-/// The last cell whose weight is not zero.
-fn last_possible(cumulative: &[f64]) -> usize {
+/// The last cell of positive weight.
+fn last_positive(cumulative: &[f64]) -> usize {
     let total = cumulative[cumulative.len() - 1];
     cumulative.partition_point(|&sum| sum < total)
 }
@@ -96,31 +97,35 @@ mod tests {
 
     proptest! {
         #[test]
-        fn uniform_cells_are_those_of_equal_weights(
+        fn uniform_draws_equal_draws_with_equal_weights(
             cells in 1usize..40,
             records in 1usize..200,
             seed: u64,
         ) {
             let sums = running_sums(&vec![1.0; cells]);
             for method in [Sampling::Independent, Sampling::Rounded] {
-                let (mut one, mut other) = (vec![usize::MAX; records], vec![usize::MAX; records]);
+                let mut direct = vec![usize::MAX; records];
+                let mut weighted = direct.clone();
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
-                uniform(cells, records, method, &mut rng, |record, cell| one[record] = cell);
+                uniform(cells, records, method, &mut rng, |record, cell| direct[record] = cell);
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
                 let phase: f64 = rng.random();
                 let mut group: Vec<usize> = (0..records).collect();
-                let assign = |record: usize, cell| other[record] = cell;
+                let assign = |record: usize, cell| weighted[record] = cell;
                 match method {
                     Sampling::Independent => independent(&sums, &group, &mut rng, assign),
                     Sampling::Rounded => systematic(&sums, phase, &mut group, &mut rng, assign),
                 }
-                prop_assert_eq!(one, other);
+                prop_assert_eq!(direct, weighted);
             }
         }
 
         #[test]
         fn systematic_counts_are_within_one_of_their_share(
-            weights in prop::collection::vec(prop::sample::select(vec![0.0, 1e-9, 0.3, 1.0, 7.0]), 1..30),
+            weights in prop::collection::vec(
+                prop::sample::select(vec![0.0, 1e-9, 0.3, 1.0, 7.0]),
+                1..30,
+            ),
             records in 1usize..200,
             phase in 0.0..1.0,
         ) {
@@ -129,7 +134,8 @@ mod tests {
             let mut group: Vec<usize> = (0..records).collect();
             let mut cell_of = vec![usize::MAX; records];
             let mut rng = ChaCha8Rng::seed_from_u64(1);
-            systematic(&running_sums(&weights), phase, &mut group, &mut rng, |record, cell| cell_of[record] = cell);
+            let sums = running_sums(&weights);
+            systematic(&sums, phase, &mut group, &mut rng, |record, cell| cell_of[record] = cell);
             for (cell, weight) in weights.iter().enumerate() {
                 let count = cell_of.iter().filter(|&&own| own == cell).count();
                 let share = records as f64 * weight / total;
@@ -140,7 +146,10 @@ mod tests {
         }
 
         #[test]
-        fn points_at_the_very_end_stay_in_the_last_possible_cell(weights in prop::collection::vec(0.0f64..1.0, 1..20), zeros in 0usize..4) {
+        fn the_largest_phase_selects_the_last_positive_cell(
+            weights in prop::collection::vec(0.0f64..1.0, 1..20),
+            zeros in 0usize..4,
+        ) {
             prop_assume!(weights.iter().sum::<f64>() > 0.0);
             let mut weights = weights;
             weights.push(0.5);
@@ -148,7 +157,9 @@ mod tests {
             weights.extend(vec![0.0; zeros]);
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             let mut found = None;
-            systematic(&running_sums(&weights), 1.0 - f64::EPSILON / 2.0, &mut [0], &mut rng, |_, cell| found = Some(cell));
+            let phase = 1.0 - f64::EPSILON / 2.0;
+            let sums = running_sums(&weights);
+            systematic(&sums, phase, &mut [0], &mut rng, |_, cell| found = Some(cell));
             prop_assert_eq!(found, Some(last));
         }
     }

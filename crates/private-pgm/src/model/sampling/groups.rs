@@ -1,17 +1,22 @@
-use super::stage::Stage;
+use super::clique_conditional::CliqueConditional;
 
-/// The records, sorted by their values on a separator.
-pub(super) struct Groups {
-    /// Each record's separator values as one number.
+/// The records, sorted by their values on a separator and split into groups of equal values.
+pub(super) struct SeparatorGroups {
+    /// Each record's separator values, encoded as one number.
     keys: Vec<usize>,
     order: Vec<usize>,
+    /// The number of records in the groups that were returned.
     done: usize,
 }
 
-impl Groups {
-    pub(super) fn new(stage: &Stage, columns: &[Vec<u32>], records: usize) -> Self {
-        let (keys, keys_end) = stage.keys(columns, records);
-        // Both sorts are stable, so they give the same order.
+impl SeparatorGroups {
+    pub(super) fn new(
+        conditional: &CliqueConditional,
+        columns: &[Vec<u32>],
+        records: usize,
+    ) -> Self {
+        let (keys, keys_end) = conditional.keys(columns, records);
+        // Counting sort takes memory for every key. Both sorts are stable: the order is the same.
         let order = if keys_end <= 4 * records + 1024 {
             counting_sort(&keys, keys_end)
         } else {
@@ -22,7 +27,7 @@ impl Groups {
         Self { keys, order, done: 0 }
     }
 
-    /// The records of the next group, at least one.
+    /// The records of the next group, at least one; `None` after the last group.
     pub(super) fn next_group(&mut self) -> Option<&mut [usize]> {
         let rest = &mut self.order[self.done..];
         let key = self.keys[*rest.first()?];
@@ -52,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counting_keeps_the_order_of_equals() {
+    fn counting_sort_is_stable() {
         let keys = [3, 1, 0, 3, 1, 1];
         let mut order: Vec<usize> = (0..keys.len()).collect();
         order.sort_by_key(|&record| keys[record]);

@@ -7,7 +7,7 @@ use crate::numeric::matrix::Matrix;
 use crate::numeric::sparse::CsrMatrix;
 use crate::query::{FactorError, QueryFactor, QueryMatrix};
 
-/// A factor of one of the kinds, with negative entries where the kind allows them.
+/// A factor of one of nine kinds, with negative entries where the kind allows them.
 fn factor(n: usize, kind: usize, salt: u64) -> QueryFactor {
     let unit = |i: usize| units(64, salt)[i];
     let values: Vec<usize> = (0..n).filter(|&a| unit(a) < 0.5).collect();
@@ -35,8 +35,8 @@ fn factor(n: usize, kind: usize, salt: u64) -> QueryFactor {
     }
 }
 
-/// The definition: every factor applied to the marginal on all listed attributes.
-fn obvious(joint: &Factor, model: &Model, query: &[(AttributeId, QueryFactor)]) -> Vec<f64> {
+/// By definition: every factor applied to the marginal on all listed attributes.
+fn brute_force(joint: &Factor, model: &Model, query: &[(AttributeId, QueryFactor)]) -> Vec<f64> {
     let listed: Vec<AttributeId> = query.iter().map(|(id, _)| *id).collect();
     let marginal = joint.sum_onto(&Clique::new(listed.iter().copied()));
     let factors = query.iter().map(|(_, factor)| factor.clone()).collect();
@@ -46,7 +46,7 @@ fn obvious(joint: &Factor, model: &Model, query: &[(AttributeId, QueryFactor)]) 
     let answers: Vec<f64> = (0..in_axis_order.rows())
         .map(|row| in_axis_order.row(row).iter().zip(&counts).map(|(q, x)| q * x).sum())
         .collect();
-    // Row numbers moved like answers tell where each listed answer is.
+    // Permuting row numbers like answers gives the position of each listed answer.
     let numbers: Vec<f64> = (0..answers.len()).map(|row| row as f64).collect();
     let mut listed_answers = vec![0.0; answers.len()];
     for (axis_row, listed_row) in order.to_axis_order(&numbers).into_iter().enumerate() {
@@ -59,7 +59,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn factored_queries_are_answered_as_if_by_the_whole_matrix(
+    fn factored_queries_agree_with_the_kronecker_product(
         model in models(),
         picks in prop::collection::vec((any::<u32>(), any::<usize>(), any::<u64>()), 0..5),
     ) {
@@ -67,16 +67,17 @@ proptest! {
         let mut query: Vec<(AttributeId, QueryFactor)> = Vec::new();
         for (pick, kind, salt) in picks {
             let id = AttributeId(pick % model.domain().len() as u32);
-            let own = factor(model.domain().size(id), kind, salt);
-            if query.iter().all(|(other, _)| *other != id) && own.check(model.domain().size(id)).is_ok() {
+            let size = model.domain().size(id);
+            let own = factor(size, kind, salt);
+            if query.iter().all(|(other, _)| *other != id) && own.check(size).is_ok() {
                 query.push((id, own));
             }
         }
         let found = model.calibrate().unwrap().answer(&query).unwrap();
-        let expected = obvious(&joint, &model, &query);
+        let expected = brute_force(&joint, &model, &query);
         prop_assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(expected) {
-            // The largest entries are some 30, of moments.
+            // The largest entries, of moments, are about 30.
             prop_assert!((found - expected).abs() < 1e-6, "{found} {expected}");
         }
     }
@@ -105,7 +106,7 @@ proptest! {
             .map(|(cell, &p)| if agrees(cell) { p } else { 0.0 }).collect();
         let slice = Factor::new(domain, everything, slice);
         let found = model.calibrate().unwrap().conditional(&targets, &evidence);
-        // Evidence below the smallest number is possible all the same; only logarithms can tell.
+        // The joint table underflows to zero for evidence that is possible in log space.
         prop_assume!(slice.total() > 1e-290 || found.is_err());
         if slice.total() == 0.0 {
             prop_assert_eq!(found.unwrap_err(), InferenceError::ImpossibleEvidence);
@@ -121,7 +122,7 @@ proptest! {
 
 #[test]
 fn evidence_beyond_the_range_of_floats_still_conditions() {
-    // x0 = 1 has probability e^-2000; given it, x1 is 2 : 1.
+    // p(x0 = 1) = e^-2000, and p(x1 | x0 = 1) is 2 : 1.
     let domain = Domain::new([("x0", 2), ("x1", 2)]).unwrap();
     let layout = CliqueLayout::new(domain, vec![clique(&[0, 1])]);
     let mut potentials = Potentials::zeros(&layout);
@@ -170,7 +171,7 @@ fn a_query_that_shrinks_its_attributes_needs_no_marginal_on_all_of_them() {
 
 #[test]
 fn signed_queries_survive_potentials_that_underflow() {
-    // Tables that each contradict the others by e^1000 and agree as a whole.
+    // Potentials of +-1000 that cancel across tables.
     let domain = Domain::new((0..3).map(|i| (format!("x{i}"), 3))).unwrap();
     let layout = CliqueLayout::new(domain, vec![clique(&[0, 1]), clique(&[1, 2])]);
     let mut potentials = Potentials::zeros(&layout);
@@ -188,11 +189,11 @@ fn signed_queries_survive_potentials_that_underflow() {
         (AttributeId(2), QueryFactor::Dense(two)),
     ];
     let found = model.calibrate().unwrap().answer(&query).unwrap();
-    assert_close(&found, &obvious(&joint(&model).unwrap(), &model, &query), 1e-9);
+    assert_close(&found, &brute_force(&joint(&model).unwrap(), &model, &query), 1e-9);
 }
 
 #[test]
-fn what_cannot_be_answered_is_refused_with_the_reason() {
+fn invalid_queries_are_refused_with_the_reason() {
     let calibrated = chain(4, 3, 1.0).calibrate().unwrap();
     let id = AttributeId(0);
     let identity = || QueryFactor::Identity;
@@ -215,10 +216,10 @@ fn what_cannot_be_answered_is_refused_with_the_reason() {
     );
 }
 
-/// A hub of three attributes, and five cliques at each of them with an attribute of their own. Of all
-/// fifteen tables nothing is summed out before the hub, which gets them from three sides.
+/// A centre clique of three attributes, each in five further cliques with one leaf attribute. No
+/// attribute is summed out before the centre, which receives all fifteen tables.
 #[test]
-fn tables_from_all_sides_of_a_star_are_multiplied_once() {
+fn all_leaves_of_a_star_can_be_queried_together() {
     let domain = Domain::new((0..18).map(|i| (format!("x{i}"), 2))).unwrap();
     let mut cliques = vec![clique(&[0, 1, 2])];
     cliques.extend((3..18).map(|leaf| clique(&[leaf % 3, leaf])));

@@ -13,7 +13,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn any_marginal_is_the_one_of_the_joint_table(model in models(), masks in prop::collection::vec(any::<u32>(), 4)) {
+    fn any_marginal_is_the_one_of_the_joint_table(
+        model in models(),
+        masks in prop::collection::vec(any::<u32>(), 4),
+    ) {
         let cliques: Vec<Clique> = masks.into_iter().map(|mask| subset(&model, mask)).collect();
         let Some(joint) = joint(&model) else {
             prop_assert_eq!(model.calibrate().unwrap_err(), InferenceError::Impossible);
@@ -33,7 +36,11 @@ proptest! {
     }
 
     #[test]
-    fn a_junction_tree_with_more_than_the_model_changes_nothing(model in models(), more in any::<u32>(), asked in any::<u32>()) {
+    fn a_junction_tree_with_an_additional_clique_changes_no_marginal(
+        model in models(),
+        more in any::<u32>(),
+        asked in any::<u32>(),
+    ) {
         let Some(joint) = joint(&model) else { return Ok(()) };
         let mut cliques = model.layout().cliques().to_vec();
         cliques.push(subset(&model, more));
@@ -48,7 +55,7 @@ proptest! {
 }
 
 #[test]
-fn a_clique_without_tables_between_two_others_only_passes_on() {
+fn a_clique_without_tables_between_two_others_forwards_messages() {
     let domain = Domain::new([("a", 2), ("b", 2), ("c", 2), ("d", 3)]).unwrap();
     let cliques = vec![clique(&[1, 3]), clique(&[0, 2])];
     let mut potentials = Potentials::zeros(&CliqueLayout::new(domain, cliques.clone()));
@@ -66,8 +73,8 @@ fn a_clique_without_tables_between_two_others_only_passes_on() {
     }
 }
 
-/// x0 - x1 - x2 ... with +-1000 on opposite sides of every edge: each table on its own says the
-/// contrary of what all together say.
+/// A chain with +1000 and -1000 on opposite sides of every edge: each table alone would put all
+/// mass on values that have little mass in the product.
 #[test]
 fn potentials_that_cancel_across_tables_lose_nothing() {
     let domain = Domain::new((0..6).map(|i| (format!("x{i}"), 3))).unwrap();
@@ -81,7 +88,7 @@ fn potentials_that_cancel_across_tables_lose_nothing() {
             *theta = 3.0 * units[cell] + 1000.0 * first as f64 - 1000.0 * second as f64;
         }
     }
-    // The ends are held together by nothing else.
+    // Cancels the potentials at the two ends, which have no second table.
     for (cell, theta) in potentials.table_mut(0).iter_mut().enumerate() {
         *theta -= 1000.0 * (cell / 3) as f64;
     }
@@ -94,14 +101,14 @@ fn potentials_that_cancel_across_tables_lose_nothing() {
     for asked in [clique(&[0, 5]), clique(&[1, 3]), clique(&[0, 2, 4])] {
         let expected: Vec<f64> =
             joint.sum_onto(&asked).values().iter().map(|p| 100.0 * p).collect();
-        assert!(expected.iter().all(|&cell| cell > 0.01), "no cell is out of reach");
+        assert!(expected.iter().all(|&cell| cell > 0.01), "every cell has mass");
         assert_close(calibrated.marginal(&asked).unwrap().values(), &expected, 1e-9);
     }
 }
 
 #[test]
 fn far_ends_of_a_long_chain_agree_with_the_product_of_its_transitions() {
-    // Pairs only, so that the obvious answer is a product of small matrices.
+    // Pairs only, so that the expected marginal is a product of small matrices.
     let (attributes, size) = (200, 4);
     let domain = Domain::new((0..attributes).map(|i| (format!("x{i}"), size))).unwrap();
     let cliques = (0..attributes as u32 - 1).map(|i| clique(&[i, i + 1])).collect();
@@ -123,13 +130,13 @@ fn far_ends_of_a_long_chain_agree_with_the_product_of_its_transitions() {
 }
 
 #[test]
-fn an_answer_past_the_limit_is_refused_with_its_size() {
+fn a_marginal_above_the_cell_limit_is_refused_with_its_size() {
     let model = chain(12, 10, 1.0);
     let tree = JunctionTree::new(model.domain(), model.layout().cliques());
     let calibrated = Calibrated::new(&model, tree.clone(), 1000).unwrap();
     let refused = calibrated.marginal(&clique(&[0, 3, 6, 9])).unwrap_err();
     assert_eq!(refused, InferenceError::TooLarge { cells: 1e4, limit: 1000 });
-    // Two ends are a small answer, but the messages between keep one of them beside a separator.
+    // The marginal on both ends is small, but messages have one end and a separator of two.
     let refused = Calibrated::new(&model, tree, 900).unwrap().marginal(&clique(&[0, 11]));
     assert_eq!(refused.unwrap_err(), InferenceError::TooLarge { cells: 1000.0, limit: 900 });
     let unknown = calibrated.marginal(&clique(&[12])).unwrap_err();
@@ -139,7 +146,7 @@ fn an_answer_past_the_limit_is_refused_with_its_size() {
 
 #[test]
 fn wide_attributes_behind_narrow_separators_are_multiplied_in_last() {
-    // Hubs of two values in a row, and a leaf of twelve at every second of them.
+    // A chain of binary hubs; three of them have a leaf of twelve values.
     let hubs = (0..7).map(|i| (format!("hub{i}"), 2));
     let leaves = (0..3).map(|i| (format!("leaf{i}"), 12));
     let domain = Domain::new(hubs.chain(leaves)).unwrap();

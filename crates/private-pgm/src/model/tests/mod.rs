@@ -10,7 +10,7 @@ use crate::factor::{CliqueLayout, Factor, Potentials};
 use crate::numeric::exp::log_sum_exp;
 use crate::numeric::strided::Projection;
 
-/// Numbers in [0, 1) that depend on the salt alone.
+/// Pseudo-random numbers in [0, 1), determined by the salt.
 pub(super) fn units(count: usize, salt: u64) -> Vec<f64> {
     let unit = |i: usize| {
         let mut hash = (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ salt;
@@ -26,7 +26,7 @@ pub(super) fn clique(ids: &[u32]) -> Clique {
     ids.iter().map(|&id| AttributeId(id)).collect()
 }
 
-/// Potentials between -spread/2 and spread/2, some of them structural zeros if asked for.
+/// Potentials between -spread/2 and spread/2; with `zeros`, a tenth of them are minus infinity.
 pub(super) fn random_model(
     domain: Domain,
     cliques: Vec<Clique>,
@@ -44,7 +44,7 @@ pub(super) fn random_model(
     Model::new(100.0, potentials)
 }
 
-/// Small models with nested, repeated and empty cliques, and attributes in none.
+/// Small models with nested, repeated and empty cliques, and attributes in no clique.
 pub(super) fn models() -> impl Strategy<Value = Model> {
     let sizes = prop::collection::vec(1usize..5, 1..7);
     let sets = prop::collection::vec(prop::collection::vec(0u32..7, 0..4), 0..7);
@@ -62,7 +62,7 @@ pub(super) fn models() -> impl Strategy<Value = Model> {
     )
 }
 
-/// The probability of every record, or `None` when all are excluded: the obvious way.
+/// The probability of every record by brute force; `None` if all are impossible.
 pub(super) fn joint(model: &Model) -> Option<Factor> {
     let domain = model.domain();
     let everything = domain.everything();
@@ -78,7 +78,7 @@ pub(super) fn joint(model: &Model) -> Option<Factor> {
     (log_z > f64::NEG_INFINITY).then(|| Factor::new(domain, everything, joint))
 }
 
-/// A chain of attributes of one size with potentials on every three that follow each other.
+/// A chain of attributes of one size, with potentials on every three consecutive ones.
 pub(super) fn chain(attributes: usize, size: usize, spread: f64) -> Model {
     let domain = Domain::new((0..attributes).map(|i| (format!("x{i}"), size))).unwrap();
     let cliques = (0..attributes as u32 - 2).map(|i| clique(&[i, i + 1, i + 2])).collect();

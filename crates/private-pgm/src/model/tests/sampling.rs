@@ -29,7 +29,7 @@ fn synthesize(
     calibrated.synthesize(records, method, &mut ChaCha8Rng::seed_from_u64(seed)).unwrap()
 }
 
-/// A triangle with a tail, an attribute on its own and one in no clique; 2 * 3 * 3 * 2 * 3 * 2 cells.
+/// A triangle abc with a tail d, a separate clique e, and f in no clique: 216 cells.
 fn small_model() -> Model {
     let sizes = [("a", 2), ("b", 3), ("c", 3), ("d", 2), ("e", 3), ("f", 2)];
     let domain = Domain::new(sizes).unwrap();
@@ -52,7 +52,7 @@ fn independent_records_follow_the_joint_distribution() {
         .zip(joint.values())
         .map(|(found, p)| (found - p * records as f64).powi(2) / (p * records as f64))
         .sum();
-    // 215 degrees of freedom: mean 215, standard deviation 20.7; five of them either way.
+    // 215 degrees of freedom: mean 215, standard deviation 20.7, tolerance five of them.
     assert!((chi_squared - 215.0).abs() < 5.0 * 430f64.sqrt(), "{chi_squared}");
 }
 
@@ -70,7 +70,7 @@ fn rounded_records_follow_the_joint_distribution_over_many_draws() {
     }
     let expected = draws as f64 * records as f64;
     for (found, p) in found.iter().zip(joint.values()) {
-        // A count of one draw has a variance below that of independent records plus 1/4.
+        // The variance of a count in one draw is below that of independent records plus 1/4.
         let deviation = (expected * p + draws as f64 / 4.0).sqrt();
         assert!((found - expected * p).abs() < 5.0 * deviation, "{found} {}", expected * p);
     }
@@ -78,7 +78,12 @@ fn rounded_records_follow_the_joint_distribution_over_many_draws() {
 
 proptest! {
     #[test]
-    fn no_record_is_one_that_the_model_excludes(model in models(), records in 0usize..60, rounded: bool, seed: u64) {
+    fn impossible_records_are_never_drawn(
+        model in models(),
+        records in 0usize..60,
+        rounded: bool,
+        seed: u64,
+    ) {
         let Some(joint) = joint(&model) else { return Ok(()) };
         let method = if rounded { Sampling::Rounded } else { Sampling::Independent };
         let columns = synthesize(&model.calibrate().unwrap(), records, method, seed);
@@ -92,7 +97,11 @@ proptest! {
     }
 
     #[test]
-    fn rounded_counts_on_the_root_clique_are_within_one(model in models(), records in 0usize..500, seed: u64) {
+    fn rounded_counts_on_the_root_clique_are_within_one(
+        model in models(),
+        records in 0usize..500,
+        seed: u64,
+    ) {
         let Some(joint) = joint(&model) else { return Ok(()) };
         let calibrated = model.calibrate().unwrap();
         let columns = synthesize(&calibrated, records, Sampling::Rounded, seed);
@@ -134,7 +143,7 @@ fn rounding_keeps_every_clique_much_closer_than_independent_draws() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_records_whatever_the_threads() {
+fn the_same_seed_gives_the_same_records_for_any_number_of_threads() {
     let model = chain(20, 5, 2.0);
     let calibrated = model.calibrate().unwrap();
     for method in [Sampling::Independent, Sampling::Rounded] {

@@ -1,4 +1,4 @@
-//! Pieces of a row that fit in registers.
+//! Blocks of a row that fit in registers.
 
 /// Runs `$body` for blocks of `$most` (16 or 8), then 8, 4, 2 and 1 values that cover `0..$n`, with
 /// the block's start bound to `$first` and its width to the constant `$W`.
@@ -53,9 +53,9 @@ pub(super) fn factors(row: [u32; 2], term: [u32; 2]) -> (usize, usize) {
     (row[0] as usize + term[0] as usize, row[1] as usize + term[1] as usize)
 }
 
-/// Calls `$f` with the length of rows as its constant where they are shorter than 16 and fill no whole
-/// registers, else with 0. A length that the compiler knows makes a row a few registers, without the
-/// loops and checks that would take longer than the numbers.
+/// Calls `$f` with the row length as a constant if it is below 16 and neither 1 nor 8, else with 0.
+/// With a constant length a short row is a few registers, without loops and checks that would take
+/// longer than the arithmetic.
 macro_rules! of_length {
     ($n:expr, $f:ident $arguments:tt) => {
         match $n {
@@ -78,7 +78,7 @@ macro_rules! of_length {
 }
 pub(super) use of_length;
 
-/// The sum of any number of values, always in the same order.
+/// The sum of any number of values, in a fixed order.
 #[inline(always)]
 pub(super) fn sum<const N: usize>(values: [f64; N]) -> f64 {
     let mut lanes = [0.0; 4];
@@ -88,7 +88,7 @@ pub(super) fn sum<const N: usize>(values: [f64; N]) -> f64 {
     total(lanes)
 }
 
-/// The sum of a power of two of lanes, always in the same order.
+/// The sum of the lanes, a power of two of them, in a fixed order.
 #[inline(always)]
 pub(super) fn total<const W: usize>(mut lanes: [f64; W]) -> f64 {
     let mut half = W / 2;

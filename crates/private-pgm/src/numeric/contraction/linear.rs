@@ -1,8 +1,8 @@
-//! The loops of a contraction of ordinary numbers.
+//! Kernels of contractions in linear space.
 //!
-//! Several rows of O are built at once, a *tile*: their sums do not wait for each other, and where
-//! they have the same factor from A, each number of it is loaded once for all of them. Short rows are
-//! built one by one, in a single pass over their terms.
+//! A *tile* is several rows of O that are computed together. Their sums are independent, and where
+//! they share the factor from A, each of its numbers is loaded once for all rows. Short rows are
+//! computed one by one, in a single pass over their terms.
 #![expect(clippy::needless_range_loop, reason = "one index runs through several arrays")]
 
 use multiversion::multiversion;
@@ -10,13 +10,17 @@ use multiversion::multiversion;
 use super::blocks::{block, in_blocks, of_length, store, sum, total};
 use super::{Contraction, Inner, Tile};
 
-/// Runs a kernel, made for the number of rows and for two facts about the factors, on each tile.
+/// Runs a kernel, specialised for the number of rows and for two properties of the factors, on each
+/// tile.
 macro_rules! each {
     ($kernel:ident, $shared:literal, $scalar:literal, $plan:ident, $tiles:ident, $first:ident,
      $a:ident, $b:ident, $o:ident) => {
         for tile in $tiles {
-            let at =
-                Place { a: tile.a as usize, b: tile.b as usize, row: tile.row as usize - $first };
+            let at = TileStart {
+                a: tile.a as usize,
+                b: tile.b as usize,
+                row: tile.row as usize - $first,
+            };
             match tile.count {
                 1 => $kernel::<1, $shared, $scalar>($plan, at, $a, $b, $o),
                 2 => $kernel::<2, $shared, $scalar>($plan, at, $a, $b, $o),
@@ -29,7 +33,7 @@ macro_rules! each {
     };
 }
 
-/// The rows of O in `tiles`; `o` begins with row `first_row`.
+/// Computes the rows of O in `tiles`; `o` begins with row `first_row`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 pub(super) fn linear_tiles(
     plan: &Contraction,
@@ -42,7 +46,7 @@ pub(super) fn linear_tiles(
     of_length!(plan.length, rows_of(plan, tiles, first_row, a, b, o));
 }
 
-/// The same for rows of `N` numbers, or of any number if that is 0.
+/// [`linear_tiles`] for rows of `N` numbers, or of any length if `N` is 0.
 #[inline(always)]
 fn rows_of<const N: usize>(
     plan: &Contraction,
@@ -73,8 +77,8 @@ fn rows_of<const N: usize>(
     }
 }
 
-/// Rows of `N` numbers, one after the other. With `SCALAR` the factor from B does not have the inner
-/// axis, with `SUMMED` O does not.
+/// Rows of `N` numbers, one after the other. With `SCALAR` the factor from B lacks the inner axis,
+/// with `SUMMED` O lacks it.
 #[inline(always)]
 fn short<const N: usize, const SCALAR: bool, const SUMMED: bool>(
     plan: &Contraction,
@@ -108,21 +112,21 @@ fn short<const N: usize, const SCALAR: bool, const SUMMED: bool>(
     }
 }
 
-/// Where the first row of a tile and its factors are.
+/// The first row of a tile, and where its factors start.
 #[derive(Clone, Copy)]
-struct Place {
+struct TileStart {
     a: usize,
     b: usize,
     row: usize,
 }
 
-/// For each row of a tile, W sums over all terms, and over the stretch of the inner axis: lane i
-/// takes the values at `from` + i, `from` + i + W, ... up to `to`. With `SHARED` the rows have the
-/// same factor from A, with `SCALAR` the factor from B does not have the inner axis.
+/// For each row of a tile, W sums over all terms and over a range of the inner axis: lane i sums
+/// the products at `from` + i, `from` + i + W, ... up to `to`. With `SHARED` the rows share the
+/// factor from A, with `SCALAR` the factor from B lacks the inner axis.
 #[inline(always)]
 fn lanes<const W: usize, const R: usize, const SHARED: bool, const SCALAR: bool>(
     plan: &Contraction,
-    at: Place,
+    at: TileStart,
     (from, to): (usize, usize),
     a: &[f64],
     b: &[f64],
@@ -152,7 +156,7 @@ fn lanes<const W: usize, const R: usize, const SHARED: bool, const SCALAR: bool>
 #[inline(always)]
 fn rows<const R: usize, const SHARED: bool, const SCALAR: bool>(
     plan: &Contraction,
-    at: Place,
+    at: TileStart,
     a: &[f64],
     b: &[f64],
     o: &mut [f64],
@@ -166,12 +170,12 @@ fn rows<const R: usize, const SHARED: bool, const SCALAR: bool>(
     });
 }
 
-/// Rows that sum over the inner axis. The widths go one after the other, so that each has its sums
-/// in registers.
+/// Rows that sum over the inner axis. The block widths are processed one after the other, so that
+/// each keeps its sums in registers.
 #[inline(always)]
 fn dots<const R: usize, const SHARED: bool, const SCALAR: bool>(
     plan: &Contraction,
-    at: Place,
+    at: TileStart,
     a: &[f64],
     b: &[f64],
     o: &mut [f64],
@@ -197,11 +201,11 @@ fn dots<const R: usize, const SHARED: bool, const SCALAR: bool>(
     }
 }
 
-/// Rows whose numbers are all alike.
+/// Rows whose cells are all equal.
 #[inline(always)]
 fn repeat<const R: usize, const SHARED: bool, const SCALAR: bool>(
     plan: &Contraction,
-    at: Place,
+    at: TileStart,
     a: &[f64],
     b: &[f64],
     o: &mut [f64],

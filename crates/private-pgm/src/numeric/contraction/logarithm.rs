@@ -1,4 +1,4 @@
-//! The loops of a contraction of logarithms: maxima, and logarithms of sums.
+//! Kernels of contractions of logarithms: maxima and log-sum-exp.
 
 use multiversion::multiversion;
 
@@ -6,7 +6,7 @@ use super::blocks::{block, factors, in_blocks, store, total};
 use super::{Contraction, Inner};
 use crate::numeric::exp::exp_one;
 
-/// Calls `visit` with the sum A + B of every term of the block of W values at `first` of a row.
+/// Calls `visit` with A + B for every term of the block of W cells at `first` of a row.
 #[inline(always)]
 fn each_term<const W: usize>(
     plan: &Contraction,
@@ -29,7 +29,8 @@ fn each_term<const W: usize>(
     }
 }
 
-/// Calls `visit` with the terms A + B of a result that has no inner axis of its own, up to eight at a time.
+/// Calls `visit` with the terms A + B of a row whose result lacks the inner axis, up to eight terms
+/// at a time.
 #[inline(always)]
 fn each_scalar_term(
     plan: &Contraction,
@@ -54,7 +55,7 @@ fn each_scalar_term(
     }
 }
 
-/// The largest of all these terms.
+/// The largest term of a row whose result lacks the inner axis.
 #[inline(always)]
 fn largest_term(plan: &Contraction, row: [u32; 2], a: &[f64], b: &[f64]) -> f64 {
     let mut best = [f64::NEG_INFINITY; 8];
@@ -71,19 +72,57 @@ fn larger(x: f64, y: f64) -> f64 {
     if y > x { y } else { x }
 }
 
+/// A shift that keeps exp in range and never turns an infinity into a NaN.
+#[inline(always)]
+fn finite_or_zero(shift: f64) -> f64 {
+    if shift == f64::NEG_INFINITY { 0.0 } else { shift }
+}
+
+/// The largest term of each of the W cells at `first` of a row.
+#[inline(always)]
+fn largest_terms<const W: usize>(
+    plan: &Contraction,
+    row: [u32; 2],
+    first: usize,
+    a: &[f64],
+    b: &[f64],
+) -> [f64; W] {
+    let mut best = [f64::NEG_INFINITY; W];
+    each_term::<W>(plan, row, first, a, b, |x| {
+        for i in 0..W {
+            best[i] = larger(best[i], x[i]);
+        }
+    });
+    best
+}
+
+/// The log-sum-exp of the terms of each of the W cells at `first` of a row.
+#[inline(always)]
+fn log_sum_exp_terms<const W: usize>(
+    plan: &Contraction,
+    row: [u32; 2],
+    first: usize,
+    a: &[f64],
+    b: &[f64],
+) -> [f64; W] {
+    let shift = largest_terms::<W>(plan, row, first, a, b).map(finite_or_zero);
+    let mut sums = [0.0; W];
+    each_term::<W>(plan, row, first, a, b, |x| {
+        for i in 0..W {
+            sums[i] += exp_one(x[i] - shift[i]);
+        }
+    });
+    std::array::from_fn(|i| shift[i] + sums[i].ln())
+}
+
+/// Fills rows of O with the maxima of their terms A + B.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 pub(super) fn max_rows(plan: &Contraction, rows: &[[u32; 2]], a: &[f64], b: &[f64], o: &mut [f64]) {
     match plan.inner {
         Inner::RowRow | Inner::RowScalar => {
             for (o, &row) in o.chunks_exact_mut(plan.length).zip(rows) {
                 in_blocks!(plan.length, |first, W| {
-                    let mut best = [f64::NEG_INFINITY; W];
-                    each_term::<W>(plan, row, first, a, b, |x| {
-                        for i in 0..W {
-                            best[i] = larger(best[i], x[i]);
-                        }
-                    });
-                    store(o, first, best);
+                    store(o, first, largest_terms::<W>(plan, row, first, a, b));
                 });
             }
         }
@@ -95,43 +134,26 @@ pub(super) fn max_rows(plan: &Contraction, rows: &[[u32; 2]], a: &[f64], b: &[f6
     }
 }
 
+/// Fills rows of O with the log-sum-exp of their terms A + B.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-pub(super) fn logarithm_rows(
+pub(super) fn log_sum_exp_rows(
     plan: &Contraction,
     rows: &[[u32; 2]],
     a: &[f64],
     b: &[f64],
     o: &mut [f64],
 ) {
-    /// A shift that keeps exp in range and never turns an infinity into a NaN.
-    #[inline(always)]
-    fn finite(shift: f64) -> f64 {
-        if shift == f64::NEG_INFINITY { 0.0 } else { shift }
-    }
     match plan.inner {
         Inner::RowRow | Inner::RowScalar => {
             for (o, &row) in o.chunks_exact_mut(plan.length).zip(rows) {
                 in_blocks!(plan.length, |first, W| {
-                    let mut best = [f64::NEG_INFINITY; W];
-                    each_term::<W>(plan, row, first, a, b, |x| {
-                        for i in 0..W {
-                            best[i] = larger(best[i], x[i]);
-                        }
-                    });
-                    let shift = best.map(finite);
-                    let mut sums = [0.0; W];
-                    each_term::<W>(plan, row, first, a, b, |x| {
-                        for i in 0..W {
-                            sums[i] += exp_one(x[i] - shift[i]);
-                        }
-                    });
-                    store(o, first, std::array::from_fn::<f64, W, _>(|i| shift[i] + sums[i].ln()));
+                    store(o, first, log_sum_exp_terms::<W>(plan, row, first, a, b));
                 });
             }
         }
         Inner::Dot | Inner::Sum | Inner::Repeat => {
             for (o, &row) in o.chunks_exact_mut(plan.row_length()).zip(rows) {
-                let shift = finite(largest_term(plan, row, a, b));
+                let shift = finite_or_zero(largest_term(plan, row, a, b));
                 let mut sums = [0.0; 8];
                 each_scalar_term(plan, row, a, b, |terms| {
                     for (sum, &term) in sums.iter_mut().zip(terms) {

@@ -6,14 +6,8 @@ fn cells(axes: &[Axis], has: impl Fn(&Axis) -> bool) -> usize {
     axes.iter().filter(|axis| has(axis)).map(|axis| axis.size).product()
 }
 
-/// The obvious version: every combination of all axes, one at a time.
-fn obvious(
-    axes: &[Axis],
-    a: &[f64],
-    b: &[f64],
-    o: &mut [f64],
-    join: impl Fn(f64, f64, f64) -> f64,
-) {
+/// By a loop over every combination of all axes.
+fn direct(axes: &[Axis], a: &[f64], b: &[f64], o: &mut [f64], join: impl Fn(f64, f64, f64) -> f64) {
     let strides = |has: &dyn Fn(&Axis) -> bool| -> Vec<usize> {
         let shape: Vec<usize> =
             axes.iter().map(|axis| if has(axis) { axis.size } else { 1 }).collect();
@@ -38,8 +32,8 @@ fn obvious(
 
 fn axes() -> impl Strategy<Value = Vec<Axis>> {
     let size = prop_oneof![4 => 1usize..6, 1 => 6usize..40];
-    let axis = (size, 0usize..7).prop_map(|(size, kind)| {
-        // Every way to be somewhere; an axis of O alone only multiplies the sum by its size.
+    let axis = (size, 0usize..7).prop_map(|(size, presence)| {
+        // Every combination of tables, except for none.
         let (in_a, in_b, in_o) = [
             (true, true, true),
             (true, false, true),
@@ -48,7 +42,7 @@ fn axes() -> impl Strategy<Value = Vec<Axis>> {
             (true, false, false),
             (false, true, false),
             (false, false, true),
-        ][kind];
+        ][presence];
         Axis { size, in_a, in_b, in_o }
     });
     prop::collection::vec(axis, 0..5).prop_filter("small", |axes| cells(axes, |_| true) <= 20_000)
@@ -64,7 +58,7 @@ fn numbers(n: usize, salt: u64) -> Vec<f64> {
 
 proptest! {
     #[test]
-    fn every_algebra_agrees_with_the_obvious_version(axes in axes(), salt in 0u64..1000) {
+    fn every_semiring_agrees_with_a_direct_loop(axes in axes(), salt in 0u64..1000) {
         let a = numbers(cells(&axes, |axis| axis.in_a), salt);
         let b = numbers(cells(&axes, |axis| axis.in_b), salt + 1);
         let n = cells(&axes, |axis| axis.in_o);
@@ -73,14 +67,14 @@ proptest! {
         let mut expected = vec![0.0; n];
 
         plan.multiply(&a, &b, &mut ours, true);
-        obvious(&axes, &a, &b, &mut expected, |o, a, b| o + a * b);
+        direct(&axes, &a, &b, &mut expected, |o, a, b| o + a * b);
         for (x, y) in ours.iter().zip(&expected) {
             prop_assert!((x - y).abs() <= 1e-10 * (1.0 + y.abs()), "{x} {y}");
         }
 
         plan.log_multiply(&a, &b, &mut ours, true);
         expected.fill(0.0);
-        obvious(&axes, &a, &b, &mut expected, |o, a, b| o + (a + b).exp());
+        direct(&axes, &a, &b, &mut expected, |o, a, b| o + (a + b).exp());
         for (x, y) in ours.iter().zip(&expected) {
             prop_assert!((x - y.ln()).abs() <= 1e-12 * (1.0 + y.abs()), "{x} {y}");
         }
@@ -100,12 +94,12 @@ proptest! {
 
         plan.max_multiply(&a, &b, &mut ours, true);
         expected.fill(f64::NEG_INFINITY);
-        obvious(&axes, &a, &b, &mut expected, |o, a, b| o.max(a + b));
+        direct(&axes, &a, &b, &mut expected, |o, a, b| o.max(a + b));
         prop_assert_eq!(&ours, &expected);
     }
 
     #[test]
-    fn absorbing_is_two_contractions_and_a_product(
+    fn absorb_back_equals_two_contractions_and_a_product(
         axes in prop::collection::vec((1usize..6, 0usize..4), 1..5),
         last in 1usize..40,
         swap: bool,
@@ -120,14 +114,15 @@ proptest! {
         }).collect();
         let plan = Contraction::new(&axes);
         let has_other = |axis: &Axis| if swap { axis.in_a } else { axis.in_b };
-        // Where both tables have all, the first one absorbs the other.
+        // Where both tables have every axis, the first one absorbs the second.
         let both = axes.iter().all(|axis| axis.size == 1 || has_other(axis));
         prop_assert_eq!(plan.absorbs(), Some(swap && !both));
         if swap && both {
             return Ok(());
         }
         // Tables of probabilities and their derivatives are not negative.
-        let positive = |n, salt| -> Vec<f64> { numbers(n, salt).into_iter().map(f64::abs).collect() };
+        let positive =
+            |n, salt| -> Vec<f64> { numbers(n, salt).into_iter().map(f64::abs).collect() };
         let full = positive(cells(&axes, |_| true), 1);
         let other = positive(cells(&axes, has_other), 2);
         let d = positive(cells(&axes, |axis| axis.in_o), 3);
@@ -138,7 +133,7 @@ proptest! {
         let to_full: Vec<Axis> = axes.iter().map(|axis| {
             Axis { size: axis.size, in_a: has_other(axis), in_b: axis.in_o, in_o: true }
         }).collect();
-        obvious(&to_full, &other, &d, &mut back, |o, a, b| o + a * b);
+        direct(&to_full, &other, &d, &mut back, |o, a, b| o + a * b);
         for i in 0..full.len() {
             prop_assert!((product[i] - full[i] * back[i]).abs() < 1e-12);
         }
@@ -146,14 +141,16 @@ proptest! {
         let to_other: Vec<Axis> = axes.iter().map(|axis| {
             Axis { size: axis.size, in_a: true, in_b: axis.in_o, in_o: has_other(axis) }
         }).collect();
-        obvious(&to_other, &full, &d, &mut expected, |o, a, b| o + a * b);
+        direct(&to_other, &full, &d, &mut expected, |o, a, b| o + a * b);
         for (ours, theirs) in adjoint.iter().zip(&expected) {
             prop_assert!((ours - theirs).abs() < 1e-9);
         }
     }
 
     #[test]
-    fn threads_do_not_change_a_bit(rows in 700usize..800, length in 20usize..60, terms in 10usize..20) {
+    fn results_are_bit_identical_with_and_without_threads(
+        rows in 700usize..800, length in 20usize..60, terms in 10usize..20
+    ) {
         let axes = [
             Axis { size: terms, in_a: true, in_b: true, in_o: false },
             Axis { size: rows, in_a: true, in_b: false, in_o: true },
@@ -174,7 +171,7 @@ proptest! {
 }
 
 #[test]
-fn excluded_cells_stay_excluded_in_the_log_algebra() {
+fn excluded_cells_stay_excluded_in_log_space() {
     let axes = [
         Axis { size: 2, in_a: true, in_b: true, in_o: true },
         Axis { size: 3, in_a: true, in_b: true, in_o: false },

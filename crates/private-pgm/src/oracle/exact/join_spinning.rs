@@ -1,17 +1,17 @@
-//! Two threads that go on together again and again.
+//! A fork-join for short, equally long pieces of work that follow each other quickly.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a thread that is done waits for the other one before it goes to sleep. Halves of a chain of
-/// a thousand tables take about a millisecond, and are hardly ever further apart than this.
-const PATIENCE: Duration = Duration::from_micros(200);
+/// How long a thread spins for the other one before it sleeps. The halves of a chain of a thousand
+/// tables take about a millisecond each and rarely differ by more than this. Our choice.
+const SPIN_LIMIT: Duration = Duration::from_micros(200);
 
-/// [`rayon::join`] for two pieces of work that take about the same time and come in quick succession, when
-/// there is no other work for whoever finishes first: it stays awake for the next two, because to sleep
-/// and to be woken takes longer than to wait. It does not wait for work that nobody has begun, and never
-/// for long, so that nothing can come to a stand.
+/// [`rayon::join`] for two pieces of work of about the same length that are followed by two more,
+/// when there is no other work to steal. The thread that finishes first spins instead of sleeping,
+/// because a wake-up takes longer than the wait. It spins only for work that has begun, and at
+/// most for `SPIN_LIMIT`, so that it cannot deadlock.
 pub(super) fn join_spinning<R: Send>(
     first: impl FnOnce() -> R + Send,
     second: impl FnOnce() -> R + Send,
@@ -22,7 +22,7 @@ pub(super) fn join_spinning<R: Send>(
             let result = first();
             first_is_done.store(true, Ordering::Release);
             if second_has_begun.load(Ordering::Acquire) {
-                wait_for(&second_is_done);
+                spin_until(&second_is_done);
             }
             result
         },
@@ -30,17 +30,17 @@ pub(super) fn join_spinning<R: Send>(
             second_has_begun.store(true, Ordering::Release);
             let result = second();
             second_is_done.store(true, Ordering::Release);
-            wait_for(&first_is_done);
+            spin_until(&first_is_done);
             result
         },
     )
 }
 
-/// Without giving the processor away: on a busy machine it might take long to get it back, and the other
-/// thread waits for that, too.
-fn wait_for(done: &AtomicBool) {
+/// Spins without yielding the processor: on a busy machine a yielded thread may return late, and
+/// the other thread would wait for it.
+fn spin_until(done: &AtomicBool) {
     let began = Instant::now();
-    while !done.load(Ordering::Acquire) && began.elapsed() < PATIENCE {
+    while !done.load(Ordering::Acquire) && began.elapsed() < SPIN_LIMIT {
         spin_loop();
     }
 }
@@ -49,7 +49,7 @@ fn wait_for(done: &AtomicBool) {
 mod tests {
     use super::*;
 
-    /// The sum of some numbers by halves, each in step with its sibling.
+    /// The sum of `from..to` by recursive halves.
     fn sum(from: u64, to: u64) -> u64 {
         if to - from < 4 {
             return (from..to).sum();
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_within_pieces_are_all_done_whatever_the_threads() {
+    fn nested_joins_complete_with_any_number_of_threads() {
         for threads in [1, 2, 5] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             assert_eq!(pool.install(|| sum(0, 2000)), 1999 * 1000, "{threads} threads");
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_happens_is_not_waited_for_for_ever() {
-        wait_for(&AtomicBool::new(false));
+    fn spinning_ends_at_the_limit() {
+        spin_until(&AtomicBool::new(false));
     }
 }

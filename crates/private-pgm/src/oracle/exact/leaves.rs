@@ -2,41 +2,41 @@ use std::ops::Range;
 
 use crate::factor::{Marginals, Potentials};
 use crate::numeric::extremes::extremes;
-use crate::numeric::step::Stepped;
-use crate::oracle::step_request::{StepRequest, two_parts};
+use crate::numeric::step::StepStats;
+use crate::oracle::step_request::{StepRequest, split_two};
 
-/// The tables of some consecutive leaves: their potentials, and a place for what becomes of them,
-/// exponentials on the way up and marginals on the way down.
+/// The tables of consecutive leaves: their potentials, and a buffer that holds their exponentials
+/// after the forward pass and their marginals after the backward pass.
 pub(super) struct Leaves<'a> {
     /// The position of the first cell among those of all leaves.
     start: usize,
-    potentials: Theta<'a>,
+    potentials: LeafPotentials<'a>,
     values: &'a mut [f64],
 }
 
-enum Theta<'a> {
+enum LeafPotentials<'a> {
     Fixed(&'a [f64]),
-    /// Potentials that take a step when they are read first.
-    Moving {
+    /// Each table takes its step when it is first read.
+    Stepping {
         theta: &'a mut [f64],
-        descent: StepRequest<'a>,
+        request: StepRequest<'a>,
     },
 }
 
 impl<'a> Leaves<'a> {
     /// All leaves, with these potentials.
     pub(super) fn new(potentials: &'a Potentials, marginals: &'a mut Marginals) -> Self {
-        let (potentials, values) = (Theta::Fixed(potentials.values()), marginals.values_mut());
-        Self { start: 0, potentials, values }
+        let potentials = LeafPotentials::Fixed(potentials.values());
+        Self { start: 0, potentials, values: marginals.values_mut() }
     }
 
     /// All leaves, with potentials that take a step when they are read.
-    pub(super) fn stepping(
-        descent: StepRequest<'a>,
+    pub(super) fn with_step(
+        request: StepRequest<'a>,
         potentials: &'a mut Potentials,
         marginals: &'a mut Marginals,
     ) -> Self {
-        let potentials = Theta::Moving { theta: potentials.values_mut(), descent };
+        let potentials = LeafPotentials::Stepping { theta: potentials.values_mut(), request };
         Self { start: 0, potentials, values: marginals.values_mut() }
     }
 
@@ -44,51 +44,50 @@ impl<'a> Leaves<'a> {
         cells.start - self.start..cells.end - self.start
     }
 
-    /// Takes the step on some potentials, if there is one. Returns them, what it saw, and the place
-    /// for what becomes of them.
-    pub(super) fn read(&mut self, cells: Range<usize>) -> (&[f64], Stepped, &mut [f64]) {
+    /// Takes the step, if there is one, on the potentials of these cells. Returns the potentials,
+    /// the statistics of the step and the buffer for their exponentials.
+    pub(super) fn read(&mut self, cells: Range<usize>) -> (&[f64], StepStats, &mut [f64]) {
         let cells = self.local(&cells);
         let values = &mut self.values[cells.clone()];
         match &mut self.potentials {
-            Theta::Fixed(theta) => {
+            LeafPotentials::Fixed(theta) => {
                 let theta = &theta[cells];
-                (theta, Stepped { extremes: extremes(theta, false), square: 0.0 }, values)
+                (theta, StepStats { extremes: extremes(theta, false), square: 0.0 }, values)
             }
-            Theta::Moving { theta, descent } => {
+            LeafPotentials::Stepping { theta, request } => {
                 let theta = &mut theta[cells.clone()];
-                let stepped = descent.take(cells, values, theta);
-                (theta, stepped, values)
+                let stats = request.apply(cells, values, theta);
+                (theta, stats, values)
             }
         }
     }
 
-    /// Potentials that have been read.
+    /// The potentials of cells that have been [`read`](Self::read).
     pub(super) fn log(&self, cells: Range<usize>) -> &[f64] {
         let cells = self.local(&cells);
         match &self.potentials {
-            Theta::Fixed(theta) => &theta[cells],
-            Theta::Moving { theta, .. } => &theta[cells],
+            LeafPotentials::Fixed(theta) => &theta[cells],
+            LeafPotentials::Stepping { theta, .. } => &theta[cells],
         }
     }
 
-    /// What has become of some cells.
+    /// The exponentials or marginals of some cells.
     pub(super) fn values(&self, cells: Range<usize>) -> &[f64] {
         &self.values[self.local(&cells)]
     }
 
-    /// What has become of some cells.
     pub(super) fn values_mut(&mut self, cells: Range<usize>) -> &mut [f64] {
         let cells = self.local(&cells);
         &mut self.values[cells]
     }
 
-    /// Some of the leaves.
+    /// The leaves with these cells.
     pub(super) fn part(&mut self, cells: Range<usize>) -> Leaves<'_> {
-        self.halves(cells.clone(), cells.end..cells.end).0
+        self.split(cells.clone(), cells.end..cells.end).0
     }
 
-    /// Two parts, for two threads; the second is after the first.
-    pub(super) fn halves(
+    /// Two parts, for two threads. `second` starts at or after the end of `first`.
+    pub(super) fn split(
         &mut self,
         first: Range<usize>,
         second: Range<usize>,
@@ -96,19 +95,20 @@ impl<'a> Leaves<'a> {
         let starts = (first.start, second.start);
         let (first, second) = (self.local(&first), self.local(&second));
         let (low, high) = match &mut self.potentials {
-            Theta::Fixed(theta) => {
-                (Theta::Fixed(&theta[first.clone()]), Theta::Fixed(&theta[second.clone()]))
-            }
-            Theta::Moving { theta, descent } => {
-                let (low, high) = two_parts(theta, first.clone(), second.clone());
-                let (low_descent, high_descent) = descent.halves(first.clone(), second.clone());
+            LeafPotentials::Fixed(theta) => (
+                LeafPotentials::Fixed(&theta[first.clone()]),
+                LeafPotentials::Fixed(&theta[second.clone()]),
+            ),
+            LeafPotentials::Stepping { theta, request } => {
+                let (low, high) = split_two(theta, first.clone(), second.clone());
+                let (low_request, high_request) = request.split(first.clone(), second.clone());
                 (
-                    Theta::Moving { theta: low, descent: low_descent },
-                    Theta::Moving { theta: high, descent: high_descent },
+                    LeafPotentials::Stepping { theta: low, request: low_request },
+                    LeafPotentials::Stepping { theta: high, request: high_request },
                 )
             }
         };
-        let (low_values, high_values) = two_parts(self.values, first, second);
+        let (low_values, high_values) = split_two(self.values, first, second);
         (
             Leaves { start: starts.0, potentials: low, values: low_values },
             Leaves { start: starts.1, potentials: high, values: high_values },

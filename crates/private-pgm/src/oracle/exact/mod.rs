@@ -1,12 +1,13 @@
-//! The exact oracle: contracts the tables of potentials along a tree and differentiates ln Z.
+//! The exact oracle: contracts the potentials along a tree and differentiates ln Z.
 
+mod backward;
 mod conditioning;
+mod executor;
 mod join_spinning;
 mod leaves;
 mod max_reparametrization;
+mod node_table;
 mod program;
-mod run;
-mod table;
 #[cfg(test)]
 mod tests;
 mod workspace;
@@ -14,102 +15,107 @@ mod workspace;
 use std::sync::Arc;
 
 use conditioning::Conditioning;
+use executor::Executor;
 use leaves::Leaves;
 use max_reparametrization::MaxReparametrization;
 use program::{Compiler, Program};
-use run::Run;
 use workspace::Workspace;
 
 use super::{MarginalOracle, Reparametrized, StepRequest, StepResult, log_unmentioned};
 use crate::domain::{Clique, Domain};
-use crate::elimination_plan::ContractionTree;
+use crate::elimination_plan::EliminationPlan;
 use crate::factor::{CliqueLayout, Marginals, Potentials};
 use crate::junction_tree::JunctionTree;
 
 /// Exact marginals by contraction of the measured tables (see [`crate::elimination_plan`]).
 ///
-/// The cost of a call is three times the multiply-adds of the tree, and an exponential and a
-/// logarithm for each cell that is stored. Potentials may have any size; minus infinity gives exact
+/// The forward pass computes ln Z, the backward pass its derivatives N d ln Z / d theta, which are
+/// the marginals. A call costs three times the multiply-adds of the tree, plus an exponential and
+/// a logarithm per stored cell. Potentials may have any magnitude; minus infinity gives exact
 /// zeros.
 pub struct Exact {
     program: Program,
     workspace: Workspace,
     log_unmentioned: f64,
     parallel: bool,
-    relief: Relief,
-    /// Tiny sums mattered in the last call, and are mended at once in the next one.
+    reparametrization: Reparametrization,
+    /// Underflow affected the last call. The next call sums in log space from the start.
     in_log_space: bool,
-    /// Tiny sums have mattered since relief was last offered.
+    /// Underflow affected a call since the last [`MarginalOracle::reparametrize`].
     underflowed: bool,
-    /// Offers in a row at which they had.
-    offers: usize,
+    /// Consecutive calls of [`MarginalOracle::reparametrize`] that found underflow.
+    underflow_streak: usize,
 }
 
-/// Where potentials go on being underflowed although they are relieved, they are relieved once in so many
-/// offers, and where exact marginals are wanted: each costs a call.
-const RELIEVED_EVERY: usize = 16;
+/// While underflow persists, potentials are replaced once per this many calls of
+/// [`MarginalOracle::reparametrize`], since each replacement costs a call of the oracle. Our
+/// choice.
+const REPARAMETRIZATION_INTERVAL: usize = 16;
 
-/// How potentials are replaced by others that mean the same model.
-enum Relief {
+/// How potentials are replaced by equivalent ones.
+enum Reparametrization {
     Conditioning(Conditioning),
-    /// For other trees, made when sums are tiny first.
-    MaxReparametrization(Option<MaxReparametrization>),
+    /// For trees without conditioning. Built at the first underflow.
+    Max(Option<MaxReparametrization>),
 }
 
 impl Exact {
-    /// Compiles an oracle for potentials on these cliques, of which none contains another.
+    /// Compiles an oracle for potentials on these cliques, none of which contains another.
     ///
-    /// Its [`layout`](MarginalOracle::layout) has the same cliques in an order of its own.
+    /// The [`layout`](MarginalOracle::layout) holds the same cliques in the order of the tree.
     pub fn new(domain: &Domain, cliques: &[Clique], tree: &JunctionTree) -> Self {
-        Self::from_plan(domain, cliques, &ContractionTree::new(domain, cliques, tree))
+        Self::from_plan(domain, cliques, &EliminationPlan::new(domain, cliques, tree))
     }
 
-    /// Compiles an oracle along a contraction tree over these cliques.
-    pub fn from_plan(domain: &Domain, cliques: &[Clique], plan: &ContractionTree) -> Self {
+    /// Compiles an oracle along a given contraction tree over these cliques.
+    pub fn from_plan(domain: &Domain, cliques: &[Clique], plan: &EliminationPlan) -> Self {
         let mut compiler = Compiler::new(domain);
         let program = Program::new(&mut compiler, cliques, plan);
         let mut workspace = Workspace::new(&program);
         let log_unmentioned = log_unmentioned(&program.layout);
         let conditioning = Conditioning::new(&mut compiler, plan);
         if let Some(conditioning) = &conditioning {
-            conditioning.mark(workspace.tables_mut());
+            conditioning.mark_messages(workspace.tables_mut());
         }
-        let relief = conditioning.map_or(Relief::MaxReparametrization(None), Relief::Conditioning);
         Self {
             program,
             workspace,
             log_unmentioned,
             parallel: true,
-            relief,
+            reparametrization: conditioning
+                .map_or(Reparametrization::Max(None), Reparametrization::Conditioning),
             in_log_space: false,
             underflowed: false,
-            offers: 0,
+            underflow_streak: 0,
         }
     }
 
-    /// Whether a call may use several threads (it may, by default). The result is the same.
+    /// Whether a call may use several threads (default: yes). The result is the same bit for bit.
     pub fn with_threads(mut self, parallel: bool) -> Self {
         self.parallel = parallel;
         self
     }
 
-    /// Writes marginals and returns ln Z; `None` when tiny sums mattered that were not mended.
+    /// Writes marginals and returns ln Z, or `None` when underflow affected them and the sums were
+    /// not recomputed in log space.
     fn attempt(
         &mut self,
         mut leaves: Leaves<'_>,
         total: f64,
         recompute_in_log_space: bool,
     ) -> Option<f64> {
-        let run = Run { program: &self.program, parallel: self.parallel, recompute_in_log_space };
-        let log_z = self.log_unmentioned + self.workspace.forward(&run, &mut leaves);
+        let executor =
+            Executor { program: &self.program, parallel: self.parallel, recompute_in_log_space };
+        let log_z = self.log_unmentioned + self.workspace.forward(&executor, &mut leaves);
         let possible = log_z != f64::NEG_INFINITY;
-        self.in_log_space = possible && self.workspace.backward(&run, total, &mut leaves);
+        self.in_log_space = possible && self.workspace.backward(&executor, total, &mut leaves);
         self.underflowed |= self.in_log_space;
         (recompute_in_log_space || !self.in_log_space).then_some(log_z)
     }
 
-    /// What the first attempt said, or else a second one with tiny sums mended.
-    fn mended(
+    /// The ln Z of the first attempt, or of a second attempt in log space if the first one
+    /// underflowed.
+    fn or_in_log_space(
         &mut self,
         first: Option<f64>,
         potentials: &Potentials,
@@ -117,7 +123,7 @@ impl Exact {
         marginals: &mut Marginals,
     ) -> f64 {
         let log_z = first.or_else(|| self.attempt(Leaves::new(potentials, marginals), total, true));
-        let log_z = log_z.expect("what was mended is trusted");
+        let log_z = log_z.expect("an attempt in log space always has a result");
         if log_z == f64::NEG_INFINITY {
             marginals.values_mut().fill(0.0);
         }
@@ -132,45 +138,50 @@ impl MarginalOracle for Exact {
 
     fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64 {
         let log_z = self.attempt(Leaves::new(potentials, marginals), total, self.in_log_space);
-        self.mended(log_z, potentials, total, marginals)
+        self.or_in_log_space(log_z, potentials, total, marginals)
     }
 
     fn descend(
         &mut self,
-        descent: StepRequest<'_>,
+        request: StepRequest<'_>,
         potentials: &mut Potentials,
         total: f64,
         marginals: &mut Marginals,
     ) -> StepResult {
-        let leaves = Leaves::stepping(descent, potentials, marginals);
+        let leaves = Leaves::with_step(request, potentials, marginals);
         let log_z = self.attempt(leaves, total, self.in_log_space);
-        let square = self.workspace.seen().square;
-        StepResult { log_z: self.mended(log_z, potentials, total, marginals), square }
+        let square = self.workspace.stats().square;
+        StepResult { log_z: self.or_in_log_space(log_z, potentials, total, marginals), square }
     }
 
-    fn reparametrize(&mut self, potentials: &mut Potentials, exactly: bool) -> Reparametrized {
-        self.offers = if std::mem::take(&mut self.underflowed) { self.offers + 1 } else { 0 };
-        let underflowed = self.offers % RELIEVED_EVERY == 1 || exactly && self.offers > 0;
-        let less = match &mut self.relief {
-            Relief::Conditioning(conditioning) => {
-                if !conditioning.is_due(self.workspace.seen()) && !underflowed {
+    fn reparametrize(&mut self, potentials: &mut Potentials, exact: bool) -> Reparametrized {
+        let underflowed = std::mem::take(&mut self.underflowed);
+        self.underflow_streak = if underflowed { self.underflow_streak + 1 } else { 0 };
+        let recompute = self.underflow_streak % REPARAMETRIZATION_INTERVAL == 1
+            || exact && self.underflow_streak > 0;
+        let decrease = match &mut self.reparametrization {
+            Reparametrization::Conditioning(conditioning) => {
+                if !conditioning.is_due(self.workspace.stats()) && !recompute {
                     return Reparametrized::Unchanged;
                 }
                 let tables = self.workspace.tables_mut();
                 conditioning.apply(tables, self.in_log_space, potentials, self.parallel)
             }
-            Relief::MaxReparametrization(_) if !underflowed => return Reparametrized::Unchanged,
-            Relief::MaxReparametrization(gauge) => gauge
+            Reparametrization::Max(_) if !recompute => return Reparametrized::Unchanged,
+            Reparametrization::Max(max) => max
                 .get_or_insert_with(|| MaxReparametrization::new(&self.program.layout))
                 .apply(potentials),
         };
-        if underflowed { Reparametrized::Recompute } else { Reparametrized::Shifted(less) }
+        if recompute { Reparametrized::Recompute } else { Reparametrized::Shifted(decrease) }
     }
 
     fn maximum(&mut self, potentials: &Potentials) -> Option<f64> {
-        let run =
-            Run { program: &self.program, parallel: self.parallel, recompute_in_log_space: false };
-        Some(self.workspace.maximum(&run, potentials))
+        let executor = Executor {
+            program: &self.program,
+            parallel: self.parallel,
+            recompute_in_log_space: false,
+        };
+        Some(self.workspace.maximum(&executor, potentials))
     }
 
     fn is_parallel(&self) -> bool {

@@ -1,76 +1,87 @@
-//! A contraction tree compiled to flat lists: what to run, on which tables, by whom.
+//! A contraction tree compiled to a flat list of instructions, divided into tasks for threads.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::domain::{Clique, Domain};
-use crate::elimination_plan::{ContractionTree, Step};
+use crate::elimination_plan::{ContractionCache, EliminationPlan, NodeOperation};
 use crate::factor::CliqueLayout;
-use crate::numeric::contraction::{Axis, Contraction};
+use crate::numeric::contraction::Contraction;
 use crate::numeric::shift::PARALLEL;
 use crate::numeric::strided::Projection;
 
-/// One node of the tree.
+/// What computes one node of the tree.
 pub(super) struct Instruction {
-    /// Cells of the node's table.
+    /// The number of cells of the node's table.
     pub(super) cells: usize,
-    pub(super) kind: Kind,
+    pub(super) operation: Operation,
 }
 
-pub(super) enum Kind {
-    /// A table with potentials, at this position of the layout.
+pub(super) enum Operation {
+    /// A table of potentials, at this position of the layout.
     Leaf(usize),
-    /// The node just before, summed. When that is `absorbed`, it is a leaf whose marginal can be
-    /// had in one pass.
-    Sum { forward: Arc<Contraction>, child: Operand, absorbed: bool },
-    /// The product of two nodes, summed; the right one is just before.
-    Product {
-        forward: Arc<Contraction>,
-        left_node: usize,
-        left: Operand,
-        right: Operand,
-        /// The child that is a leaf with every attribute of the other, which is none: the way back
-        /// is one pass.
-        absorbing: Option<usize>,
-    },
+    Sum(Sum),
+    Product(Product),
 }
 
-impl Kind {
+/// A node that sums its child, which directly precedes it, over some attributes.
+pub(super) struct Sum {
+    pub(super) forward: Arc<Contraction>,
+    pub(super) child: Operand,
+    /// Whether the child is a leaf whose marginal takes a single pass.
+    pub(super) absorbed: bool,
+}
+
+/// A node that sums the product of its children over some attributes. The right child directly
+/// precedes it.
+pub(super) struct Product {
+    pub(super) forward: Arc<Contraction>,
+    pub(super) left_node: usize,
+    pub(super) left: Operand,
+    pub(super) right: Operand,
+    /// The child that is a leaf with every attribute of the other child, which is an inner node.
+    /// The backward step then takes a single pass over the leaf.
+    pub(super) absorbing: Option<usize>,
+}
+
+impl Operation {
     /// Whether several threads work on the node's product together.
     fn is_shared(&self) -> bool {
         match self {
             Self::Leaf(_) => false,
-            Self::Sum { forward, .. } | Self::Product { forward, .. } => forward.is_shared(),
+            Self::Sum(Sum { forward, .. }) | Self::Product(Product { forward, .. }) => {
+                forward.is_shared()
+            }
         }
     }
 }
 
-/// A child of a node, as the node sees it.
+/// The tables through which a node reads one of its children.
 #[derive(Clone)]
 pub(super) struct Operand {
     /// From the child's table onto the attributes that the node keeps.
     pub(super) onto_kept: Arc<Projection>,
     /// From the node's table onto the same attributes.
     pub(super) from_node: Arc<Projection>,
-    /// The way back: sibling times the node's adjoint, summed onto the child.
+    /// The backward step: the sibling times the node's adjoint, summed onto the child.
     pub(super) back: Arc<Contraction>,
 }
 
-/// A run of nodes for one thread. When `split` is given, two subtrees inside the run are tasks of
-/// their own that may run at the same time, before (forwards) or after (backwards) the nodes that
-/// follow them.
+/// A range of consecutive nodes for one thread. With a `split`, two subtrees inside the range are
+/// tasks of their own that may run in parallel: before the other nodes in the forward pass, after
+/// them in the backward pass.
 pub(super) struct Task {
     pub(super) nodes: Range<usize>,
     pub(super) leaves: Range<usize>,
     pub(super) split: Option<Box<[Task; 2]>>,
-    /// Whether the two are all the work that threads can share: there is nothing else to do for the one
-    /// that finishes first.
-    pub(super) in_step: bool,
+    /// Whether the two halves are all the work that threads can share, so that the thread that
+    /// finishes first may as well [spin](super::join_spinning::join_spinning).
+    pub(super) spin: bool,
 }
 
 impl Task {
-    /// The nodes of the run that are in no other task.
+    /// The nodes that are in neither task of the split.
     pub(super) fn own_nodes(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
         let (before, after) = match &self.split {
             None => (self.nodes.clone(), self.nodes.end..self.nodes.end),
@@ -82,87 +93,68 @@ impl Task {
     }
 }
 
+/// The instructions of a contraction tree in topological order, children first.
 pub(super) struct Program {
     pub(super) layout: Arc<CliqueLayout>,
     pub(super) instructions: Vec<Instruction>,
-    /// One per component, each with its root as the last node.
+    /// One task per connected component, with its root as the last node.
     pub(super) tasks: Vec<Task>,
 }
 
-/// Multiply-adds worth a thread of their own (some 50 microseconds).
+/// The smallest task for a thread, in multiply-adds (about 50 microseconds). Our choice.
 const GRAIN: usize = 1 << 16;
 
 impl Program {
-    /// Compiles `tree` over `cliques`. The layout lists the cliques in the order in which the
-    /// tree brings them in, so that the tables of a subtree's leaves are contiguous.
+    /// Compiles `tree` over `cliques`. The layout lists the cliques in the order of the tree's
+    /// leaves, so that the tables of a subtree's leaves are contiguous.
     pub(super) fn new(
         compiler: &mut Compiler<'_>,
         cliques: &[Clique],
-        tree: &ContractionTree,
+        tree: &EliminationPlan,
     ) -> Self {
-        let (domain, nodes) = (compiler.domain, tree.nodes());
+        let nodes = tree.nodes();
         let mut leaves = Vec::new();
         let mut instructions = Vec::with_capacity(nodes.len());
         for (position, node) in nodes.iter().enumerate() {
-            let own = &node.clique;
-            let kind = match (node.step, tree.children(position)) {
-                (Step::Product, (Some(left_node), Some(right_node))) => {
-                    let (a, b) = (&nodes[left_node].clique, &nodes[right_node].clique);
-                    let forward = compiler.contraction(a, b, own);
-                    let is_leaf = |node: usize| matches!(nodes[node].step, Step::Leaf(_));
-                    let full = forward.absorbs().map(|second| match second {
-                        false => (left_node, right_node),
-                        true => (right_node, left_node),
-                    });
-                    let full = full.filter(|&(full, other)| is_leaf(full) && !is_leaf(other));
-                    Kind::Product {
-                        forward,
-                        left_node,
-                        left: compiler.operand(a, b, own),
-                        right: compiler.operand(b, a, own),
-                        absorbing: full.map(|(full, _)| full),
-                    }
+            let operation = match (node.operation, tree.children(position)) {
+                (NodeOperation::Product, (Some(left), Some(right))) => {
+                    Operation::Product(compiler.product(tree, position, (left, right)))
                 }
-                (Step::Sum, (_, Some(child))) => {
-                    let (from, nothing) = (&nodes[child].clique, Clique::empty());
-                    let forward = compiler.contraction(from, &nothing, own);
-                    let is_leaf = matches!(nodes[child].step, Step::Leaf(_));
-                    Kind::Sum {
-                        absorbed: is_leaf && forward.absorbs() == Some(false),
-                        forward,
-                        child: compiler.operand(from, &nothing, own),
-                    }
+                (NodeOperation::Sum, (_, Some(child))) => {
+                    Operation::Sum(compiler.sum(tree, position, child))
                 }
-                (Step::Leaf(table), _) => {
+                (NodeOperation::Leaf(table), _) => {
                     leaves.push(cliques[table].clone());
-                    Kind::Leaf(leaves.len() - 1)
+                    Operation::Leaf(leaves.len() - 1)
                 }
-                (Step::Product | Step::Sum, _) => unreachable!("inner nodes have children"),
+                (NodeOperation::Product | NodeOperation::Sum, _) => {
+                    unreachable!("inner nodes have children")
+                }
             };
-            let cells = domain.cells(own).expect("the size was checked before");
-            instructions.push(Instruction { cells, kind });
+            let cells = compiler.domain.cells(&node.clique).expect("the size was checked before");
+            instructions.push(Instruction { cells, operation });
         }
         let work = subtree_work(tree, &instructions);
         let task = |&root: &usize| {
             let mut task = divide(tree, &instructions, &work, root);
             let alone = |part: &Task| {
                 let shared = |node: usize| {
-                    let Instruction { cells, kind } = &instructions[node];
-                    *cells >= PARALLEL || kind.is_shared()
+                    let Instruction { cells, operation } = &instructions[node];
+                    *cells >= PARALLEL || operation.is_shared()
                 };
                 part.split.is_none() && !part.nodes.clone().any(shared)
             };
-            task.in_step = task.split.as_deref().is_some_and(|parts| parts.iter().all(alone));
+            task.spin = task.split.as_deref().is_some_and(|parts| parts.iter().all(alone));
             task
         };
         let tasks = tree.roots().iter().map(task).collect();
-        Self { layout: CliqueLayout::new(domain.clone(), leaves), instructions, tasks }
+        Self { layout: CliqueLayout::new(compiler.domain.clone(), leaves), instructions, tasks }
     }
 
-    /// The cells of a node that is a leaf, among those of all leaves.
+    /// The cells of a leaf node among those of all leaves; `None` for other nodes.
     pub(super) fn leaf_cells(&self, node: usize) -> Option<Range<usize>> {
-        match self.instructions[node].kind {
-            Kind::Leaf(leaf) => Some(self.layout.range(leaf)),
+        match self.instructions[node].operation {
+            Operation::Leaf(leaf) => Some(self.layout.range(leaf)),
             _ => None,
         }
     }
@@ -173,29 +165,16 @@ impl Program {
     }
 }
 
-/// Makes each contraction and each projection once: the tables of a chain all have the same.
+/// Builds each distinct contraction and projection once: the tables of a chain share theirs.
 pub(super) struct Compiler<'a> {
     domain: &'a Domain,
-    contractions: HashMap<Vec<Axis>, Arc<Contraction>>,
+    contractions: ContractionCache<'a>,
     projections: HashMap<Vec<(usize, bool)>, Arc<Projection>>,
 }
 
 impl<'a> Compiler<'a> {
     pub(super) fn new(domain: &'a Domain) -> Self {
-        Self { domain, contractions: HashMap::new(), projections: HashMap::new() }
-    }
-
-    fn contraction(&mut self, a: &Clique, b: &Clique, o: &Clique) -> Arc<Contraction> {
-        let everything = a.union(b).union(o);
-        let axis = |id| Axis {
-            size: self.domain.size(id),
-            in_a: a.contains(id),
-            in_b: b.contains(id),
-            in_o: o.contains(id),
-        };
-        let axes: Vec<Axis> = everything.iter().map(axis).collect();
-        let compiled = self.contractions.entry(axes);
-        Arc::clone(compiled.or_insert_with_key(|axes| Arc::new(Contraction::new(axes))))
+        Self { domain, contractions: ContractionCache::new(domain), projections: HashMap::new() }
     }
 
     /// From a table onto those of its attributes that are kept.
@@ -208,25 +187,62 @@ impl<'a> Compiler<'a> {
         }))
     }
 
+    fn product(
+        &mut self,
+        tree: &EliminationPlan,
+        node: usize,
+        (left_node, right_node): (usize, usize),
+    ) -> Product {
+        let nodes = tree.nodes();
+        let (a, b) = (&nodes[left_node].clique, &nodes[right_node].clique);
+        let own = &nodes[node].clique;
+        let forward = self.contractions.get(a, b, own);
+        let is_leaf = |node: usize| matches!(nodes[node].operation, NodeOperation::Leaf(_));
+        let full = forward.absorbs().map(|second| match second {
+            false => (left_node, right_node),
+            true => (right_node, left_node),
+        });
+        let full = full.filter(|&(full, other)| is_leaf(full) && !is_leaf(other));
+        Product {
+            forward,
+            left_node,
+            left: self.operand(a, b, own),
+            right: self.operand(b, a, own),
+            absorbing: full.map(|(full, _)| full),
+        }
+    }
+
+    fn sum(&mut self, tree: &EliminationPlan, node: usize, child: usize) -> Sum {
+        let nodes = tree.nodes();
+        let (from, nothing, own) = (&nodes[child].clique, Clique::empty(), &nodes[node].clique);
+        let forward = self.contractions.get(from, &nothing, own);
+        let is_leaf = matches!(nodes[child].operation, NodeOperation::Leaf(_));
+        Sum {
+            absorbed: is_leaf && forward.absorbs() == Some(false),
+            forward,
+            child: self.operand(from, &nothing, own),
+        }
+    }
+
     fn operand(&mut self, child: &Clique, sibling: &Clique, node: &Clique) -> Operand {
         let kept = child.intersection(node);
         Operand {
             onto_kept: self.projection(child, &kept),
             from_node: self.projection(node, &kept),
-            back: self.contraction(sibling, node, child),
+            back: self.contractions.get(sibling, node, child),
         }
     }
 }
 
-/// Multiply-adds of each node's subtree, there and back.
-fn subtree_work(tree: &ContractionTree, instructions: &[Instruction]) -> Vec<usize> {
+/// The multiply-adds of each node's subtree in both passes.
+fn subtree_work(tree: &EliminationPlan, instructions: &[Instruction]) -> Vec<usize> {
     let mut work = Vec::with_capacity(instructions.len());
     for (position, instruction) in instructions.iter().enumerate() {
-        let own = match &instruction.kind {
-            // The exponential of a potential costs a few multiply-adds.
-            Kind::Leaf(_) => 4 * instruction.cells,
-            Kind::Sum { forward, .. } => 2 * forward.work(),
-            Kind::Product { forward, .. } => 3 * forward.work(),
+        let own = match &instruction.operation {
+            // An exponential costs about four multiply-adds.
+            Operation::Leaf(_) => 4 * instruction.cells,
+            Operation::Sum(Sum { forward, .. }) => 2 * forward.work(),
+            Operation::Product(Product { forward, .. }) => 3 * forward.work(),
         };
         let (left, right) = tree.children(position);
         let below = |child: Option<usize>| child.map_or(0, |child| work[child]);
@@ -235,21 +251,22 @@ fn subtree_work(tree: &ContractionTree, instructions: &[Instruction]) -> Vec<usi
     work
 }
 
-/// Follows the heavy path down from `node` until both children are worth a thread.
+/// The task of the subtree at `node`: follows the heavier child down until both children are worth
+/// a thread, and splits there.
 fn divide(
-    tree: &ContractionTree,
+    tree: &EliminationPlan,
     instructions: &[Instruction],
     work: &[usize],
     node: usize,
 ) -> Task {
     let nodes = node + 1 - tree.nodes()[node].subtree..node + 1;
-    let leaf = |node: &usize| match instructions[*node].kind {
-        Kind::Leaf(leaf) => Some(leaf),
+    let leaf = |node: &usize| match instructions[*node].operation {
+        Operation::Leaf(leaf) => Some(leaf),
         _ => None,
     };
     let first = nodes.clone().find_map(|node| leaf(&node)).expect("a subtree has a leaf");
     let last = nodes.clone().rev().find_map(|node| leaf(&node)).expect("a subtree has a leaf");
-    let mut task = Task { nodes, leaves: first..last + 1, split: None, in_step: false };
+    let mut task = Task { nodes, leaves: first..last + 1, split: None, spin: false };
     let mut top = node;
     loop {
         top = match tree.children(top) {

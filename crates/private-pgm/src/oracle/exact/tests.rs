@@ -7,7 +7,7 @@ use crate::numeric::step::DistanceStep;
 use crate::numeric::strided::Projection;
 use proptest::prelude::*;
 
-/// ln p(x) up to a constant, for every record x: the obvious way.
+/// ln p(x) up to a constant for every record x, by direct summation.
 fn joint(domain: &Domain, potentials: &Potentials) -> Vec<f64> {
     let everything = domain.everything();
     let shape = domain.shape(&everything);
@@ -56,7 +56,7 @@ fn potentials(oracle: &Exact, spread: f64, zeros: bool, salt: u64) -> Potentials
 }
 
 #[test]
-fn a_step_within_the_oracle_is_the_step_and_then_the_oracle_whatever_the_threads() {
+fn descend_equals_a_step_followed_by_marginals_with_and_without_threads() {
     let domain = Domain::new((0..60).map(|i| (format!("x{i}"), 7 + i % 3))).unwrap();
     let cliques: Vec<Clique> =
         (2..60).map(|i| [i - 2, i - 1, i].into_iter().map(AttributeId).collect()).collect();
@@ -78,28 +78,28 @@ fn a_step_within_the_oracle_is_the_step_and_then_the_oracle_whatever_the_threads
         let (mut other_theta, mut other_mean) = (theta.clone(), mean.clone());
         let mut next = Marginals::zeros(alone.layout());
         let (mean_cells, y_cells, kept) = (other_mean.values_mut(), y.values(), Some(nu.values()));
-        let descent = StepRequest::Distance { step, mean: mean_cells, y: y_cells, nu: kept };
+        let request = StepRequest::Distance { step, mean: mean_cells, y: y_cells, nu: kept };
         let StepResult { log_z, square } =
-            shared.descend(descent, &mut other_theta, 10.0, &mut next);
+            shared.descend(request, &mut other_theta, 10.0, &mut next);
         assert!((square - stepped.square).abs() <= 1e-12 * square, "{square} {stepped:?}");
         assert_eq!((&other_theta, &other_mean, &next), (&moved, &blended, &expected));
         assert_eq!(log_z, expected_log_z);
 
         let mean_cells = mean.values_mut();
-        let descent = StepRequest::Distance { step, mean: mean_cells, y: y_cells, nu: None };
-        let StepResult { log_z, .. } = shared.descend(descent, &mut theta, 10.0, &mut nu);
+        let request = StepRequest::Distance { step, mean: mean_cells, y: y_cells, nu: None };
+        let StepResult { log_z, .. } = shared.descend(request, &mut theta, 10.0, &mut nu);
         assert_eq!((&theta, &mean, &nu), (&moved, &blended, &expected));
         assert_eq!(log_z, expected_log_z);
 
-        let descent = StepRequest::Gradient { length: 0.5, gradient: y.values() };
-        let StepResult { log_z, .. } = shared.descend(descent, &mut theta, 10.0, &mut nu);
+        let request = StepRequest::Gradient { length: 0.5, gradient: y.values() };
+        let StepResult { log_z, .. } = shared.descend(request, &mut theta, 10.0, &mut nu);
         add_scaled(-0.5, y.values(), moved.values_mut());
         assert_eq!(log_z, alone.marginals(&moved, 10.0, &mut expected));
         assert_eq!((&theta, &nu), (&moved, &expected));
     }
 }
 
-/// A chain of `attributes` of three values, all adjacent triples.
+/// A chain of `attributes` attributes with three values each, with all adjacent triples.
 fn chain(attributes: u32) -> (Domain, Vec<Clique>) {
     let domain = Domain::new((0..attributes).map(|i| (format!("x{i}"), 3))).unwrap();
     let triple = |i: u32| [i - 2, i - 1, i].into_iter().map(AttributeId).collect();
@@ -111,9 +111,10 @@ fn compiled((domain, cliques): &(Domain, Vec<Clique>)) -> Exact {
 }
 
 #[test]
-fn only_trees_that_hand_messages_from_table_to_table_are_conditioned() {
-    let conditions =
-        |model: (Domain, Vec<Clique>)| matches!(compiled(&model).relief, Relief::Conditioning(_));
+fn only_trees_that_pass_messages_from_table_to_table_are_conditioned() {
+    let conditions = |model: (Domain, Vec<Clique>)| {
+        matches!(compiled(&model).reparametrization, Reparametrization::Conditioning(_))
+    };
     assert!(conditions(chain(20)));
     let domain = Domain::new((0..4).map(|i| (format!("x{i}"), 3))).unwrap();
     let pairs = |pairs: &[[u32; 2]]| -> Vec<Clique> {
@@ -125,36 +126,33 @@ fn only_trees_that_hand_messages_from_table_to_table_are_conditioned() {
 }
 
 #[test]
-fn potentials_that_go_to_a_corner_stay_in_reach_of_ordinary_sums() {
+fn reparametrized_potentials_near_a_vertex_do_not_underflow() {
     let model = chain(40);
-    let (mut relieved, mut underflowed) = (compiled(&model), compiled(&model));
-    let mut theta = Potentials::zeros(relieved.layout());
+    let (mut reparametrized, mut unchanged) = (compiled(&model), compiled(&model));
+    let mut theta = Potentials::zeros(reparametrized.layout());
     let mut as_stepped = theta.clone();
-    let mut marginals = Marginals::zeros(relieved.layout());
+    let mut marginals = Marginals::zeros(reparametrized.layout());
     let mut expected = marginals.clone();
-    let mut less = 0.0;
+    let mut decrease = 0.0;
     for _ in 0..100 {
         // Always in the same direction, which neighbouring tables contradict.
-        let step = potentials(&relieved, 60.0, false, 7);
+        let step = potentials(&reparametrized, 60.0, false, 7);
         add_scaled(1.0, step.values(), theta.values_mut());
         add_scaled(1.0, step.values(), as_stepped.values_mut());
-        let log_z = relieved.marginals(&theta, 10.0, &mut marginals);
-        assert!(!relieved.in_log_space);
-        let expected_log_z = underflowed.marginals(&as_stepped, 10.0, &mut expected);
-        assert!((log_z + less - expected_log_z).abs() <= 1e-11 * expected_log_z.abs());
+        let log_z = reparametrized.marginals(&theta, 10.0, &mut marginals);
+        assert!(!reparametrized.in_log_space);
+        let expected_log_z = unchanged.marginals(&as_stepped, 10.0, &mut expected);
+        assert!((log_z + decrease - expected_log_z).abs() <= 1e-11 * expected_log_z.abs());
         for (ours, theirs) in marginals.values().iter().zip(expected.values()) {
             assert!((ours - theirs).abs() <= 1e-9, "{ours} {theirs}");
         }
-        match relieved.reparametrize(&mut theta, false) {
+        match reparametrized.reparametrize(&mut theta, false) {
             Reparametrized::Unchanged => {}
-            Reparametrized::Shifted(by) => less += by,
+            Reparametrized::Shifted(by) => decrease += by,
             Reparametrized::Recompute => panic!("the potentials were underflowed"),
         }
     }
-    assert!(
-        underflowed.in_log_space,
-        "the same potentials without relief do not strain the oracle"
-    );
+    assert!(unchanged.in_log_space, "the same potentials do not underflow without replacement");
 }
 
 proptest! {
@@ -172,30 +170,33 @@ proptest! {
             prop_assert_eq!(log_z, expected_log_z);
             prop_assert!(marginals.values().iter().all(|&m| m == 0.0));
         } else {
-            prop_assert!((log_z - expected_log_z).abs() <= 1e-12 * (1.0 + expected_log_z.abs() + spread));
+            let size = 1.0 + expected_log_z.abs() + spread;
+            prop_assert!((log_z - expected_log_z).abs() <= 1e-12 * size);
             let p = joint.iter().map(|j| 10.0 * (j - expected_log_z).exp()).collect();
             let p = Factor::new(&domain, domain.everything(), p);
             for (index, clique) in marginals.layout().cliques().iter().enumerate() {
                 let expected = p.sum_onto(clique);
                 for (ours, theirs) in marginals.table(index).iter().zip(expected.values()) {
-                    prop_assert!((ours - theirs).abs() <= 1e-12 * (10.0 + spread * 10.0), "{ours} {theirs}");
+                    let near = (ours - theirs).abs() <= 1e-12 * (10.0 + spread * 10.0);
+                    prop_assert!(near, "{ours} {theirs}");
                 }
             }
         }
         let mut moved = potentials.clone();
-        let less = MaxReparametrization::new(oracle.layout()).apply(&mut moved);
-        let mut relieved = vec![(moved, less)];
-        if let Relief::Conditioning(conditioning) = &mut oracle.relief {
+        let decrease = MaxReparametrization::new(oracle.layout()).apply(&mut moved);
+        let mut equivalent = vec![(moved, decrease)];
+        if let Reparametrization::Conditioning(conditioning) = &mut oracle.reparametrization {
             for parallel in [true, false] {
                 let (tables, mut moved) = (oracle.workspace.tables_mut(), potentials.clone());
-                let less = conditioning.apply(tables, oracle.in_log_space, &mut moved, parallel);
-                relieved.push((moved, less));
+                let decrease =
+                    conditioning.apply(tables, oracle.in_log_space, &mut moved, parallel);
+                equivalent.push((moved, decrease));
             }
-            prop_assert_eq!(&relieved[1], &relieved[2], "whatever the threads");
+            prop_assert_eq!(&equivalent[1], &equivalent[2], "with and without threads");
         }
-        for (moved, less) in relieved {
+        for (moved, decrease) in equivalent {
             for (before, after) in joint.iter().zip(&self::joint(&domain, &moved)) {
-                let same = (before - after - less).abs() <= 2e-12 * (1.0 + spread);
+                let same = (before - after - decrease).abs() <= 2e-12 * (1.0 + spread);
                 prop_assert!(same || before == after && *before == f64::NEG_INFINITY);
             }
             for table in 0..moved.layout().cliques().len() {
@@ -205,13 +206,15 @@ proptest! {
         }
         let best = joint.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let maximum = oracle.maximum(&potentials).unwrap();
-        prop_assert!(maximum == best || (maximum - best).abs() <= 1e-12 * (1.0 + best.abs() + spread));
+        let near = (maximum - best).abs() <= 1e-12 * (1.0 + best.abs() + spread);
+        prop_assert!(maximum == best || near);
     }
 }
 
-/// A star whose messages multiply to [1e8, 1e8, 1e-120], of which everything above wants the last.
+/// A star whose messages multiply to [1e8, 1e8, 1e-120], of which the rest of the tree selects the
+/// last.
 #[test]
-fn sums_that_stand_for_themselves_are_trusted_however_small() {
+fn sums_in_linear_space_are_trusted_down_to_any_size() {
     let rays = (0..16).map(|i| (format!("x{i}"), 10));
     let domain = Domain::new(rays.chain([("c".into(), 3), ("y".into(), 2), ("z".into(), 2)]));
     let domain = domain.unwrap();
@@ -235,7 +238,8 @@ fn sums_that_stand_for_themselves_are_trusted_however_small() {
         }
     };
     for i in 0..16 {
-        // Each ray has ten values with one of two c, one with the other, and a rare one with the third.
+        // Each ray has ten values with one of c = 0 and c = 1, one value with the other, and a
+        // rare one with c = 2.
         fill(&format!("x{i}"), "c", &|x, c| match (x, c) {
             (0, 2) => small,
             (_, c) if x == 0 || c == usize::from(i >= 8) => 0.0,
@@ -246,7 +250,7 @@ fn sums_that_stand_for_themselves_are_trusted_however_small() {
     fill("y", "z", &|y, _| -2000.0 * y as f64);
     let mut marginals = Marginals::zeros(&layout);
     let log_z = oracle.marginals(&potentials, 10.0, &mut marginals);
-    // c = 2 and y = 0, with two values of z, is all that counts.
+    // Only c = 2 and y = 0 have noticeable mass, with two values of z.
     let expected = 16.0 * small - 20.0 + 2f64.ln();
     assert!((log_z - expected).abs() < 1e-9, "{log_z} {expected}");
     for table in 0..layout.cliques().len() {

@@ -1,18 +1,18 @@
-//! The tables of all nodes of a [`Program`], and whole calls on them.
+//! The tables of all nodes of a [`Program`], and whole passes over them.
 
+use super::executor::{Executor, ForwardStats};
 use super::leaves::Leaves;
-use super::program::{Kind, Program, Task};
-use super::run::{ForwardStats, Run};
-use super::table::Table;
+use super::node_table::NodeTable;
+use super::program::{Operation, Product, Program, Sum, Task};
 use crate::factor::Potentials;
 
-/// A share of the total that changes no digit of a marginal.
+/// A share of the total that is below the rounding of every marginal.
 const NOTICEABLE: f64 = 1e-25;
 
-/// The tables of all nodes.
+/// The tables of all nodes, kept between calls.
 pub(super) struct Workspace {
-    tables: Vec<Table>,
-    seen: ForwardStats,
+    tables: Vec<NodeTable>,
+    stats: ForwardStats,
 }
 
 impl Workspace {
@@ -21,13 +21,13 @@ impl Workspace {
         let mut rows = vec![0; instructions.len()];
         let mut absorbs = vec![false; instructions.len()];
         for (node, instruction) in instructions.iter().enumerate() {
-            match &instruction.kind {
-                Kind::Leaf(_) => {}
-                Kind::Sum { child, absorbed, .. } => {
+            match &instruction.operation {
+                Operation::Leaf(_) => {}
+                Operation::Sum(Sum { child, absorbed, .. }) => {
                     rows[node - 1] = child.onto_kept.small_len();
                     absorbs[node - 1] = *absorbed;
                 }
-                Kind::Product { left_node, left, right, absorbing, .. } => {
+                Operation::Product(Product { left_node, left, right, absorbing, .. }) => {
                     rows[*left_node] = left.onto_kept.small_len();
                     rows[node - 1] = right.onto_kept.small_len();
                     if let Some(leaf) = absorbing {
@@ -38,76 +38,84 @@ impl Workspace {
         }
         let table = |node: usize| {
             let cells = instructions[node].cells;
-            match instructions[node].kind {
-                Kind::Leaf(_) => Table::of_leaf(rows[node], if absorbs[node] { 0 } else { cells }),
-                _ => Table::of_node(cells, rows[node]),
+            match instructions[node].operation {
+                Operation::Leaf(_) => {
+                    NodeTable::of_leaf(rows[node], if absorbs[node] { 0 } else { cells })
+                }
+                _ => NodeTable::of_node(cells, rows[node]),
             }
         };
-        Self { tables: (0..instructions.len()).map(table).collect(), seen: ForwardStats::default() }
+        let tables = (0..instructions.len()).map(table).collect();
+        Self { tables, stats: ForwardStats::default() }
     }
 
     /// The tables of all nodes, as the last call left them.
-    pub(super) fn tables_mut(&mut self) -> &mut [Table] {
+    pub(super) fn tables_mut(&mut self) -> &mut [NodeTable] {
         &mut self.tables
     }
 
-    /// Computes every table and returns ln Z, of the attributes in tables.
-    pub(super) fn forward(&mut self, run: &Run<'_>, leaves: &mut Leaves<'_>) -> f64 {
-        self.seen = ForwardStats::default();
+    /// Computes every table and returns ln Z over the attributes that are in a table.
+    pub(super) fn forward(&mut self, executor: &Executor<'_>, leaves: &mut Leaves<'_>) -> f64 {
+        self.stats = ForwardStats::default();
         let each = |task: &Task| {
             let tables = &mut self.tables[task.nodes.clone()];
-            match run.program.leaf_cells(task.nodes.end - 1) {
-                // A table over no attributes.
+            match executor.program.leaf_cells(task.nodes.end - 1) {
+                // The root is a leaf: a table over no attributes, with one cell.
                 Some(cells) => {
-                    let (log, stepped, _) = leaves.read(cells);
-                    self.seen.square += stepped.square;
+                    let (log, step, _) = leaves.read(cells);
+                    self.stats.square += step.square;
                     log[0]
                 }
                 None => {
-                    let leaves = leaves.part(run.program.cells(&task.leaves));
-                    self.seen.add(run.forward(task, tables, leaves));
-                    tables.last_mut().expect("a task has nodes").conclude_root()
+                    let leaves = leaves.part(executor.program.cells(&task.leaves));
+                    self.stats.add(executor.forward(task, tables, leaves));
+                    tables.last_mut().expect("a task has nodes").finish_root()
                 }
             }
         };
-        run.program.tasks.iter().map(each).sum()
+        executor.program.tasks.iter().map(each).sum()
     }
 
-    /// What the last call of [`forward`](Self::forward) saw.
-    pub(super) fn seen(&self) -> ForwardStats {
-        self.seen
+    /// The statistics of the last [`forward`](Self::forward) pass.
+    pub(super) fn stats(&self) -> ForwardStats {
+        self.stats
     }
 
-    /// After [`forward`](Self::forward) with a finite result: the marginals of all leaves, scaled
-    /// to sum to `total`. Returns whether tiny sums mattered.
-    pub(super) fn backward(&mut self, run: &Run<'_>, total: f64, leaves: &mut Leaves<'_>) -> bool {
-        let mut mattered = false;
-        for task in &run.program.tasks {
+    /// After [`forward`](Self::forward) with a finite result: writes the marginals of all leaves,
+    /// scaled to sum to `total`. Returns whether underflow affected them.
+    pub(super) fn backward(
+        &mut self,
+        executor: &Executor<'_>,
+        total: f64,
+        leaves: &mut Leaves<'_>,
+    ) -> bool {
+        let mut underflowed = false;
+        for task in &executor.program.tasks {
             let tables = &mut self.tables[task.nodes.clone()];
-            match run.program.leaf_cells(task.nodes.end - 1) {
+            match executor.program.leaf_cells(task.nodes.end - 1) {
                 Some(cells) => leaves.values_mut(cells).fill(total),
                 None => {
                     tables.last_mut().expect("a task has nodes").adjoint.fill(total);
-                    let leaves = leaves.part(run.program.cells(&task.leaves));
-                    mattered |= run.backward(task, tables, leaves, NOTICEABLE * total);
+                    let leaves = leaves.part(executor.program.cells(&task.leaves));
+                    underflowed |= executor.backward(task, tables, leaves, NOTICEABLE * total);
                 }
             }
         }
-        mattered
+        underflowed
     }
 
-    /// The largest value of a record instead of the sum over all.
-    pub(super) fn maximum(&mut self, run: &Run<'_>, potentials: &Potentials) -> f64 {
+    /// The largest score of a record: [`forward`](Self::forward) with maxima for sums.
+    pub(super) fn maximum(&mut self, executor: &Executor<'_>, potentials: &Potentials) -> f64 {
         let each = |task: &Task| {
             let tables = &mut self.tables[task.nodes.clone()];
-            match run.program.leaf_cells(task.nodes.end - 1) {
+            match executor.program.leaf_cells(task.nodes.end - 1) {
                 Some(cells) => potentials.values()[cells.start],
                 None => {
-                    run.maximum(task, tables, potentials);
+                    executor.maximum(task, tables, potentials);
                     tables[tables.len() - 1].log[0]
                 }
             }
         };
-        run.program.tasks.iter().map(each).sum()
+        executor.program.tasks.iter().map(each).sum()
     }
 }

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! With multipliers lambda_CS, b_C is proportional to exp(t_C), t_C = theta_C + sum over S of
-//! lambda_CS, and b_S to exp(u_S), c_S u_S = - sum over C of lambda_CS. A visit to S solves the
-//! conditions of S exactly for all of its n parents: from the parents' present marginals
+//! lambda_CS, and b_S to exp(u_S), c_S u_S = - sum over C of lambda_CS. An update of S solves the
+//! conditions of S exactly for all of its n parents. From the parents' current marginals
 //! s_C = ln (sum of exp(t_C) onto S),
 //!
 //! ```text
@@ -19,19 +19,19 @@
 //! ```
 //!
 //! (Heskes, JAIR 2006, with clique-to-region messages eliminated). With c_S = 1 - n this is belief
-//! propagation; with c_S = 0 every parent's marginal becomes the geometric mean of them all, and a
-//! visit is a step of block coordinate descent on the convex dual. The dual is the sum over C of
-//! ln sum exp(t_C) plus the sum over S of c_S ln sum exp(u_S); it does not change when a table
+//! propagation; with c_S = 0 every parent's marginal becomes the geometric mean of all of them, and
+//! an update is a step of block coordinate descent on the convex dual. The dual is the sum over C
+//! of ln sum exp(t_C) plus the sum over S of c_S ln sum exp(u_S); it does not change when a table
 //! is shifted and the shift is added to `log_scale`, which keeps all tables near zero.
 //!
-//! A cell of S that one parent excludes is excluded from all of them, for good: sums vanish only
-//! where every term is a structural zero, so that no infinities are ever subtracted.
+//! A cell of S that one parent excludes is excluded from all of them permanently. Sums vanish only
+//! where every term is a structural zero, so that no infinities are subtracted.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::regions::Region;
-use super::tables::{Algebra, Tables, finite_or_zero};
+use super::tables::{CliqueTables, Semiring, finite_or_zero};
 use crate::factor::{CliqueLayout, Marginals, Potentials};
 use crate::numeric::strided::Projection;
 
@@ -44,47 +44,47 @@ pub(super) enum Counting {
     Convex,
 }
 
-/// One way to pass messages.
+/// The variant of message passing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
-    pub(super) algebra: Algebra,
+    pub(super) semiring: Semiring,
     pub(super) counting: Counting,
-    /// The share of the old messages that is kept at a visit, in [0, 1).
+    /// The share of the old messages that an update keeps, in [0, 1).
     pub(super) damping: f64,
 }
 
-/// Every record is excluded by structural zeros.
+/// Structural zeros exclude every record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NothingLeft;
+pub(super) struct NothingPossible;
 
 /// The state of message passing, allocated once.
 #[derive(Debug)]
 pub(super) struct Propagation {
-    regions: Vec<Node>,
-    tables: Tables,
+    regions: Vec<RegionState>,
+    tables: CliqueTables,
     /// u_S.
     beliefs: Vec<f64>,
-    /// lambda_CS, when they are to survive a call.
+    /// lambda_CS, if they are kept between calls.
     messages: Option<Vec<f64>>,
-    /// What the shifts of tables and beliefs took out of the dual.
+    /// What the shifts of tables and beliefs subtracted from the dual.
     log_scale: f64,
-    /// During a visit: s_C for each parent, later what its table gains.
+    /// Scratch of an update: s_C for each parent, later what is added to its table.
     marginals: Vec<f64>,
-    /// During a visit: ln of each parent's mass.
+    /// Scratch of an update: ln of each parent's mass.
     scales: Vec<f64>,
-    /// During a visit: the next u_S.
+    /// Scratch of an update: the next u_S.
     proposal: Vec<f64>,
 }
 
-/// An inner region with its place in the state.
+/// An inner region and its cells in the state.
 #[derive(Debug)]
-struct Node {
+struct RegionState {
     edges: Vec<Edge>,
     /// Its cells of `beliefs`.
     belief: Range<usize>,
 }
 
-/// The tie between an inner region and one of its parents.
+/// The connection of an inner region to one of its parents.
 #[derive(Debug)]
 struct Edge {
     parent: usize,
@@ -103,11 +103,11 @@ impl Counting {
 }
 
 impl Propagation {
-    /// Room for messages between the cliques of `layout` and these regions.
+    /// Allocates messages between the cliques of `layout` and these regions.
     pub(super) fn new(layout: &Arc<CliqueLayout>, regions: &[Region], keep_messages: bool) -> Self {
         let domain = layout.domain();
         let (mut belief_cells, mut message_cells) = (0, 0);
-        let mut nodes: Vec<Node> = Vec::with_capacity(regions.len());
+        let mut states: Vec<RegionState> = Vec::with_capacity(regions.len());
         for region in regions {
             let mut cells = 0;
             let mut edges = Vec::with_capacity(region.parents.len());
@@ -121,28 +121,29 @@ impl Propagation {
                 message_cells = message.end;
                 edges.push(Edge { parent, projection, message });
             }
-            nodes.push(Node { edges, belief: belief_cells..belief_cells + cells });
+            states.push(RegionState { edges, belief: belief_cells..belief_cells + cells });
             belief_cells += cells;
         }
-        let most = |size: fn(&Node) -> usize| vec![0.0; nodes.iter().map(size).max().unwrap_or(0)];
+        let most =
+            |size: fn(&RegionState) -> usize| vec![0.0; states.iter().map(size).max().unwrap_or(0)];
         Self {
-            marginals: most(|node| node.belief.len() * node.edges.len()),
-            scales: most(|node| node.edges.len()),
-            proposal: most(|node| node.belief.len()),
-            regions: nodes,
-            tables: Tables::new(layout),
+            marginals: most(|state| state.belief.len() * state.edges.len()),
+            scales: most(|state| state.edges.len()),
+            proposal: most(|state| state.belief.len()),
+            regions: states,
+            tables: CliqueTables::new(layout),
             beliefs: vec![0.0; belief_cells],
             messages: keep_messages.then(|| vec![0.0; message_cells]),
             log_scale: 0.0,
         }
     }
 
-    /// Starts sum-product: from the messages that earlier sweeps left, when they are kept.
+    /// Starts sum-product, from the messages of earlier calls if they are kept.
     pub(super) fn start_sum(&mut self, potentials: &Potentials, counting: Counting) {
         self.tables.load(potentials);
         self.beliefs.fill(0.0);
         if let Some(messages) = &mut self.messages {
-            for Node { edges, belief } in &self.regions {
+            for RegionState { edges, belief } in &self.regions {
                 recentre(messages, edges, counting, &mut self.beliefs[belief.clone()]);
                 for Edge { parent, projection, message } in edges {
                     self.tables.add_log(*parent, projection, &messages[message.clone()]);
@@ -159,20 +160,21 @@ impl Propagation {
         self.log_scale = 0.0;
     }
 
-    /// Visits all regions backwards and then forwards. Returns the largest difference between a
-    /// parent's probability of a region's cell and the region's, as it was found.
-    pub(super) fn sweep(&mut self, rule: Rule) -> Result<f64, NothingLeft> {
+    /// Updates all regions in reverse order and then in order. Returns the largest difference, each
+    /// before its update, between a parent's probability of a region's cell and the region's.
+    pub(super) fn sweep(&mut self, rule: Rule) -> Result<f64, NothingPossible> {
         let mut residual = 0.0f64;
-        // The region where the sweep turns has nothing new to hear.
+        // The region at the turning point has received nothing new.
         for index in (0..self.regions.len()).rev().chain(1..self.regions.len()) {
-            residual = residual.max(self.visit(index, rule)?);
+            residual = residual.max(self.update(index, rule)?);
         }
         Ok(residual)
     }
 
-    fn visit(&mut self, index: usize, rule: Rule) -> Result<f64, NothingLeft> {
-        let Rule { algebra, counting, damping } = rule;
-        let Node { edges, belief } = &self.regions[index];
+    /// Updates one region and returns its residual, see [`sweep`](Self::sweep).
+    fn update(&mut self, index: usize, rule: Rule) -> Result<f64, NothingPossible> {
+        let Rule { semiring, counting, damping } = rule;
+        let RegionState { edges, belief } = &self.regions[index];
         let belief = &mut self.beliefs[belief.clone()];
         let (parents, cells) = (edges.len(), belief.len());
         let c = counting.number(parents);
@@ -182,14 +184,14 @@ impl Propagation {
 
         let found = marginals.chunks_exact_mut(cells).zip(&mut *scales);
         for (edge, (marginal, scale)) in edges.iter().zip(found) {
-            self.tables.project(algebra, edge.parent, &edge.projection, belief, marginal);
-            *scale = algebra.total(marginal);
+            self.tables.project(semiring, edge.parent, &edge.projection, belief, marginal);
+            *scale = semiring.total(marginal);
             if *scale == f64::NEG_INFINITY {
-                return Err(NothingLeft);
+                return Err(NothingPossible);
             }
             marginal.iter_mut().for_each(|s| *s -= *scale);
         }
-        let shift = propose(marginals, belief, c, algebra, proposal)?;
+        let shift = propose(marginals, belief, c, semiring, proposal)?;
         self.log_scale +=
             scales.iter().sum::<f64>() + (1.0 - damping) * (parents as f64 + c) * shift;
 
@@ -202,9 +204,9 @@ impl Propagation {
                 *s = if excluded { u } else { (1.0 - damping) * (u - *s) - *scale };
             }
             let (parent, gain) = (edge.parent, &*marginal);
-            match algebra {
-                Algebra::MaxSum => self.tables.add_log(parent, &edge.projection, gain),
-                Algebra::SumProduct => {
+            match semiring {
+                Semiring::MaxSum => self.tables.add_log(parent, &edge.projection, gain),
+                Semiring::SumProduct => {
                     self.tables.add(parent, &edge.projection, gain);
                     if let Some(messages) = &mut self.messages {
                         let message = messages[edge.message.clone()].iter_mut();
@@ -221,14 +223,14 @@ impl Propagation {
     }
 
     /// The dual: an estimate of ln Z or of the maximum.
-    pub(super) fn dual(&self, algebra: Algebra, counting: Counting) -> f64 {
-        let cliques = self.tables.total(algebra);
-        // A clique without any mass decides alone; its regions would add infinities.
+    pub(super) fn dual(&self, semiring: Semiring, counting: Counting) -> f64 {
+        let cliques = self.tables.total(semiring);
+        // A clique without mass decides the result; its regions would add infinities.
         if cliques == f64::NEG_INFINITY || counting == Counting::Convex {
             return self.log_scale + cliques;
         }
-        let regions = self.regions.iter().map(|Node { edges, belief }| {
-            counting.number(edges.len()) * algebra.total(&self.beliefs[belief.clone()])
+        let regions = self.regions.iter().map(|RegionState { edges, belief }| {
+            counting.number(edges.len()) * semiring.total(&self.beliefs[belief.clone()])
         });
         self.log_scale + cliques + regions.sum::<f64>()
     }
@@ -239,12 +241,12 @@ impl Propagation {
     }
 }
 
-/// Makes kept messages fit to start from: takes out constants, which mean nothing and would pile up
-/// over calls, and restores c_S u_S = - sum over C of lambda_CS.
+/// Prepares kept messages for a new start: subtracts constants, which have no effect and would
+/// accumulate over calls, and restores c_S u_S = - sum over C of lambda_CS.
 fn recentre(messages: &mut [f64], edges: &[Edge], counting: Counting, belief: &mut [f64]) {
     for edge in edges {
         let message = &mut messages[edge.message.clone()];
-        let top = Algebra::MaxSum.total(message);
+        let top = Semiring::MaxSum.total(message);
         message.iter_mut().for_each(|m| *m -= top);
     }
     let c = counting.number(edges.len());
@@ -264,9 +266,9 @@ fn propose(
     marginals: &[f64],
     belief: &[f64],
     c: f64,
-    algebra: Algebra,
+    semiring: Semiring,
     proposal: &mut [f64],
-) -> Result<f64, NothingLeft> {
+) -> Result<f64, NothingPossible> {
     let parents = (marginals.len() / belief.len()) as f64;
     proposal.fill(0.0);
     for marginal in marginals.chunks_exact(belief.len()) {
@@ -276,9 +278,9 @@ fn propose(
         let excluded = *u == f64::NEG_INFINITY || old == f64::NEG_INFINITY;
         *u = if excluded { f64::NEG_INFINITY } else { (*u + c * old) / (parents + c) };
     }
-    let shift = algebra.total(proposal);
+    let shift = semiring.total(proposal);
     if shift == f64::NEG_INFINITY {
-        return Err(NothingLeft);
+        return Err(NothingPossible);
     }
     proposal.iter_mut().for_each(|u| *u -= shift);
     Ok(shift)

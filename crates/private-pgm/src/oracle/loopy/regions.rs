@@ -1,4 +1,4 @@
-//! Which sets of attributes neighbouring cliques are made to agree on.
+//! The sets of attributes on which neighbouring cliques must agree.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::domain::{AttributeId, Clique};
 use crate::factor::CliqueLayout;
 
-/// An inner region: attributes on which all of its parents are made to agree.
+/// An inner region: attributes on which all of its parents must agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Region {
     /// A subset of every parent.
@@ -46,8 +46,8 @@ pub(super) fn join_graph(layout: &CliqueLayout) -> Vec<Region> {
             }
         }
     }
-    // Pairs that agree on the same attributes and touch are one region with several parents: the
-    // same constraints and the same entropy, for fewer visits.
+    // Connected pairs with the same attributes form one region with several parents: the same
+    // constraints and the same entropy, with fewer updates.
     let mut same: BTreeMap<Clique, Vec<[usize; 2]>> = BTreeMap::new();
     for (ids, pair) in agreed.into_iter().zip(&pairs).filter(|(ids, _)| !ids.is_empty()) {
         same.entry(Clique::new(ids)).or_default().push(pair.cliques);
@@ -56,11 +56,11 @@ pub(super) fn join_graph(layout: &CliqueLayout) -> Vec<Region> {
     for (attributes, pairs) in same {
         let members: Vec<usize> =
             pairs.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
-        let mut touching = Components::new(members.len());
+        let mut connected = Components::new(members.len());
         for [i, j] in pairs {
-            touching.join(rank(&members, i), rank(&members, j));
+            connected.join(rank(&members, i), rank(&members, j));
         }
-        for group in touching.groups() {
+        for group in connected.groups() {
             let parents = group.into_iter().map(|member| members[member]).collect();
             regions.push(Region { attributes: attributes.clone(), parents });
         }
@@ -68,11 +68,11 @@ pub(super) fn join_graph(layout: &CliqueLayout) -> Vec<Region> {
     regions
 }
 
-/// Regions that make every two cliques agree on all that they share, without repeating what other
-/// regions imply.
+/// Regions that make every two cliques agree on all shared attributes, without constraints that
+/// other regions imply.
 ///
-/// From the largest intersection to the smallest: the cliques around it that larger regions
-/// already tie together send one of them, the one with the smallest table.
+/// Intersections are added from the largest to the smallest. Cliques around an intersection that
+/// larger regions already connect are represented by the one with the smallest table.
 pub(super) fn intersections(layout: &CliqueLayout) -> Vec<Region> {
     let cliques = layout.cliques();
     let distinct: BTreeSet<(Reverse<usize>, Clique)> = overlapping_pairs(layout)
@@ -84,17 +84,17 @@ pub(super) fn intersections(layout: &CliqueLayout) -> Vec<Region> {
     for (_, attributes) in distinct {
         let around: Vec<usize> =
             (0..cliques.len()).filter(|&index| attributes.is_subset(&cliques[index])).collect();
-        let mut tied = Components::new(around.len());
+        let mut connected = Components::new(around.len());
         let first = attributes.as_slice()[0];
         for &larger in regions_with.get(&first).into_iter().flatten() {
             let larger = &regions[larger];
             if attributes.is_subset(&larger.attributes) {
                 for pair in larger.parents.windows(2) {
-                    tied.join(rank(&around, pair[0]), rank(&around, pair[1]));
+                    connected.join(rank(&around, pair[0]), rank(&around, pair[1]));
                 }
             }
         }
-        let mut parents: Vec<usize> = tied
+        let mut parents: Vec<usize> = connected
             .groups()
             .into_iter()
             .filter_map(|group| {
@@ -113,10 +113,10 @@ pub(super) fn intersections(layout: &CliqueLayout) -> Vec<Region> {
     regions
 }
 
-/// The regions in the order in which a walk from the first clique of each connected part meets
-/// them: visiting them backwards and then forwards carries what any clique knows to all others
-/// when there are no cycles.
-pub(super) fn outwards(clique_count: usize, regions: Vec<Region>) -> Vec<Region> {
+/// The regions in breadth-first order from the first clique of each connected component. Without
+/// cycles, updates in reverse order and then in order carry the message of every clique to all
+/// others.
+pub(super) fn breadth_first(clique_count: usize, regions: Vec<Region>) -> Vec<Region> {
     let mut regions_of = vec![Vec::new(); clique_count];
     for (index, region) in regions.iter().enumerate() {
         region.parents.iter().for_each(|&parent| regions_of[parent].push(index));
@@ -147,8 +147,8 @@ pub(super) fn is_acyclic(clique_count: usize, regions: &[Region]) -> bool {
     regions.iter().all(|region| region.parents.windows(2).all(|pair| joined.join(pair[0], pair[1])))
 }
 
-/// All pairs of cliques that share attributes, from those that share most. Attributes with a
-/// single value are left out: there is nothing to agree on.
+/// All pairs of cliques that share attributes, those that share most first. Attributes with a
+/// single value are left out, since cliques agree on them trivially.
 fn overlapping_pairs(layout: &CliqueLayout) -> Vec<Pair> {
     let (domain, cliques) = (layout.domain(), layout.cliques());
     let informative: Vec<Clique> = cliques
@@ -182,7 +182,7 @@ fn overlapping_pairs(layout: &CliqueLayout) -> Vec<Pair> {
     pairs
 }
 
-/// Where `item` stands in a sorted list that contains it.
+/// The position of `item` in a sorted list that contains it.
 fn rank(sorted: &[usize], item: usize) -> usize {
     sorted.partition_point(|&other| other < item)
 }
@@ -203,7 +203,7 @@ impl Components {
         item
     }
 
-    /// Makes the parts of two items one; false when they were one already.
+    /// Merges the parts of two items; false when they were already in one part.
     fn join(&mut self, a: usize, b: usize) -> bool {
         let (a, b) = (self.root(a), self.root(b));
         self.0[a.max(b)] = a.min(b);
@@ -263,15 +263,16 @@ mod tests {
 
     #[test]
     fn intersections_leave_out_what_larger_ones_imply() {
-        // On {1, 2} the first two agree; on {2} they speak with one voice, the second's.
+        // The first two cliques agree on {1, 2}; for {2} the second represents both.
         let layout = layout(&[&[0, 1, 2, 5], &[1, 2, 3], &[2, 4]]);
         assert_eq!(intersections(&layout), [region(&[1, 2], &[0, 1]), region(&[2], &[1, 2])]);
     }
 
     #[test]
-    fn a_walk_outwards_meets_near_regions_first() {
+    fn breadth_first_order_starts_with_near_regions() {
         let chain = vec![region(&[3], &[2, 3]), region(&[1], &[0, 1]), region(&[2], &[1, 2])];
-        let met: Vec<Clique> = outwards(4, chain).into_iter().map(|r| r.attributes).collect();
-        assert_eq!(met, [1, 2, 3].map(|id| Clique::new([AttributeId(id)])));
+        let order: Vec<Clique> =
+            breadth_first(4, chain).into_iter().map(|r| r.attributes).collect();
+        assert_eq!(order, [1, 2, 3].map(|id| Clique::new([AttributeId(id)])));
     }
 }

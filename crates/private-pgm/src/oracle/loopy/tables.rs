@@ -1,52 +1,52 @@
-//! The tables t_C of the cliques: as logarithms, which are always right, and as numbers, which
-//! are summed and scaled without an exponential a cell.
+//! The tables t_C of the cliques, as logarithms, which never underflow, and as exponentials, which
+//! are summed and scaled without an exp per cell.
 
 use std::sync::Arc;
 
 use crate::factor::{CliqueLayout, Marginals, Potentials};
 use crate::numeric::strided::Projection;
 
-/// How a table is reduced to fewer attributes.
+/// The operations that reduce a table to fewer attributes, in log space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Algebra {
+pub(super) enum Semiring {
     /// ln of the sum of exponentials: marginals.
     SumProduct,
     /// The largest cell: max-marginals.
     MaxSum,
 }
 
-/// One table a clique.
+/// One table per clique.
 ///
-/// A mass that underflows, below 1e-308, is lost until its table is exponentiated anew. That
-/// happens before scaling can have lifted what was lost above 1e-208 ([`MOST_LIFT`]), and sums
-/// below 1e-100 are not believed ([`BELIEVED`]): what is lost never matters.
+/// A mass that underflows, below 1e-308, is lost until its table is exponentiated again. That
+/// happens before scaling can raise the lost mass above 1e-208 ([`MAX_LIFT`]), and sums below
+/// 1e-100 are not trusted ([`TRUSTED`]): a lost mass never changes a result.
 #[derive(Debug)]
-pub(super) struct Tables {
+pub(super) struct CliqueTables {
     layout: Arc<CliqueLayout>,
     /// t_C.
     logs: Vec<f64>,
-    /// exp(t_C), up to what is lost.
+    /// exp(t_C), up to underflow.
     masses: Vec<f64>,
-    /// For each clique, how much larger any mass can have become since it was last exponentiated,
-    /// as a logarithm.
+    /// For each clique, the logarithm of a bound on the growth of any mass since its table was last
+    /// exponentiated.
     lifts: Vec<f64>,
-    /// Two tables of the largest clique.
+    /// Scratch of the size of the largest clique.
     terms: Vec<f64>,
     sums: Vec<f64>,
 }
 
 /// A sum of masses below this is computed again from logarithms.
-const BELIEVED: f64 = 1e-100;
+const TRUSTED: f64 = 1e-100;
 /// ln(1e100).
-const MOST_LIFT: f64 = 230.0;
+const MAX_LIFT: f64 = 230.0;
 
-impl Algebra {
+impl Semiring {
     /// The table reduced to a single number.
     pub(super) fn total(self, table: &[f64]) -> f64 {
         let top = largest(table);
         match self {
-            Algebra::MaxSum => top,
-            Algebra::SumProduct => {
+            Semiring::MaxSum => top,
+            Semiring::SumProduct => {
                 let above = finite_or_zero(top);
                 top + table.iter().map(|x| (x - above).exp()).sum::<f64>().ln()
             }
@@ -54,7 +54,7 @@ impl Algebra {
     }
 }
 
-impl Tables {
+impl CliqueTables {
     pub(super) fn new(layout: &Arc<CliqueLayout>) -> Self {
         let cliques = layout.cliques().len();
         let widest = (0..cliques).map(|clique| layout.range(clique).len()).max().unwrap_or(0);
@@ -74,36 +74,36 @@ impl Tables {
     }
 
     /// Shifts every table to have its largest cell at 0, as sum-product needs before anything else.
-    /// Returns the sum of what was taken out.
+    /// Returns the sum of the shifts.
     pub(super) fn normalise(&mut self) -> f64 {
-        let mut taken = 0.0;
+        let mut shifts = 0.0;
         for clique in 0..self.lifts.len() {
             let logs = &mut self.logs[self.layout.range(clique)];
             let top = finite_or_zero(largest(logs));
             logs.iter_mut().for_each(|t| *t -= top);
-            taken += top;
+            shifts += top;
             self.exponentiate(clique);
         }
-        taken
+        shifts
     }
 
     /// Reduces a clique's table. `known` is minus infinity in cells that are known to be excluded.
     pub(super) fn project(
         &mut self,
-        algebra: Algebra,
+        semiring: Semiring,
         clique: usize,
         onto: &Projection,
         known: &[f64],
         small: &mut [f64],
     ) {
         let logs = &self.logs[self.layout.range(clique)];
-        if algebra == Algebra::MaxSum {
+        if semiring == Semiring::MaxSum {
             onto.max(logs, small);
             return;
         }
         onto.sum(&self.masses[self.layout.range(clique)], small);
-        let believed = |(&sum, &known): (&f64, &f64)| sum >= BELIEVED || known == f64::NEG_INFINITY;
-        if small.iter().zip(known).all(believed) {
+        let trusted = |(&sum, &known): (&f64, &f64)| sum >= TRUSTED || known == f64::NEG_INFINITY;
+        if small.iter().zip(known).all(trusted) {
             small.iter_mut().for_each(|sum| *sum = sum.ln());
             return;
         }
@@ -115,8 +115,8 @@ impl Tables {
         small.iter_mut().zip(&*sums).for_each(|(top, sum)| *top += sum.ln());
     }
 
-    /// Adds a small table to a clique's logarithms alone: before [`Self::normalise`], or for
-    /// max-sum, which has no use for masses.
+    /// Adds a small table to a clique's logarithms only: before [`Self::normalise`], or for
+    /// max-sum, which does not use masses.
     pub(super) fn add_log(&mut self, clique: usize, onto: &Projection, small: &[f64]) {
         onto.broadcast(small, &mut self.logs[self.layout.range(clique)], |t, gain| *t += gain);
     }
@@ -125,7 +125,7 @@ impl Tables {
     pub(super) fn add(&mut self, clique: usize, onto: &Projection, small: &[f64]) {
         self.add_log(clique, onto, small);
         self.lifts[clique] += largest(small).max(0.0);
-        if self.lifts[clique] > MOST_LIFT {
+        if self.lifts[clique] > MAX_LIFT {
             self.exponentiate(clique);
             return;
         }
@@ -135,13 +135,13 @@ impl Tables {
         onto.broadcast(factors, masses, |mass, factor| *mass *= factor);
     }
 
-    /// The sum over the cliques of what their tables reduce to.
-    pub(super) fn total(&self, algebra: Algebra) -> f64 {
+    /// The sum over the cliques of [`Semiring::total`] of their tables.
+    pub(super) fn total(&self, semiring: Semiring) -> f64 {
         (0..self.lifts.len())
             .map(|clique| self.layout.range(clique))
-            .map(|range| match algebra {
-                Algebra::MaxSum => algebra.total(&self.logs[range]),
-                Algebra::SumProduct => self.masses[range].iter().sum::<f64>().ln(),
+            .map(|range| match semiring {
+                Semiring::MaxSum => semiring.total(&self.logs[range]),
+                Semiring::SumProduct => self.masses[range].iter().sum::<f64>().ln(),
             })
             .sum()
     }
@@ -168,7 +168,8 @@ fn largest(table: &[f64]) -> f64 {
     table.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// A maximum that may be taken out of its terms: those of an excluded group stay minus infinity.
+/// A shift that can be subtracted from terms with this maximum: terms of an excluded group stay
+/// minus infinity.
 pub(super) fn finite_or_zero(top: f64) -> f64 {
     if top == f64::NEG_INFINITY { 0.0 } else { top }
 }

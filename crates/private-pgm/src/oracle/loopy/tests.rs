@@ -9,7 +9,7 @@ use crate::oracle::{BruteForce, MarginalOracle};
 
 type Constructor = fn(&Arc<CliqueLayout>, LoopyOptions) -> Result<Loopy, LoopyError>;
 
-/// Both oracles, for what they must both do.
+/// Both oracles, for properties that both must have.
 const VARIANTS: [Constructor; 2] = [Loopy::bethe, Loopy::convex];
 
 fn domain(sizes: &[usize]) -> Domain {
@@ -40,7 +40,7 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-/// The largest difference between two cliques' marginals on what they share.
+/// The largest difference between two cliques' marginals on their shared attributes.
 fn inconsistency(marginals: &Marginals) -> f64 {
     let cliques = marginals.layout().cliques();
     let mut largest = 0.0f64;
@@ -100,8 +100,8 @@ fn with_potentials(
     prop::collection::vec(theta, layout.len()).prop_map(move |theta| potentials(&layout, &theta))
 }
 
-/// Sensible potentials, extreme ones, and structural zeros.
-fn wild() -> impl Strategy<Value = f64> + Clone {
+/// Moderate potentials, extreme ones, and structural zeros.
+fn extreme() -> impl Strategy<Value = f64> + Clone {
     prop_oneof![
         3 => -3.0..3.0,
         1 => -400.0..400.0,
@@ -111,15 +111,15 @@ fn wild() -> impl Strategy<Value = f64> + Clone {
     ]
 }
 
-/// Sensible potentials and structural zeros.
+/// Moderate potentials and structural zeros.
 fn with_zeros() -> impl Strategy<Value = f64> + Clone {
     prop_oneof![5 => -3.0..3.0, 1 => Just(f64::NEG_INFINITY)]
 }
 
 proptest! {
     #[test]
-    fn whatever_the_potentials_marginals_are_finite_and_sum_to_the_total(
-        potentials in any_model(wild())
+    fn marginals_of_any_potentials_are_finite_and_sum_to_the_total(
+        potentials in any_model(extreme())
     ) {
         for variant in VARIANTS {
             let options = LoopyOptions { max_sweeps: 20, ..LoopyOptions::default() };
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn bethe_is_exact_when_the_cliques_form_a_tree(potentials in tree_model(wild())) {
+    fn bethe_is_exact_when_the_cliques_form_a_tree(potentials in tree_model(extreme())) {
         let (exact_log_z, exact) = brute_force(&potentials, 1.0);
         for warm_start in [false, true] {
             let options = LoopyOptions { warm_start, damping: 0.5, ..LoopyOptions::default() };
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn a_call_leaves_no_trace_in_the_next(potentials in any_model(wild())) {
+    fn results_do_not_depend_on_earlier_calls(potentials in any_model(extreme())) {
         for variant in VARIANTS {
             let options = LoopyOptions { max_sweeps: 20, damping: 0.3, ..LoopyOptions::default() };
             let fresh = || variant(potentials.layout(), options).unwrap();
@@ -170,20 +170,22 @@ proptest! {
     }
 
     #[test]
-    fn convex_marginals_converge_and_agree_on_everything_shared(
+    fn convex_marginals_converge_and_agree_on_all_shared_attributes(
         potentials in any_model(-3.0..3.0)
     ) {
         let options = LoopyOptions { max_sweeps: 2000, ..LoopyOptions::default() };
         let mut oracle = Loopy::convex(potentials.layout(), options).unwrap();
         let (_, marginals) = run(&mut oracle, &potentials, 1.0);
         prop_assert!(oracle.convergence().converged);
-        // A region is within the tolerance of its parents; two cliques may be tied through a few
-        // regions, and on cells that are sums of a region's.
+        // A region is within the tolerance of its parents. Two cliques may be connected through a
+        // few regions, and on cells that are sums of a region's cells.
         prop_assert!(inconsistency(&marginals) < 100.0 * options.tolerance);
     }
 
     #[test]
-    fn convex_ln_z_is_an_upper_bound_that_sweeps_only_lower(potentials in any_model(-3.0..3.0)) {
+    fn convex_ln_z_is_an_upper_bound_that_sweeps_never_increase(
+        potentials in any_model(-3.0..3.0)
+    ) {
         let (exact, _) = brute_force(&potentials, 1.0);
         let mut before = f64::INFINITY;
         for max_sweeps in 1..6 {
@@ -200,7 +202,8 @@ proptest! {
         potentials in any_model(-1.0..1.0), cell in any::<prop::sample::Index>()
     ) {
         let cell = cell.index(potentials.layout().len());
-        let options = LoopyOptions { max_sweeps: 5000, tolerance: 1e-12, ..LoopyOptions::default() };
+        let default = LoopyOptions::default();
+        let options = LoopyOptions { max_sweeps: 5000, tolerance: 1e-12, ..default };
         let mut oracle = Loopy::convex(potentials.layout(), options).unwrap();
         let (_, marginals) = run(&mut oracle, &potentials, 1.0);
         let mut log_z_at = |step: f64| {
@@ -214,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn the_bound_on_the_maximum_is_one_and_no_worse_than_the_sum_of_clique_maxima(
+    fn the_bound_on_the_maximum_is_valid_and_at_most_the_sum_of_clique_maxima(
         potentials in any_model(with_zeros())
     ) {
         let exact = BruteForce::new(potentials.layout(), 1 << 12).unwrap().maximum(&potentials);
@@ -230,11 +233,11 @@ proptest! {
     }
 
     #[test]
-    fn weak_pairwise_potentials_leave_bethe_close_to_the_truth(
+    fn bethe_is_accurate_for_weak_pairwise_potentials(
         sizes in prop::collection::vec(2usize..=4, 3..=6),
         theta in prop::collection::vec(-0.2..0.2, 15 * 16)
     ) {
-        // Every pair of attributes is a clique: the most cycles that there can be.
+        // Every pair of attributes is a clique, which gives the largest number of cycles.
         let d = sizes.len() as u32;
         let cliques = (0..d).flat_map(|i| (0..i).map(move |j| clique(&[i, j]))).collect();
         let layout = CliqueLayout::new(domain(&sizes), cliques);
@@ -248,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn weak_potentials_leave_bethe_near_the_truth(potentials in any_model(-0.2..0.2)) {
+    fn bethe_is_accurate_for_weak_potentials(potentials in any_model(-0.2..0.2)) {
         let mut oracle = Loopy::bethe(potentials.layout(), LoopyOptions::default()).unwrap();
         let (_, marginals) = run(&mut oracle, &potentials, 1.0);
         let (_, exact) = brute_force(&potentials, 1.0);
@@ -278,7 +281,7 @@ proptest! {
     }
 
     #[test]
-    fn a_warm_convex_call_finds_what_a_cold_one_finds(
+    fn a_warm_convex_call_agrees_with_a_cold_one(
         (before, after) in any_model(with_zeros()).prop_flat_map(|before| {
             let after = with_potentials(Arc::clone(before.layout()), with_zeros());
             (Just(before), after)
@@ -298,7 +301,7 @@ proptest! {
     }
 
     #[test]
-    fn a_warm_call_with_the_same_potentials_has_little_left_to_do(
+    fn a_warm_call_with_the_same_potentials_needs_at_most_half_the_sweeps(
         potentials in any_model(-3.0..3.0)
     ) {
         for variant in VARIANTS {
@@ -308,7 +311,7 @@ proptest! {
             let cold = oracle.convergence();
             prop_assume!(cold.converged);
             let (again, same) = run(&mut oracle, &potentials, 1.0);
-            // Not always one sweep: a residual that oscillates can rise once more.
+            // Not always one sweep: an oscillating residual can rise again.
             prop_assert!(oracle.convergence().sweeps <= (cold.sweeps / 2).max(1));
             prop_assert!((log_z - again).abs() < 1e-6);
             prop_assert!(largest_difference(marginals.values(), same.values()) < 1e-6);
@@ -317,7 +320,7 @@ proptest! {
 }
 
 #[test]
-fn convex_twins_meet_at_the_geometric_mean() {
+fn convex_marginals_of_equal_cliques_are_the_geometric_mean() {
     // max <theta_1 + theta_2, b> + 2 H(b): b is proportional to exp of the mean potential.
     let layout = CliqueLayout::new(domain(&[3]), vec![clique(&[0]), clique(&[0])]);
     let potentials = potentials(&layout, &[1.0, -2.0, 0.5, 3.0, 0.0, f64::NEG_INFINITY]);
@@ -331,8 +334,8 @@ fn convex_twins_meet_at_the_geometric_mean() {
 }
 
 #[test]
-fn zeros_that_contradict_each_other_along_a_chain_leave_nothing() {
-    // x0 = x1, x1 = x2, but x0 = 0 and x2 = 1: found out only by passing messages.
+fn zeros_that_contradict_each_other_along_a_chain_exclude_every_record() {
+    // x0 = x1, x1 = x2, but x0 = 0 and x2 = 1: detected only by passing messages.
     let cliques = vec![clique(&[0, 1]), clique(&[1, 2]), clique(&[0]), clique(&[2])];
     let layout = CliqueLayout::new(domain(&[2, 2, 2]), cliques);
     let no = f64::NEG_INFINITY;
@@ -348,7 +351,7 @@ fn zeros_that_contradict_each_other_along_a_chain_leave_nothing() {
 }
 
 #[test]
-fn senseless_options_are_refused() {
+fn invalid_options_are_rejected() {
     let layout = CliqueLayout::new(domain(&[2]), vec![clique(&[0])]);
     let good = LoopyOptions::default();
     let refusal = |options| Loopy::bethe(&layout, options).unwrap_err();
@@ -358,7 +361,7 @@ fn senseless_options_are_refused() {
 }
 
 #[test]
-fn thousands_of_warm_calls_do_not_add_up_to_an_error() {
+fn errors_do_not_accumulate_over_thousands_of_warm_calls() {
     let triangle = vec![clique(&[0, 1]), clique(&[1, 2]), clique(&[0, 2])];
     let layout = CliqueLayout::new(domain(&[2, 3, 4]), triangle);
     let theta = |call: usize| {

@@ -1,20 +1,19 @@
 use crate::domain::Clique;
 use crate::numeric::exp::{exp_shifted, maximum};
 
-/// A table of a model, both as logarithms and as ordinary numbers, scaled so that the largest
-/// magnitude is 1.
+/// A table in log space and in linear space, scaled so that the largest magnitude is 1.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(super) struct ScaledTable {
     pub(super) clique: Clique,
-    /// ln |v| of every cell.
+    /// ln |v| of every cell v.
     pub(super) log: Vec<f64>,
-    /// v of every cell; 0 where that is below 1e-307.
+    /// Every cell v, flushed to 0 below 1e-307.
     pub(super) linear: Vec<f64>,
 }
 
-impl Table {
-    /// The table with these logarithms, and the maximum that was taken out. `None` when every cell
-    /// is impossible.
+impl ScaledTable {
+    /// The table with these logarithms, and the maximum that was subtracted. `None` if every cell
+    /// is minus infinity.
     pub(super) fn from_log(clique: Clique, mut log: Vec<f64>) -> Option<(Self, f64)> {
         let shift = maximum(&log);
         if shift == f64::NEG_INFINITY {
@@ -26,8 +25,8 @@ impl Table {
         Some((Self { clique, log, linear }, shift))
     }
 
-    /// The table with these numbers, which may be negative, and the logarithm of the magnitude
-    /// that was taken out. `None` when every cell is zero.
+    /// The table with these numbers, which may be negative, and ln of the magnitude by which they
+    /// were divided. `None` if every cell is zero.
     pub(super) fn from_numbers(clique: Clique, numbers: &[f64]) -> Option<(Self, f64)> {
         let largest = numbers.iter().fold(0.0, |largest, v| f64::max(largest, v.abs()));
         if largest == 0.0 {

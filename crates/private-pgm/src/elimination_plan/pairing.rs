@@ -1,32 +1,32 @@
-//! The cheapest way to multiply a handful of tables pairwise and sum out what nobody needs.
+//! The cheapest order in which to multiply a few tables pairwise and sum out attributes on the way.
 
 use std::collections::HashMap;
 
 use crate::domain::{AttributeId, Clique, Domain};
 
-/// Up to this many tables, all ways to pair them are compared (3^n of them, most cut short).
-pub(super) const EXHAUSTIVE: usize = 15;
+/// Up to this many tables the optimal binary tree is found by dynamic programming: 3^n splits, most
+/// of them pruned.
+pub(super) const MAX_EXHAUSTIVE: usize = 15;
 
-/// How to combine the tables of a group: a binary tree over their positions.
+/// A binary tree over the positions of the tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Pairing {
-    /// One of the tables.
     Table(usize),
-    /// The product of two, summed onto what is still needed.
+    /// The product of two tables, summed onto the attributes that the output or other tables have.
     Product(Box<Pairing>, Box<Pairing>),
 }
 
-/// A set of attributes of the group, one bit each.
+/// A set of attributes, one bit each.
 type Bits = u128;
 
-/// Attribute sets of one group as bit sets. Attributes with a single value are left out: they
-/// change neither the layout of a table nor its cost.
-pub(super) struct Alphabet<'a> {
+/// The attributes of a few cliques, numbered so that a set of them is a bit set. Attributes with a
+/// single value have no bit: they change neither the layout of a table nor its cost.
+pub(super) struct AttributeBits<'a> {
     domain: &'a Domain,
     attributes: Vec<AttributeId>,
 }
 
-impl<'a> Alphabet<'a> {
+impl<'a> AttributeBits<'a> {
     /// `None` when there are more attributes than bits.
     pub(super) fn new<'c>(
         domain: &'a Domain,
@@ -44,8 +44,8 @@ impl<'a> Alphabet<'a> {
             .fold(0, |bits, position| bits | 1 << position)
     }
 
-    /// The cost of visiting every cell of a table: its cells, the loop around each row (the last
-    /// axis, the highest bit, is the row), and a call.
+    /// The cost of a pass over a table, in units of about one multiply-add: 1 per cell, 6 per row
+    /// (the last axis, the highest bit) for the loop, and 60 for the call. Our choice.
     fn cost(&self, mut bits: Bits) -> f64 {
         let mut cells = 1.0;
         let mut row = 1.0;
@@ -58,32 +58,37 @@ impl<'a> Alphabet<'a> {
     }
 }
 
-/// Finds a cheap pairing of tables over `inputs` with `output` as the attributes to keep, and its
-/// cost in units of about one multiply-add.
-pub(super) fn pair_up(alphabet: &Alphabet, inputs: &[Clique], output: &Clique) -> (Pairing, f64) {
-    assert!(!inputs.is_empty(), "a group has at least one table");
-    let bits: Vec<Bits> = inputs.iter().map(|clique| alphabet.bits(clique)).collect();
-    let output = alphabet.bits(output);
-    let mut group = Group::new(alphabet, bits, output);
-    group.merge_equals();
-    while group.tables.len() > EXHAUSTIVE {
-        group.merge_cheapest();
+/// A cheap pairing of tables over `inputs` that keeps the attributes of `output`, and its cost in
+/// units of about one multiply-add. Optimal for at most [`MAX_EXHAUSTIVE`] distinct tables; above
+/// that, the pair that grows least is merged first.
+pub(super) fn cheapest_pairing(
+    attributes: &AttributeBits,
+    inputs: &[Clique],
+    output: &Clique,
+) -> (Pairing, f64) {
+    assert!(!inputs.is_empty(), "a product has at least one table");
+    let bits: Vec<Bits> = inputs.iter().map(|clique| attributes.bits(clique)).collect();
+    let output = attributes.bits(output);
+    let mut search = PairingSearch::new(attributes, bits, output);
+    search.merge_equals();
+    while search.tables.len() > MAX_EXHAUSTIVE {
+        search.merge_cheapest();
     }
-    group.merge_exhaustively();
-    let (pairing, _) = group.tables.pop().expect("one table is left");
-    (pairing, group.spent)
+    search.merge_optimally();
+    let (pairing, _) = search.tables.pop().expect("one table is left");
+    (pairing, search.cost)
 }
 
-struct Group<'a> {
-    alphabet: &'a Alphabet<'a>,
+struct PairingSearch<'a> {
+    attributes: &'a AttributeBits<'a>,
     output: Bits,
     tables: Vec<(Pairing, Bits)>,
-    spent: f64,
+    cost: f64,
 }
 
-impl<'a> Group<'a> {
-    fn new(alphabet: &'a Alphabet<'a>, bits: Vec<Bits>, output: Bits) -> Self {
-        let mut group = Self { alphabet, output, tables: Vec::new(), spent: 0.0 };
+impl<'a> PairingSearch<'a> {
+    fn new(attributes: &'a AttributeBits<'a>, bits: Vec<Bits>, output: Bits) -> Self {
+        let mut search = Self { attributes, output, tables: Vec::new(), cost: 0.0 };
         for (position, &own) in bits.iter().enumerate() {
             let others = bits
                 .iter()
@@ -91,15 +96,15 @@ impl<'a> Group<'a> {
                 .filter(|&(other, _)| other != position)
                 .fold(output, |needed, (_, &bits)| needed | bits);
             if own & !others != 0 {
-                // What no other table has is summed out before anything else.
-                group.spent += alphabet.cost(own);
+                // Attributes of this table alone are summed out before the first product.
+                search.cost += attributes.cost(own);
             }
-            group.tables.push((Pairing::Table(position), own & others));
+            search.tables.push((Pairing::Table(position), own & others));
         }
-        group
+        search
     }
 
-    /// What a product of the tables at `members` must keep.
+    /// The attributes of the output and of all tables except those at `members`.
     fn needed_outside(&self, members: [usize; 2]) -> Bits {
         (self.tables.iter().enumerate())
             .filter(|(position, _)| !members.contains(position))
@@ -109,16 +114,16 @@ impl<'a> Group<'a> {
     fn merge(&mut self, first: usize, second: usize) {
         let union = self.tables[first].1 | self.tables[second].1;
         let kept = union & self.needed_outside([first, second]);
-        self.spent += self.alphabet.cost(union);
+        self.cost += self.attributes.cost(union);
         let (low, high) = (first.min(second), first.max(second));
         let right = self.tables.remove(high).0;
         let left = self.tables.remove(low).0;
         self.tables.push((Pairing::Product(left.into(), right.into()), kept));
     }
 
-    /// Tables over the same attributes are multiplied first: nothing is cheaper. In rounds, so
-    /// that many equal tables make a shallow tree. Attributes that nobody else has stay until the
-    /// next product, which sums them out.
+    /// Multiplies tables over the same attributes first: no other product is cheaper. Pairs are
+    /// merged in rounds, so that n equal tables make a tree of depth log2 n. Attributes of these
+    /// tables alone stay until the next product, which sums them out.
     fn merge_equals(&mut self) {
         let mut position: HashMap<Bits, usize> = HashMap::new();
         let mut equals: Vec<(Vec<Pairing>, Bits)> = Vec::new();
@@ -130,7 +135,7 @@ impl<'a> Group<'a> {
             }
         }
         for (mut round, bits) in equals {
-            self.spent += (round.len() - 1) as f64 * self.alphabet.cost(bits);
+            self.cost += (round.len() - 1) as f64 * self.attributes.cost(bits);
             while round.len() > 1 {
                 let mut members = round.into_iter();
                 round = Vec::new();
@@ -145,13 +150,14 @@ impl<'a> Group<'a> {
         }
     }
 
+    /// Merges the two tables whose product costs least beyond a pass over each of them.
     fn merge_cheapest(&mut self) {
         let mut best = (f64::INFINITY, 0, 1);
         for first in 0..self.tables.len() {
             for second in first + 1..self.tables.len() {
                 let (a, b) = (self.tables[first].1, self.tables[second].1);
                 let growth =
-                    self.alphabet.cost(a | b) - self.alphabet.cost(a) - self.alphabet.cost(b);
+                    self.attributes.cost(a | b) - self.attributes.cost(a) - self.attributes.cost(b);
                 if growth < best.0 {
                     best = (growth, first, second);
                 }
@@ -160,8 +166,9 @@ impl<'a> Group<'a> {
         self.merge(best.1, best.2);
     }
 
-    /// Dynamic programming over subsets: the best way to form each is the best split into two.
-    fn merge_exhaustively(&mut self) {
+    /// Merges all tables at least cost, by dynamic programming over subsets:
+    /// cost(S) = min over splits S = A + B of cost(A) + cost(B) + the pass over A's and B's output.
+    fn merge_optimally(&mut self) {
         let n = self.tables.len();
         if n < 2 {
             return;
@@ -173,7 +180,7 @@ impl<'a> Group<'a> {
             union[set] = union[set & (set - 1)] | self.tables[low].1;
         }
         let kept = |set: usize| union[set] & (self.output | union[full & !set]);
-        let ceiling = self.greedy_cost();
+        let upper_bound = self.greedy_cost();
         let mut cost = vec![f64::INFINITY; full + 1];
         let mut split = vec![0usize; full + 1];
         for set in 1..=full {
@@ -181,18 +188,18 @@ impl<'a> Group<'a> {
                 cost[set] = 0.0;
                 continue;
             }
-            // What is kept is visited however the set is split. Most splits need no closer look.
-            let least = self.alphabet.cost(kept(set));
-            // The half with the lowest member, so that every split is seen once.
+            // Every split visits at least the attributes that are kept, which prunes most of them.
+            let lower_bound = self.attributes.cost(kept(set));
+            // One side always has the lowest member, so that every split occurs once.
             let low = set & set.wrapping_neg();
             let rest = set & !low;
             let mut half = rest;
             while half != 0 {
                 half = (half - 1) & rest;
                 let (one, other) = (low | half, rest & !half);
-                let so_far = cost[one] + cost[other];
-                if so_far + least < cost[set].min(ceiling) {
-                    let total = so_far + self.alphabet.cost(kept(one) | kept(other));
+                let sides = cost[one] + cost[other];
+                if sides + lower_bound < cost[set].min(upper_bound) {
+                    let total = sides + self.attributes.cost(kept(one) | kept(other));
                     if total < cost[set] {
                         cost[set] = total;
                         split[set] = one;
@@ -200,12 +207,13 @@ impl<'a> Group<'a> {
                 }
             }
         }
-        self.spent += cost[full];
+        self.cost += cost[full];
         let bits = kept(full);
         let pairing = self.assemble(full, &split);
         self.tables = vec![(pairing, bits)];
     }
 
+    /// The binary tree that the best splits define.
     fn assemble(&self, set: usize, split: &[usize]) -> Pairing {
         if set.is_power_of_two() {
             return self.tables[set.trailing_zeros() as usize].0.clone();
@@ -214,18 +222,18 @@ impl<'a> Group<'a> {
         Pairing::Product(self.assemble(one, split).into(), self.assemble(set & !one, split).into())
     }
 
-    /// What always taking the cheapest pair would cost: a bound that cuts the search short.
+    /// The cost of always merging the cheapest pair: an upper bound for the dynamic programme.
     fn greedy_cost(&self) -> f64 {
-        let mut trial = Group {
-            alphabet: self.alphabet,
+        let mut trial = PairingSearch {
+            attributes: self.attributes,
             output: self.output,
             tables: self.tables.clone(),
-            spent: 0.0,
+            cost: 0.0,
         };
         while trial.tables.len() > 1 {
             trial.merge_cheapest();
         }
-        // Leaves room for the order of additions.
-        trial.spent * (1.0 + 1e-9)
+        // Sums of the same costs in another order differ by rounding.
+        trial.cost * (1.0 + 1e-9)
     }
 }

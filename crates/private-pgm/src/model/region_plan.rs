@@ -1,4 +1,4 @@
-//! In which order the cliques of a region are multiplied.
+//! The order in which the tables of a region are multiplied.
 
 use super::InferenceError;
 use super::plan::{Plan, Planner, Slot};
@@ -6,22 +6,24 @@ use super::region::{Input, Region};
 use crate::domain::{AttributeId, Clique, Domain};
 
 impl<'a> Region<'a> {
-    /// A plan for the sum of the product of all tables onto `wanted`, attributes of the region,
-    /// and its inputs.
+    /// A plan for the product of all tables, summed onto `wanted`, and its inputs. `wanted` is a
+    /// subset of the region's attributes.
     ///
-    /// Messages run along the region to the clique where they meet at least cost, and keep what is
-    /// wanted. An attribute that is wanted at the end of a branch is expensive to keep all the way.
-    /// Where the branch hangs on a separator with fewer cells than what is wanted of it, the rest
-    /// of the region is summed onto the separator first, and the branch multiplied in at the end.
+    /// Messages go to the clique that makes their total cost least. Each message keeps the wanted
+    /// attributes of its side. A wanted attribute at the end of a branch is expensive to keep in
+    /// every message. If the separator above the branch has fewer cells than the wanted attributes
+    /// of the branch, the rest of the region is summed onto the separator first, and the branch is
+    /// multiplied in last.
     pub(super) fn plan(
         &self,
         planner: &mut Planner,
         wanted: &Clique,
     ) -> Result<(Plan, Vec<&Input<'a>>), InferenceError> {
-        let mut route = Route { region: self, planner, plan: Plan::default(), inputs: Vec::new() };
-        let everything: Vec<usize> = (0..self.nodes.len()).collect();
-        route.contract(&everything, wanted)?;
-        Ok((route.plan, route.inputs))
+        let plan = Plan::default();
+        let mut builder = RegionPlanner { region: self, planner, plan, inputs: Vec::new() };
+        let all_nodes: Vec<usize> = (0..self.nodes.len()).collect();
+        builder.contract(&all_nodes, wanted)?;
+        Ok((builder.plan, builder.inputs))
     }
 
     fn attributes_of(&self, members: &[usize]) -> Clique {
@@ -29,20 +31,20 @@ impl<'a> Region<'a> {
     }
 }
 
-struct Route<'r, 'a, 'p, 'd> {
+struct RegionPlanner<'r, 'a, 'p, 'd> {
     region: &'r Region<'a>,
     planner: &'p mut Planner<'d>,
     plan: Plan,
     inputs: Vec<&'r Input<'a>>,
 }
 
-impl Route<'_, '_, '_, '_> {
-    /// The product of the tables of connected cliques, in ascending order, summed onto `wanted`.
+impl RegionPlanner<'_, '_, '_, '_> {
+    /// The product of the tables of `members` summed onto `wanted`. The members are connected and
+    /// in ascending order.
     fn contract(&mut self, members: &[usize], wanted: &Clique) -> Result<Slot, InferenceError> {
         let tree = Subtree::new(self.region, self.planner.domain(), members, wanted);
         let Some(child) = tree.best_cut(self.planner.limit()) else {
-            let order = tree.towards_meeting_point();
-            return self.along(&order, wanted);
+            return self.pass_messages(&tree.message_schedule(), wanted);
         };
         let (below, rest) = tree.cut(child);
         let separator = tree.separator(child).expect("a cut has two sides");
@@ -50,83 +52,85 @@ impl Route<'_, '_, '_, '_> {
             let own = self.region.attributes_of(side).intersection(wanted);
             self.contract(side, &own.union(&separator))
         };
-        let parts = [side(&below)?, side(&rest)?];
-        self.planner.combine(&mut self.plan, &parts, wanted)
+        let sides = [side(&below)?, side(&rest)?];
+        self.planner.combine(&mut self.plan, &sides, wanted)
     }
 
-    /// Messages along the cliques; each comes with the next one on the way. A message is a list of
-    /// tables: those that nothing is summed out of here are not multiplied before they must be, since
-    /// with what is wanted of them their product may be far larger than any clique.
-    fn along(
+    /// Passes messages along a schedule of cliques, each with the receiver of its message.
+    ///
+    /// A message is a list of tables. Tables that lose no attribute here are multiplied later: with
+    /// the wanted attributes that they keep, their product can be far larger than any clique.
+    fn pass_messages(
         &mut self,
-        order: &[(usize, Option<usize>)],
+        schedule: &[(usize, Option<usize>)],
         wanted: &Clique,
     ) -> Result<Slot, InferenceError> {
         let mut received: Vec<Vec<Slot>> = vec![Vec::new(); self.region.nodes.len()];
         let mut last = None;
-        for &(node, next) in order {
-            let mut parts = std::mem::take(&mut received[node]);
+        for &(node, receiver) in schedule {
+            let mut factors = std::mem::take(&mut received[node]);
             for input in &self.region.nodes[node].inputs {
-                parts.push(self.plan.input(input.clique.clone()));
+                factors.push(self.plan.input(input.clique.clone()));
                 self.inputs.push(input);
             }
-            let Some(next) = next else {
-                last = Some(self.planner.combine(&mut self.plan, &parts, wanted)?);
+            let Some(receiver) = receiver else {
+                last = Some(self.planner.combine(&mut self.plan, &factors, wanted)?);
                 continue;
             };
-            let onwards = &self.region.nodes[next].clique;
-            let needed = |id: &AttributeId| wanted.contains(*id) || onwards.contains(*id);
-            for group in self.tied_together(parts, needed) {
-                let all = group.iter().flat_map(|&part| self.plan.clique(part).iter());
+            let next = &self.region.nodes[receiver].clique;
+            let needed = |id: &AttributeId| wanted.contains(*id) || next.contains(*id);
+            for group in self.elimination_groups(factors, needed) {
+                let all = group.iter().flat_map(|&factor| self.plan.clique(factor).iter());
                 let output: Clique = all.filter(needed).collect();
-                received[next].push(self.planner.combine(&mut self.plan, &group, &output)?);
+                received[receiver].push(self.planner.combine(&mut self.plan, &group, &output)?);
             }
         }
-        Ok(last.expect("the last clique has no next one"))
+        Ok(last.expect("the last clique has no receiver"))
     }
 
-    /// Divides tables into groups: those that share an attribute that is not needed any more must be
-    /// multiplied, directly or through others. All are one group when there would be too many.
-    fn tied_together(
+    /// Divides tables into groups that must be multiplied here: tables that share an eliminated
+    /// attribute, one that is not `needed`, are in one group, directly or through other tables. One
+    /// group of all tables if there would be more than [`MAX_MESSAGE_TABLES`].
+    fn elimination_groups(
         &self,
-        parts: Vec<Slot>,
+        factors: Vec<Slot>,
         needed: impl Fn(&AttributeId) -> bool,
     ) -> Vec<Vec<Slot>> {
         let mut groups: Vec<(Clique, Vec<Slot>)> = Vec::new();
-        for &part in &parts {
-            let clique = self.plan.clique(part);
-            let mut ties: Clique = clique.iter().filter(|id| !needed(id)).collect();
-            let mut members = vec![part];
+        for &factor in &factors {
+            let clique = self.plan.clique(factor);
+            let mut eliminated: Clique = clique.iter().filter(|id| !needed(id)).collect();
+            let mut members = vec![factor];
             groups.retain_mut(|(other, slots)| {
-                let apart = other.intersection(&ties).is_empty();
-                if !apart {
-                    ties = ties.union(other);
+                let disjoint = other.intersection(&eliminated).is_empty();
+                if !disjoint {
+                    eliminated = eliminated.union(other);
                     members.append(slots);
                 }
-                apart
+                disjoint
             });
-            groups.push((ties, members));
+            groups.push((eliminated, members));
         }
-        match groups.len() <= MOST_TABLES {
+        match groups.len() <= MAX_MESSAGE_TABLES {
             true => groups.into_iter().map(|(_, members)| members).collect(),
-            false => vec![parts],
+            false => vec![factors],
         }
     }
 }
 
-/// The largest number of tables in a message: our choice, so that the search for the best pairing at
-/// the clique that gets several of them stays short.
-const MOST_TABLES: usize = 8;
+/// The largest number of tables in a message. Our choice: it bounds the search for the best pairing
+/// at a clique that receives several messages.
+const MAX_MESSAGE_TABLES: usize = 8;
 
-/// Connected cliques of a region, and what is wanted of them.
+/// Connected cliques of a region, and the attributes that are wanted of them.
 struct Subtree<'r, 'a> {
     region: &'r Region<'a>,
     domain: &'r Domain,
     wanted: &'r Clique,
     members: &'r [usize],
-    /// For each member the place of its parent among the members.
+    /// For each member, the position of its parent among the members.
     parents: Vec<Option<usize>>,
-    /// What is wanted of each member and those below it.
+    /// For each member, the wanted attributes of its subtree.
     below: Vec<Clique>,
 }
 
@@ -159,9 +163,9 @@ impl<'r, 'a> Subtree<'r, 'a> {
         self.parents[place].map(|parent| self.clique(place).intersection(self.clique(parent)))
     }
 
-    /// The member above which to cut, if there is a branch that is better multiplied in at the end:
-    /// the separator has fewer cells than what is wanted of the branch alone, and the table over
-    /// both is no larger than the largest clique, nor than the limit.
+    /// The member above which to cut, if a branch is better multiplied in last: the separator has
+    /// fewer cells than the wanted attributes of the branch alone, and the table over both is at
+    /// most as large as the largest clique and as the limit.
     fn best_cut(&self, limit: usize) -> Option<usize> {
         let cells = |clique: &Clique| self.domain.cells_f64(clique);
         let largest = (0..self.members.len()).map(|place| cells(self.clique(place)));
@@ -169,7 +173,7 @@ impl<'r, 'a> Subtree<'r, 'a> {
         let mut best = (1.0, None);
         for place in 0..self.members.len() {
             let Some(separator) = self.separator(place) else { continue };
-            // Either side can be the branch.
+            // Either side of the separator can be the branch.
             let inner = self.below[place].minus(&separator);
             let outer = self.wanted.minus(&self.below[place]).minus(&separator);
             let extra = cells(&separator.minus(self.wanted));
@@ -183,7 +187,7 @@ impl<'r, 'a> Subtree<'r, 'a> {
         best.1
     }
 
-    /// The cliques at and below a member, and the others.
+    /// The cliques of the subtree of a member, and the others.
     fn cut(&self, child: usize) -> (Vec<usize>, Vec<usize>) {
         let mut inside = vec![false; self.members.len()];
         inside[child] = true;
@@ -196,17 +200,17 @@ impl<'r, 'a> Subtree<'r, 'a> {
         (nodes(below), nodes(rest))
     }
 
-    /// The cliques, each with the next one on the way to the best place to meet, and after those
-    /// that lead to it.
-    fn towards_meeting_point(&self) -> Vec<(usize, Option<usize>)> {
+    /// The cliques, each with the receiver of its message and after its senders. The last one,
+    /// which has no receiver, is the root that makes the messages cheapest.
+    fn message_schedule(&self) -> Vec<(usize, Option<usize>)> {
         let count = self.members.len();
-        // The cells that a clique visits when it keeps what is wanted of one side; bounded, so that
-        // sums and differences stay finite.
+        // The cells that a clique visits when it keeps the wanted attributes of one side. The bound
+        // keeps sums and differences finite.
         let bound = f64::MAX / (4 * count) as f64;
         let visits = |place: usize, side: &Clique| {
             self.domain.cells_f64(&self.clique(place).union(side)).min(bound)
         };
-        // What the messages to each clique cost, compared with those to the top.
+        // The cost of messages towards each clique, minus the cost of messages towards the root.
         let mut extra = vec![0.0; count];
         let mut best = (f64::INFINITY, 0);
         let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); count];

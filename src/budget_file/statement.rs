@@ -1,0 +1,108 @@
+use blake3::Hash;
+
+use super::line::{Entry, Header, unseal};
+use super::{Charge, Completion, Problem, Request};
+use dp::{Accountant, Guarantee};
+
+/// What a budget file says, verified: every line is as it was written, and the charges add up to at
+/// most the total.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// Which budget it is.
+    pub header: Header,
+    /// The releases, in the order of their charges.
+    pub releases: Vec<Release>,
+    /// What they cost together.
+    pub account: Accountant,
+    /// The hash of the last line, which covers all lines.
+    pub chain: Hash,
+}
+
+/// A charge, and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Release {
+    /// What was charged.
+    pub charge: Charge,
+    /// `None` for a release that failed or is being made; it counts all the same.
+    pub completion: Option<Completion>,
+}
+
+impl Statement {
+    /// Verifies a whole file.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Problem> {
+        let text = String::from_utf8_lossy(bytes);
+        let mut lines = text.split_inclusive('\n').zip(1..);
+        let (first, _) = lines.next().ok_or(Problem::Format)?;
+        let Some(first) = first.strip_suffix('\n') else {
+            return Err(Problem::Format);
+        };
+        let (header, chain) = Header::unseal(first)?;
+        let account = Accountant::new(header.total);
+        let mut statement = Self { header, releases: Vec::new(), account, chain };
+        for (line, number) in lines {
+            let Some(line) = line.strip_suffix('\n') else {
+                return Err(Problem::Incomplete { line: number });
+            };
+            let (entry, chain) = unseal(line, number, Some(&statement.chain))?;
+            statement.add(entry, chain).map_err(|problem| match problem {
+                Problem::Budget(error) => {
+                    Problem::Line { line: number, problem: error.to_string() }
+                }
+                other => other,
+            })?;
+        }
+        Ok(statement)
+    }
+
+    /// Takes the next line into account.
+    pub(super) fn add(&mut self, entry: Entry, chain: Hash) -> Result<(), Problem> {
+        let line = self.lines() + 1;
+        let wrong = |problem: &str| Problem::Line { line, problem: problem.into() };
+        match entry {
+            Entry::Charge(charge) => {
+                if charge.number != self.releases.len() + 1 {
+                    return Err(wrong("the charges are not numbered through"));
+                }
+                if self.account.charge(charge.cost)? != charge.cost {
+                    return Err(wrong("the cost is not in the currency of the total"));
+                }
+                self.releases.push(Release { charge, completion: None });
+            }
+            Entry::Completed(completion) => {
+                let charge = completion.charge.checked_sub(1);
+                match charge.and_then(|charge| self.releases.get_mut(charge)) {
+                    Some(release) if release.completion.is_none() => {
+                        release.completion = Some(completion);
+                    }
+                    _ => return Err(wrong("there is no such charge to be completed")),
+                }
+            }
+        }
+        self.chain = chain;
+        Ok(())
+    }
+
+    /// How many lines the file has.
+    pub fn lines(&self) -> usize {
+        let completed = self.releases.iter().filter(|release| release.completion.is_some());
+        1 + self.releases.len() + completed.count()
+    }
+
+    /// What a release would be charged, if the budget suffices.
+    pub fn price(&self, request: &Request) -> Result<Guarantee, Problem> {
+        let Header { dataset, neighbours, .. } = &self.header;
+        if dataset != request.dataset {
+            let (expected, found) = (dataset.clone(), request.dataset.into());
+            return Err(Problem::Dataset { expected, found });
+        }
+        if *neighbours != request.neighbours {
+            let (expected, found) = (*neighbours, request.neighbours);
+            return Err(Problem::Neighbours { expected, found });
+        }
+        let guarantee = match self.account.counts(request.kept) {
+            true => request.kept,
+            false => request.promised,
+        };
+        Ok(self.account.clone().charge(guarantee)?)
+    }
+}
