@@ -218,7 +218,7 @@ impl Entry {
         Ok(Import { folder: self.imported.clone(), manifest, as_expected })
     }
 
-    /// Stores made-up records next to the schema. Only for data whose schema is in a folder.
+    /// Stores a stand-in next to the schema. Only for data whose schema is in a folder.
     /// An existing stand-in is never replaced: it is a release.
     pub fn store_stand_in(&self, records: &Dataset, made: StandIn) -> Result<Import, DataError> {
         let folder = self.stand_in_folder();

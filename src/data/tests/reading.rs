@@ -93,7 +93,7 @@ fn latin_1_is_read_where_the_schema_allows_it() {
 }
 
 #[test]
-fn errors_name_file_line_and_column_and_what_would_be_right() {
+fn errors_name_file_line_column_and_the_expected_value() {
     let message = |content: &[u8]| read(&schema(""), content).unwrap_err().to_string();
     assert_eq!(
         message(b"city,age\nBath,1\nParis,2\n"),

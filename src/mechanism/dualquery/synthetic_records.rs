@@ -21,8 +21,8 @@ impl SyntheticRecords {
         let mut message = format!("{} synthetic records", records.len());
         if searched > 0 {
             message += &format!(
-                ", {searched} of them found by local search, because exact elimination would not \
-                 fit into memory"
+                ", {searched} of them found by a search, as computing them would not fit into \
+                 memory"
             );
         }
         Self { records: Arc::new(records), message }

@@ -134,7 +134,7 @@ impl MatrixMechanism {
             return Err(MechanismError::Infeasible { bytes, message });
         }
         find(&part.query, self.search)
-            .ok_or_else(|| MechanismError::Unsuitable("the workload asks about nothing".into()))
+            .ok_or_else(|| MechanismError::Unsuitable("all queries of the workload are 0".into()))
     }
 }
 

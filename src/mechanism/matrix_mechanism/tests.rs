@@ -223,7 +223,7 @@ fn with_negligible_noise_every_estimator_finds_the_counts() {
 }
 
 #[test]
-fn tables_that_do_not_fit_into_memory_are_refused_with_what_they_need() {
+fn searches_that_do_not_fit_into_memory_are_refused_with_their_size() {
     let table = SmallTable::new(&[1; 6]);
     let task = Task { memory_limit: 1000, noise: Noise::Exact, ..table.task() };
     let mechanism = (LRM.build)(&toml::Table::new()).unwrap();

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_a_matrix_over_all_cells_is_a_query_too() {
+    fn a_row_of_a_matrix_over_all_cells_is_a_query() {
         let domain = Domain::new([("a", 2), ("b", 3)]).unwrap();
         let rows = vec![1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
         let clique = domain.everything();

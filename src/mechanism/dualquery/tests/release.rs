@@ -86,7 +86,7 @@ fn unsuitable_budgets_and_data_are_refused() {
 }
 
 #[test]
-fn bad_parameters_are_refused_with_what_would_be_right() {
+fn invalid_parameters_are_refused_with_the_expected_values() {
     let build = |text: &str| {
         let table: toml::Table = toml::from_str(text).unwrap();
         (find("dualquery").unwrap().build)(&table).map(drop).map_err(|error| error.message)
@@ -109,7 +109,7 @@ fn bad_parameters_are_refused_with_what_would_be_right() {
 }
 
 #[test]
-fn no_replaced_record_moves_a_score_by_more_than_the_number_of_updates() {
+fn the_sensitivity_of_a_score_is_the_number_of_updates() {
     let domain = Domain::new([("a", 2), ("b", 3)]).unwrap();
     let cliques = ["ab", "b"].map(|names| clique(&domain, names));
     let workload = Workload::marginals(&domain, &cliques, &clique(&domain, "b")).unwrap();
