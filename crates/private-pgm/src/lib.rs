@@ -43,45 +43,63 @@
 //!
 //! # Algorithms
 //!
-//! The paper is McKenna, Sheldon, Miklau, "Graphical-model based estimation and inference for
-//! differential privacy", ICML 2019.
-//!
-//! | what | where | reference |
+//! | algorithm | item | reference |
 //! | --- | --- | --- |
-//! | entropic mirror descent | [`optimiser::Mirror`] | the paper, Algorithm 1 and supplement A.1; Beck, Teboulle, Operations Research Letters 2003 |
-//! | accelerated dual averaging | [`optimiser::DualAveraging`] | the paper, Algorithm 2 and supplement A.2; Xiao, JMLR 2010 |
-//! | the same with restarts and an adaptive constant | [`optimiser::Accelerated`] | Nesterov, Mathematical Programming 2005; O'Donoghue, Candes, Foundations of Computational Mathematics 2015 |
-//! | L-BFGS on the potentials | [`optimiser::Lbfgs`] | Nocedal, Wright, Numerical Optimization, Algorithm 7.4 |
-//! | certified gap | [`optimiser::Objective::certificate`] | Frank, Wolfe, Naval Research Logistics Quarterly 1956; Jaggi, ICML 2013 |
-//! | L1 by Huber losses | [`fit`] | the paper, supplement C.1; Huber, Annals of Mathematical Statistics 1964 |
-//! | exact marginals by contraction | [`oracle::Exact`] | Lauritzen, Spiegelhalter, JRSS B 1988; Dechter, Artificial Intelligence 1999 |
-//! | approximate marginals | [`oracle::Loopy`] | Yedidia, Freeman, Weiss, IEEE Information Theory 2005; McKenna, Pradhan, Sheldon, Miklau, NeurIPS 2021 |
-//! | junction trees | [`junction_tree::JunctionTree`] | Koller, Friedman, Probabilistic Graphical Models, chapters 9 and 10 |
-//! | marginals of any attributes | [`model::Calibrated`] | Shafer, Shenoy, Annals of Mathematics and Artificial Intelligence 1990 |
-//! | factored queries | [`Model::answer`] | the paper, Definition 4 and supplement, Algorithm 3 |
-//! | synthetic records | [`model::Sampling`] | Koller, Friedman, chapter 12; systematic sampling: Madow, Annals of Mathematical Statistics 1949 |
-//! | the total | [`loss::estimate_total`] | the paper, supplement E.1 |
-//! | least squares | [`baselines::LocalLeastSquares`], [`baselines::FullLeastSquares`] | Fong, Saunders (LSMR), SIAM J. Scientific Computing 2011 |
-//! | multiplicative weights | [`baselines::MultiplicativeWeights`] | Hardt, Ligett, McSherry, NIPS 2012; the paper, supplement E.2 |
+//! | entropic mirror descent | [`optimiser::Mirror`] | \[1\] Algorithm 1, A.1; \[2\] |
+//! | accelerated dual averaging | [`optimiser::DualAveraging`] | \[1\] Algorithm 2, A.2; \[3\] |
+//! | the same with restarts | [`optimiser::Accelerated`] | \[1\] A.2; \[4\] |
+//! | L-BFGS on the potentials | [`optimiser::Lbfgs`] | \[1\] A.3; \[5\] Algorithm 7.4 |
+//! | certified gap | [`optimiser::Objective::certificate`] | \[6\] |
+//! | L1 loss by Huber losses | [`loss::Norm`] | \[1\] C.1; \[7\] |
+//! | exact marginals | [`oracle::Exact`] | \[8\], \[9\] |
+//! | loopy and convex belief propagation | [`oracle::Loopy`] | \[10\], \[11\] |
+//! | junction trees | [`junction_tree::JunctionTree`] | \[8\], \[12\], \[13\] |
+//! | marginals of any attributes | [`model::Calibrated`] | \[14\] |
+//! | factored queries | [`Model::answer`] | \[1\] Definition 4 and Algorithm 3 |
+//! | estimate of the total | [`loss::estimate_total`] | \[1\] E.1 |
+//! | multiplicative weights | [`baselines::MultiplicativeWeights`] | \[15\]; \[1\] E.2 |
+//! | least squares by LSMR | [`baselines::FullLeastSquares`] | \[16\] |
+//!
+//! 1. McKenna, Sheldon, Miklau, Graphical-model based estimation and inference for differential
+//!    privacy, ICML 2019, and its supplement (sections with letters)
+//! 2. Beck, Teboulle, Mirror descent, Operations Research Letters 31, 2003
+//! 3. Xiao, Dual averaging methods, JMLR 11, 2010
+//! 4. O'Donoghue, Candes, Adaptive restart for accelerated gradient schemes, Foundations of
+//!    Computational Mathematics 15, 2015
+//! 5. Nocedal, Wright, Numerical Optimization, 2006
+//! 6. Jaggi, Revisiting Frank-Wolfe, ICML 2013
+//! 7. Huber, Robust estimation of a location parameter, Annals of Mathematical Statistics 35, 1964
+//! 8. Lauritzen, Spiegelhalter, Local computations with probabilities, JRSS B 50, 1988
+//! 9. Dechter, Bucket elimination, Artificial Intelligence 113, 1999
+//! 10. Yedidia, Freeman, Weiss, Constructing free-energy approximations, IEEE Transactions on
+//!     Information Theory 51, 2005
+//! 11. Heskes, Convexity arguments for efficient minimization of the Bethe and Kikuchi free
+//!     energies, JAIR 26, 2006
+//! 12. Kjaerulff, Triangulation of graphs, Aalborg 1990
+//! 13. Jensen, Jensen, Optimal junction trees, UAI 1994
+//! 14. Shafer, Shenoy, Probability propagation, Annals of Mathematics and Artificial Intelligence
+//!     2, 1990
+//! 15. Hardt, Ligett, McSherry, A simple and practical algorithm for differentially private data
+//!     release, NIPS 2012
+//! 16. Fong, Saunders, LSMR, SIAM Journal on Scientific Computing 33, 2011
 //!
 //! # Notation
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | X, n_i | [`domain::Domain`] | the attributes and the number of values of each |
-//! | C | [`domain::Clique`] | a set of attributes |
-//! | theta | [`factor::Potentials`] | log-potentials of a graphical model, one table a clique |
-//! | mu | [`factor::Marginals`] | its marginals, in counts that sum to the total |
-//! | N | [`fit::Evidence::total`] | the number of records, what marginals sum to |
-//! | Q, y, stddev | [`loss::Measurement`] | a query matrix, its noisy answers, their noise |
+//! | X, n_i | [`Domain`] | the attributes and the number of values of each |
+//! | C | [`Clique`] | a set of attributes |
+//! | theta | [`Potentials`] | log-potentials of a graphical model, one table per clique |
+//! | mu | [`Marginals`] | its marginals, in counts that sum to the total |
+//! | N | [`Evidence::total`] | the number of records, the sum of a marginal |
+//! | Q, y, stddev | [`Measurement`] | a query matrix, its noisy answers, their noise |
 //! | r | [`loss::LinearLoss`] | residuals (Q mu - y) / stddev |
-//! | L(mu) | [`loss::Loss`] | the loss: the sum of r^2 / 2, or of abs(r) |
+//! | L(mu) | [`Loss`] | the loss: the sum of r^2 / 2, or of abs(r) |
 //! | ln Z, mu(theta) | [`oracle::MarginalOracle`] | partition function and marginals of theta |
-//! | nu, mu, omega | [`optimiser::Accelerated`] | marginals of the model itself, their average, and where the gradient is taken |
-//! | K | [`fit::Constant`] | bounds how fast the loss bends; long steps where it is small |
-//! | gap | [`optimiser::Objective::certificate`] | a proof of how far L is above its minimum at most |
-//! | elimination plan | [`elimination_plan::EliminationPlan`] | the order in which tables are multiplied and summed |
-//! | gauge | [`oracle::MarginalOracle::reparametrize`] | which of the potentials that mean the same model are kept |
+//! | nu | [`optimiser::Accelerated`] | the marginals of the model itself; mu is their average |
+//! | omega | [`optimiser::Accelerated`] | where the gradient is taken |
+//! | K | [`Constant`] | bounds how fast the gradient changes; steps are of length 1 / K |
+//! | gap | [`Estimate::gap`] | a proof of how far L is above its minimum at most |
 
 #![warn(missing_docs)]
 
@@ -112,3 +130,5 @@ pub use model::{InferenceError, Model, Sampling};
 pub use ndarray;
 pub use problem::{Problem, ProblemBuilder, ProblemError};
 pub use query::QueryFactor;
+/// Generators of random numbers are those of this version.
+pub use rand;

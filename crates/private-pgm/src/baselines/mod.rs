@@ -39,21 +39,21 @@ pub trait Estimator: Send + Sync {
     ) -> Result<Estimated, EstimatorError>;
 }
 
-/// What an estimator may use, and whom it tells.
+/// The resources of one estimate, and its observer.
 pub struct Run<'a> {
     /// Bytes that its tables may take.
     pub memory_limit: u64,
-    /// When it has to stop.
+    /// The estimate fails if it is not finished by then.
     pub deadline: Option<Instant>,
-    /// A model to begin with, for estimators that can.
+    /// A model to start from, for estimators that can.
     pub warm_start: Option<&'a Model>,
     /// Randomness, for estimators that draw records.
     pub rng: &'a mut (dyn Rng + Send),
-    /// Told after every iteration.
+    /// Called after every iteration.
     pub observer: &'a mut (dyn FnMut(&Progress<'_>) + Send),
 }
 
-/// Whether the deadline, if there is one, is yet to come.
+/// Whether the deadline, if there is one, is not over.
 fn in_time(deadline: Option<Instant>) -> bool {
     deadline.is_none_or(|deadline| Instant::now() < deadline)
 }
@@ -64,11 +64,11 @@ pub struct Estimated {
     pub answers: Box<dyn Answers>,
     /// The graphical model, if it is one.
     pub model: Option<Model>,
-    /// What there is to say about the way to it.
+    /// Losses, iterations, time and memory.
     pub diagnostics: Diagnostics,
 }
 
-/// How an estimate came about. Parts that an estimator does not know are empty.
+/// Losses, iterations, time and memory of an estimate. `None`: the estimator does not know it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnostics {
     /// The sum of |r| over the measured answers and half the sum of r^2.
@@ -77,9 +77,9 @@ pub struct Diagnostics {
     pub loss: Option<f64>,
     /// How far above the smallest possible the loss is at most.
     pub gap: Option<f64>,
-    /// Iterations.
+    /// Calls of the oracle, or whatever the method repeats.
     pub iterations: Option<usize>,
-    /// Wall time of one of them.
+    /// Wall time of one iteration.
     pub seconds_per_iteration: Option<f64>,
     /// Cells of the junction tree.
     pub junction_tree_cells: Option<f64>,
@@ -104,7 +104,7 @@ pub enum MarginalError {
         /// Their names.
         attributes: Vec<String>,
     },
-    /// The model does not say.
+    /// The model cannot answer.
     #[error(transparent)]
     Inference(#[from] InferenceError),
 }
@@ -120,7 +120,7 @@ pub enum EstimatorError {
         /// What would take them.
         message: String,
     },
-    /// The time is over.
+    /// The deadline was reached first.
     #[error("out of time after {iterations} iterations")]
     Timeout {
         /// Iterations until then.
@@ -132,7 +132,7 @@ pub enum EstimatorError {
     /// The evidence is wrong.
     #[error(transparent)]
     Estimate(EstimateError),
-    /// The model does not answer.
+    /// The model cannot answer.
     #[error(transparent)]
     Inference(#[from] InferenceError),
 }

@@ -5,7 +5,7 @@ use crate::factor::{CliqueLayout, Potentials};
 use crate::loss::{Loss, Measurement, maximal_cliques};
 use crate::numeric::strided::Projection;
 
-/// What is known: what was observed, what is impossible, and how many records there are.
+/// What a model is fitted to: observations, structural zeros and the number of records.
 #[derive(Clone, Copy)]
 pub struct Evidence<'a> {
     /// The attributes.
@@ -18,7 +18,7 @@ pub struct Evidence<'a> {
     pub zeros: &'a [StructuralZeros],
 }
 
-/// What a mechanism has published.
+/// What a mechanism has published, borrowed.
 #[derive(Clone, Copy)]
 pub enum Observed<'a> {
     /// Noisy answers to linear queries.
@@ -47,7 +47,7 @@ pub struct StructuralZeros {
 }
 
 impl Evidence<'_> {
-    /// The cliques of the model: those that evidence is about, without those inside others.
+    /// The cliques of the model: those of the observations and zeros, without those inside others.
     pub(crate) fn cliques(&self) -> Vec<Clique> {
         let observed = match self.observed {
             Observed::Answers(answers) => {

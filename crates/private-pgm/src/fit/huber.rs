@@ -21,7 +21,7 @@ pub(super) struct Minimisation<'a> {
     pub(super) stopping: Stopping,
 }
 
-/// Minimises the L1 loss, whose gradient jumps, by way of Huber losses of smaller and smaller width.
+/// Minimises the L1 loss, whose gradient jumps, by Huber losses of smaller and smaller width.
 ///
 /// With L_w <= L the Huber loss of width w, and g the certified gap of L_w at mu, the smallest L is
 /// at least the smallest L_w, which is at least L_w(mu) - g: a lower bound that certifies L too.

@@ -35,7 +35,7 @@ pub(super) fn spectral_constant(
 /// The measurements of one clique.
 struct Block<'a> {
     group: &'a [&'a Measurement],
-    /// For i and j: onto the shared attributes from C_j, and to C_i; the factor beside it.
+    /// For i and j: onto the shared attributes from C_j, and to C_i; the factor of both.
     links: Vec<Vec<(Projection, Projection, f64)>>,
 }
 

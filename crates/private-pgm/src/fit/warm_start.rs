@@ -5,8 +5,8 @@ use crate::factor::Potentials;
 use crate::model::Model;
 use crate::numeric::strided::Projection;
 
-/// Adds each of the model's tables to the first one of `start` that has all its attributes, where it
-/// is finite.
+/// Adds each of the model's tables to the first one of `start` that has all its attributes, where
+/// it is finite.
 ///
 /// Tables whose attributes no table of `start` has, in the same order and of the same sizes, are
 /// left out. Without such tables and without zeros, the start is the model itself.

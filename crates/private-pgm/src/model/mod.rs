@@ -1,8 +1,8 @@
 //! The fitted model: potentials on cliques, and inference with them.
 //!
-//! A [`Model`] answers questions by the names of attributes; the first one sends all messages of the
-//! junction tree ([`Model::calibrated`]). [`Calibrated`] answers them by [`Clique`], and leaves the
-//! choice of junction tree and memory limit to the caller.
+//! A [`Model`] answers questions by the names of attributes; the first one sends all messages of
+//! the junction tree ([`Model::calibrated`]). [`Calibrated`] answers them by [`Clique`], and leaves
+//! the choice of junction tree and memory limit to the caller.
 //!
 //! ```
 //! use private_pgm::domain::{Clique, Domain};

@@ -12,10 +12,10 @@ use crate::loss::Loss;
 /// > mu' = (A mu + a nu') / A'.
 ///
 /// The loss at the average mu falls as D(optimum, start) / A_t, with A_t of order t^2 / K. The
-/// averaging begins anew from the model nu after 32, 64, 128, ... iterations: the distance D from
+/// averaging restarts from the model nu after 32, 64, 128, ... iterations: the distance D from
 /// there is so much smaller that on real data the error then falls geometrically. It also makes nu,
 /// which is a graphical model while the average is not, as good as the average. With an adaptive
-/// constant it begins anew when the loss rises, too (O'Donoghue, Candes, "Adaptive restart for
+/// constant it restarts when the loss increases, too (O'Donoghue, Candes, "Adaptive restart for
 /// accelerated gradient schemes", Foundations of Computational Mathematics 2015).
 ///
 /// K bounds the loss by the divergence D of the entropy:
@@ -34,21 +34,21 @@ pub struct Accelerated {
     pub constant: Option<f64>,
 }
 
-/// The first restart; each leg is twice as long as the one before.
-const FIRST_LEG: usize = 32;
-/// Factor on the adaptive constant after a step that was too long,
+/// Iterations until the first restart; each period is twice as long as the one before.
+const FIRST_PERIOD: usize = 32;
+/// Factor on the adaptive constant after a step that was rejected,
 const RAISE: f64 = 1.25;
-/// after one that was not,
+/// after one that was accepted,
 const LOWER: f64 = 0.97;
-/// and after one that was not when none has been too long yet.
+/// and after one that was accepted before any was rejected.
 const LOWER_FAST: f64 = 0.5;
-/// Once the constant has been found and the first leg is over, only every sixteenth step is judged: the
-/// constant changes slowly, and judging costs a pass over all marginals.
-const JUDGE_EVERY: usize = 16;
-/// A step that nobody judged may be too long, and a few such steps lead so far away that all that
-/// follow look short. When the loss at omega, which every step sees, is by more than this share above
-/// the least since the averaging began, that begins anew, which makes steps short, and the next step
-/// is judged.
+/// Once the constant has been found and the first period is over, every sixteenth step is tested:
+/// the constant changes slowly, and a test costs a pass over all marginals.
+const TEST_INTERVAL: usize = 16;
+/// A step that was not tested may be too long, and after a few such steps all others look short.
+/// When the loss at omega, which every step computes, exceeds the smallest since the restart by
+/// more than this share, the averaging restarts, which makes steps short, and the next step is
+/// tested.
 const RISE: f64 = 0.02;
 
 impl Accelerated {
@@ -66,25 +66,72 @@ impl Accelerated {
     }
 }
 
-/// One leg between restarts.
+/// The iterations between two restarts.
 struct RestartPeriod {
     steps: usize,
     length: usize,
 }
 
-/// The least L(omega) since the averaging began.
-struct Least(f64);
+/// The constant K, and which steps are tested.
+struct StepControl {
+    adaptive: bool,
+    constant: f64,
+    /// The factor on the constant after the next step that is accepted.
+    lower: f64,
+    /// Steps since the last test.
+    untested: usize,
+}
 
-impl Least {
-    fn of_nothing() -> Self {
+impl StepControl {
+    /// The length a of the next step, when the average has the weight A.
+    fn length(&self, average_weight: f64, period: &RestartPeriod) -> f64 {
+        if self.adaptive {
+            // The largest weight with K a^2 <= A + a.
+            (1.0 + (1.0 + 4.0 * self.constant * average_weight).sqrt()) / (2.0 * self.constant)
+        } else {
+            // The paper's weights: A_t = t (t + 1) / (4 K).
+            (period.steps + 1) as f64 / (2.0 * self.constant)
+        }
+    }
+
+    fn tests_next(&self, period: &RestartPeriod) -> bool {
+        let is_new = self.lower == LOWER_FAST || period.length == FIRST_PERIOD;
+        self.adaptive && (is_new || self.untested + 1 >= TEST_INTERVAL)
+    }
+
+    fn request_test(&mut self) {
+        self.untested = TEST_INTERVAL;
+    }
+
+    fn record_rejected(&mut self, period: &RestartPeriod) {
+        self.constant *= if self.lower == LOWER_FAST { 2.0 } else { RAISE };
+        if period.steps > 0 {
+            self.lower = LOWER;
+        }
+        self.request_test();
+    }
+
+    fn record_passed(&mut self, acceptance: Acceptance) {
+        if acceptance == Acceptance::Accept {
+            self.constant *= self.lower;
+        }
+        self.untested = 0;
+    }
+}
+
+/// The smallest L(omega) since the averaging restarted.
+struct SmallestLoss(f64);
+
+impl SmallestLoss {
+    fn new() -> Self {
         Self(f64::INFINITY)
     }
 
-    /// Takes a loss in, and says whether it is well above the least.
+    /// Takes a loss in, and says whether it is well above the smallest.
     fn loss_increased(&mut self, value: f64) -> bool {
-        let risen = value - self.0 > RISE * self.0.abs();
+        let increased = value - self.0 > RISE * self.0.abs();
         self.0 = self.0.min(value);
-        risen
+        increased
     }
 }
 
@@ -96,78 +143,67 @@ impl Optimiser for Accelerated {
         monitor: &mut ConvergenceMonitor<'_>,
     ) -> Outcome {
         let mut now = objective.evaluate(start);
-        // The marginals of a step that is to be judged.
-        let mut spare = now.marginals.clone();
+        // The marginals of a step that is tested.
+        let mut proposed = now.marginals.clone();
         let mut average = Average::new(&now.marginals);
         let mut stepper = Stepper::averaging();
-        let mut constant = self.first_constant(objective.loss, objective.total);
-        let adaptive = self.adaptive;
-        let (mut lower, mut unjudged) = (LOWER_FAST, 0);
-        let mut least = Least::of_nothing();
-        let mut leg = RestartPeriod { steps: 0, length: FIRST_LEG };
+        let mut control = StepControl {
+            adaptive: self.adaptive,
+            constant: self.first_constant(objective.loss, objective.total),
+            lower: LOWER_FAST,
+            untested: 0,
+        };
+        let mut smallest = SmallestLoss::new();
+        let mut period = RestartPeriod { steps: 0, length: FIRST_PERIOD };
         loop {
-            let a = if adaptive {
-                // The largest weight with K a^2 <= A + a.
-                (1.0 + (1.0 + 4.0 * constant * average.weight()).sqrt()) / (2.0 * constant)
-            } else {
-                // The paper's weights: A_t = t (t + 1) / (4 K).
-                (leg.steps + 1) as f64 / (2.0 * constant)
-            };
-            let is_new = lower == LOWER_FAST || leg.length == FIRST_LEG;
+            let a = control.length(average.weight(), &period);
             let value;
-            if adaptive && (is_new || unjudged + 1 >= JUDGE_EVERY) {
+            if control.tests_next(&period) {
                 let (nu, theta) = (&now.marginals, &mut now.potentials);
                 let log_z;
-                (log_z, value) = stepper.propose(objective, a, &mut average, nu, theta, &mut spare);
+                (log_z, value) =
+                    stepper.propose(objective, a, &mut average, nu, theta, &mut proposed);
                 let log_zs = [now.log_z, log_z];
-                let verdict = stepper.accepts(objective, a, &average, nu, log_zs, &spare);
-                if verdict == Acceptance::Reject {
+                let acceptance = stepper.accepts(objective, a, &average, nu, log_zs, &proposed);
+                if acceptance == Acceptance::Reject {
                     stepper.roll_back(objective, a, &mut average, nu, theta);
-                    constant *= if lower == LOWER_FAST { 2.0 } else { RAISE };
-                    if leg.steps > 0 {
-                        lower = LOWER;
-                    }
-                    // The next one is judged as well, until one is not too long.
-                    unjudged = JUDGE_EVERY;
+                    control.record_rejected(&period);
                     if let Some(reason) = monitor.record_rejected() {
                         return monitor.finish(objective, now, reason);
                     }
                     continue;
                 }
-                if verdict == Acceptance::Accept {
-                    constant *= lower;
-                }
-                std::mem::swap(&mut now.marginals, &mut spare);
+                control.record_passed(acceptance);
+                std::mem::swap(&mut now.marginals, &mut proposed);
                 now.log_z = log_z;
-                unjudged = 0;
             } else {
                 value = stepper.advance(objective, a, &mut average, &mut now);
-                unjudged += 1;
+                control.untested += 1;
             }
             if value.is_nan() || now.log_z.is_nan() {
-                // No step leads back from there; the best model that was looked at is still good.
+                // No step leads back from NaN; the best model that was checked is still good.
                 return monitor.finish(objective, now, Reason::Stalled);
             }
-            let mut anew = adaptive && least.loss_increased(value);
-            if anew {
-                unjudged = JUDGE_EVERY;
+            let mut restart = self.adaptive && smallest.loss_increased(value);
+            if restart {
+                control.request_test();
             }
             average.add(a);
             stepper.reparametrize(objective, &mut now, monitor.is_about_to_check());
-            leg.steps += 1;
+            period.steps += 1;
             let parallel = objective.oracle.is_parallel();
             if let Some(reason) = monitor
                 .record_accepted(objective, &now, || average.settle(&now.marginals, parallel))
             {
                 return monitor.finish(objective, now, reason);
             }
-            if leg.steps == leg.length {
-                leg = RestartPeriod { steps: 0, length: 2 * leg.length };
-                anew = true;
+            if period.steps == period.length {
+                period = RestartPeriod { steps: 0, length: 2 * period.length };
+                restart = true;
             }
-            if anew {
+            if restart {
                 average.restart();
-                least = Least::of_nothing();
+                smallest = SmallestLoss::new();
             }
         }
     }
@@ -178,12 +214,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loss_that_climbs_in_small_steps_is_seen_to_rise() {
-        let mut least = Least::of_nothing();
-        assert!(![100.0, 90.0, 91.0, 91.7].into_iter().any(|value| least.loss_increased(value)));
-        assert!(least.loss_increased(91.9), "2 % above 90, in three steps");
-        assert!(!least.loss_increased(80.0) && least.loss_increased(81.7));
-        let mut below_zero = Least::of_nothing();
+    fn a_loss_that_climbs_in_small_steps_is_seen_to_increase() {
+        let mut smallest = SmallestLoss::new();
+        assert!(![100.0, 90.0, 91.0, 91.7].into_iter().any(|value| smallest.loss_increased(value)));
+        assert!(smallest.loss_increased(91.9), "2 % above 90, in three steps");
+        assert!(!smallest.loss_increased(80.0) && smallest.loss_increased(81.7));
+        let mut below_zero = SmallestLoss::new();
         assert!(!below_zero.loss_increased(-100.0) && !below_zero.loss_increased(-98.1));
         assert!(below_zero.loss_increased(-97.9));
     }

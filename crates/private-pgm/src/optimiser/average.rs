@@ -19,7 +19,7 @@ impl Average {
         Self { mean: nu.clone(), pending: [1.0, 0.0], weight: 0.0 }
     }
 
-    /// Begins anew at the newest nu.
+    /// Restarts at the newest nu.
     pub(super) fn restart(&mut self) {
         self.pending = [0.0, 1.0];
         self.weight = 0.0;

@@ -14,7 +14,7 @@ pub struct Stopping {
     pub gap: f64,
     /// Or at most this times the loss.
     pub relative_gap: f64,
-    /// At this time, if it comes to it.
+    /// At this time.
     pub deadline: Option<Instant>,
 }
 
@@ -25,9 +25,9 @@ pub enum Reason {
     Gap,
     /// The iterations are used up.
     Iterations,
-    /// Rounding leaves nothing to gain.
+    /// Neither gap nor loss fall any more: rounding decides.
     Stalled,
-    /// The time is over.
+    /// The deadline was reached.
     Deadline,
 }
 
@@ -65,17 +65,17 @@ pub struct Progress<'a> {
     pub l1_l2: Option<(f64, f64)>,
 }
 
-/// Iterations between looks at the gap, which costs about half an iteration.
+/// Iterations between checks of the gap, each of which costs about half an iteration.
 const CHECK_INTERVAL: usize = 25;
 
-/// Looks without any progress of gap or loss after which a run is stalled.
+/// Checks without progress of gap or loss after which a run is stalled.
 const PATIENCE: usize = 200;
 
 /// The share by which gap or loss must have fallen to count as progress. The gap of a slow method
 /// can stay where it is for long, while its loss falls.
 const PROGRESS: (f64, f64) = (0.1, 1e-10);
 
-/// Counts iterations, looks at the gap now and then, keeps the best model, and tells an observer.
+/// Counts iterations, checks the gap at intervals, keeps the best model, and notifies an observer.
 pub struct ConvergenceMonitor<'a> {
     stopping: Stopping,
     observer: &'a mut dyn FnMut(&Progress<'_>),
@@ -93,15 +93,15 @@ pub struct ConvergenceMonitor<'a> {
 
 struct Best {
     potentials: Potentials,
-    /// What the oracle said of them, where it would not say the same again: an approximation begins
-    /// where the one before has ended. An exact oracle is asked again if it comes to that.
-    said: Option<(Marginals, f64)>,
+    /// The marginals and ln Z of an approximate oracle, which starts from its last call and would
+    /// not compute the same again. Those of an exact one are recomputed when they are needed.
+    computed: Option<(Marginals, f64)>,
     loss: f64,
 }
 
 impl Best {
     fn into_iterate(self, objective: &mut Objective<'_>) -> Iterate {
-        match self.said {
+        match self.computed {
             Some((marginals, log_z)) => Iterate { potentials: self.potentials, marginals, log_z },
             None => objective.evaluate(self.potentials),
         }
@@ -130,36 +130,39 @@ impl<'a> ConvergenceMonitor<'a> {
         self.iterations
     }
 
-    /// Whether the next iteration is one to look at.
+    /// Whether the next iteration is one to check.
     pub(super) fn is_about_to_check(&self) -> bool {
         self.iterations + 1 >= self.next_check.min(self.stopping.iterations)
     }
 
-    /// A call of the oracle that led nowhere. Says when to stop, and why.
+    /// Counts a call of the oracle that was rolled back. Returns the reason to stop, if there is
+    /// one.
     pub(super) fn record_rejected(&mut self) -> Option<Reason> {
         self.iterations += 1;
         let last = self.iterations >= self.stopping.iterations;
-        last.then_some(Reason::Iterations).or_else(|| self.late())
+        last.then_some(Reason::Iterations).or_else(|| self.past_deadline())
     }
 
-    /// An iteration that led to `iterate`; `mean` gives the best point to certify, which may be an
-    /// average of iterates, if this is an iteration to look at it. Says when to stop, and why.
+    /// Counts an iteration that led to `iterate`. `mean` gives the best point to certify, which may
+    /// be an average of iterates; it is called if this iteration is checked. Returns the reason to
+    /// stop, if there is one.
     pub(super) fn record_accepted<'m>(
         &mut self,
         objective: &mut Objective<'_>,
         iterate: &Iterate,
         mean: impl FnOnce() -> &'m Marginals,
     ) -> Option<Reason> {
-        let look = self.is_about_to_check();
+        let checked = self.is_about_to_check();
         self.iterations += 1;
         let last = self.iterations >= self.stopping.iterations;
-        let reason = if look { self.look(objective, iterate, mean()) } else { None };
-        let gap = if look { self.gap() } else { None };
-        self.tell(&iterate.marginals, gap);
-        reason.or(last.then_some(Reason::Iterations)).or_else(|| self.late())
+        let reason = if checked { self.check(objective, iterate, mean()) } else { None };
+        let gap = if checked { self.gap() } else { None };
+        self.notify(&iterate.marginals, gap);
+        reason.or(last.then_some(Reason::Iterations)).or_else(|| self.past_deadline())
     }
 
-    /// An iteration that led to the average `mean`, which is what the run is about and no model.
+    /// Counts an iteration that led to the average `mean`, which is what the run estimates and is
+    /// no model.
     pub(super) fn record_average(
         &mut self,
         objective: &mut Objective<'_>,
@@ -179,17 +182,17 @@ impl<'a> ConvergenceMonitor<'a> {
                 reason = Some(Reason::Gap);
             }
         }
-        self.tell(mean, gap);
-        reason.or_else(|| self.late())
+        self.notify(mean, gap);
+        reason.or_else(|| self.past_deadline())
     }
 
-    fn tell(&mut self, marginals: &Marginals, gap: Option<f64>) {
+    fn notify(&mut self, marginals: &Marginals, gap: Option<f64>) {
         let seconds = self.began.elapsed().as_secs_f64();
         let iteration = self.iterations;
         (self.observer)(&Progress { iteration, seconds, marginals, gap, l1_l2: None });
     }
 
-    fn late(&self) -> Option<Reason> {
+    fn past_deadline(&self) -> Option<Reason> {
         let deadline = self.stopping.deadline?;
         (Instant::now() >= deadline).then_some(Reason::Deadline)
     }
@@ -204,7 +207,7 @@ impl<'a> ConvergenceMonitor<'a> {
     }
 
     /// Measures `iterate` and keeps it if it is the best so far.
-    fn look(
+    fn check(
         &mut self,
         objective: &mut Objective<'_>,
         iterate: &Iterate,
@@ -213,17 +216,17 @@ impl<'a> ConvergenceMonitor<'a> {
         self.next_check = self.iterations + CHECK_INTERVAL;
         let loss = objective.value(&iterate.marginals);
         if self.best.as_ref().is_none_or(|best| loss <= best.loss) {
-            let said = || (iterate.marginals.clone(), iterate.log_z);
-            let said = (!objective.oracle.is_exact()).then(said);
+            let copied = || (iterate.marginals.clone(), iterate.log_z);
+            let computed = (!objective.oracle.is_exact()).then(copied);
             match &mut self.best {
                 Some(best) => {
                     let parallel = objective.oracle.is_parallel();
                     copy(iterate.potentials.values(), best.potentials.values_mut(), parallel);
-                    (best.said, best.loss) = (said, loss);
+                    (best.computed, best.loss) = (computed, loss);
                 }
                 None => {
                     let potentials = iterate.potentials.clone();
-                    self.best = Some(Best { potentials, said, loss });
+                    self.best = Some(Best { potentials, computed, loss });
                 }
             }
         }
@@ -252,7 +255,7 @@ impl<'a> ConvergenceMonitor<'a> {
         Some(value)
     }
 
-    /// Ends a run at this model, be it the best or not.
+    /// Ends a run at this model, even if an earlier one was better.
     pub(super) fn finish_at(
         &mut self,
         objective: &mut Objective<'_>,
@@ -270,7 +273,7 @@ impl<'a> ConvergenceMonitor<'a> {
         mut last: Iterate,
         reason: Reason,
     ) -> Outcome {
-        // A run that ends without a look may end where sums were tiny.
+        // A run that ends between checks may end where sums have underflowed.
         objective.reparametrize(&mut last, true);
         let loss = objective.value(&last.marginals);
         let best = self.best.take();

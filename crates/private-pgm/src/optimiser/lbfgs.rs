@@ -7,8 +7,8 @@ use crate::numeric::pointwise::{add_scaled, dot};
 /// Direct optimisation: quasi-Newton steps (L-BFGS) on L(mu(theta)) as a function of theta.
 ///
 /// The derivative by theta is J g, with g = grad L(mu) and J the Jacobian of mu(theta), which is
-/// the covariance of the model and symmetric. So J g is also the change of mu when theta moves along
-/// g, and two calls of the oracle give it by a central difference, to some nine digits.
+/// the covariance of the model and symmetric. So J g is also the change of mu when theta moves
+/// along g, and two calls of the oracle give it by a central difference, to some nine digits.
 ///
 /// The function is not convex in theta, and when the optimum is on the boundary of the marginal
 /// polytope it has no minimiser; the paper found the method no better than mirror descent

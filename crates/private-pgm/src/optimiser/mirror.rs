@@ -23,9 +23,9 @@ pub enum StepSize {
 
 /// Algorithm 1 of the paper: entropic mirror descent, theta' = theta - eta grad L(mu(theta)).
 ///
-/// With [`StepSize::LineSearch`] a step is accepted when
-/// L(mu') <= L(mu) + <grad L(mu), mu' - mu> + D(mu', mu) / eta, D the divergence of the entropy; then
-/// the loss never rises. The other step sizes also suit losses with kinks.
+/// With [`StepSize::LineSearch`] a step is accepted when L(mu') <= L(mu) + <grad L(mu), mu' - mu> +
+/// D(mu', mu) / eta, D the divergence of the entropy; then the loss never rises. The other step
+/// sizes also suit losses with kinks.
 ///
 /// Reference: ICML 2019, Algorithm 1 and supplement A.1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,15 +34,15 @@ pub struct Mirror {
     pub step: StepSize,
 }
 
-/// Factor on the step of the search after a step that was too long,
+/// Factor on the step of the line search after a step that was rejected,
 const SHORTEN: f64 = 0.5;
-/// and after one that was not.
+/// and after one that was accepted.
 const LENGTHEN: f64 = 1.1;
 /// How far the first step moves a potential when the loss has kinks. Steps that fall as 1/t add up
 /// to about ten times the first, and counts that differ by some orders of magnitude must be within
 /// reach.
 const KINKED_MOVE: f64 = 4.0;
-/// A search that gets here has lost the slope in rounding.
+/// A line search that gets here has lost the slope in rounding.
 const SHORTEST: f64 = 1e-300;
 
 impl Optimiser for Mirror {
@@ -59,7 +59,7 @@ impl Optimiser for Mirror {
             (StepSize::Auto, None) => StepSize::Decreasing(None),
             (chosen, _) => chosen,
         };
-        let mut spare = now.marginals.clone();
+        let mut proposed = now.marginals.clone();
         let mut average = Average::new(&now.marginals);
         let mut stepper = Stepper::plain();
         let mut found = safe;
@@ -69,20 +69,20 @@ impl Optimiser for Mirror {
                 StepSize::Decreasing(first) => first.unwrap_or(safe) / t as f64,
                 StepSize::LineSearch | StepSize::Auto => found,
             };
-            // Nothing from before nu counts.
+            // Mirror descent averages nothing.
             average.restart();
             if step == StepSize::LineSearch {
                 let (nu, theta) = (&now.marginals, &mut now.potentials);
                 let (log_z, _) =
-                    stepper.propose(objective, eta, &mut average, nu, theta, &mut spare);
+                    stepper.propose(objective, eta, &mut average, nu, theta, &mut proposed);
                 let log_zs = [now.log_z, log_z];
-                let verdict = stepper.accepts(objective, eta, &average, nu, log_zs, &spare);
-                match verdict {
+                let acceptance = stepper.accepts(objective, eta, &average, nu, log_zs, &proposed);
+                match acceptance {
                     Acceptance::Reject => found *= SHORTEN,
                     Acceptance::Accept => found *= LENGTHEN,
                     Acceptance::Inconclusive => {}
                 }
-                if verdict == Acceptance::Reject {
+                if acceptance == Acceptance::Reject {
                     stepper.roll_back(objective, eta, &mut average, nu, theta);
                     if let Some(reason) = monitor.record_rejected() {
                         return monitor.finish(objective, now, reason);
@@ -92,7 +92,7 @@ impl Optimiser for Mirror {
                     }
                     continue;
                 }
-                std::mem::swap(&mut now.marginals, &mut spare);
+                std::mem::swap(&mut now.marginals, &mut proposed);
                 now.log_z = log_z;
             } else {
                 stepper.advance(objective, eta, &mut average, &mut now);
@@ -208,7 +208,7 @@ mod tests {
         for (ours, obvious) in found.marginals.values().iter().zip(now.marginals.values()) {
             assert!((ours - obvious).abs() < 1e-9, "{ours} {obvious}");
         }
-        // The first one, one where each step led, and those of three looks and of the end.
+        // The first one, one where each step led, and those of three checks and of the end.
         assert!(
             (1 + iterations..=1 + iterations + 4).contains(&loss.gradients),
             "{}",

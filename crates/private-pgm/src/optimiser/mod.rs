@@ -1,8 +1,8 @@
 //! Minimising a convex loss over the marginals of a graphical model.
 //!
-//! Every method walks through potentials theta = theta_0 - (a combination of gradients), so that
-//! each iterate is a graphical model, and what it converges to is the one of largest entropy among
-//! the minimisers. Every run ends with a [`Reason`] and, where the oracle can bound a maximum, a
+//! Every method moves through potentials theta = theta_0 - (a combination of gradients), so that
+//! each iterate is a graphical model, and the limit is the one of largest entropy among the
+//! minimisers. Every run ends with a [`Reason`] and, where the oracle can bound a maximum, a
 //! certified [gap](Objective::certificate).
 
 mod accelerated;
@@ -27,7 +27,7 @@ use crate::numeric::distance::{distance_descent, squared_distance};
 use crate::numeric::pointwise::{blend, dot};
 use crate::oracle::{MarginalOracle, Reparametrized};
 
-/// What is minimised, and by whose marginals.
+/// The loss of the marginals that an oracle computes from potentials.
 pub struct Objective<'a> {
     /// Turns potentials into marginals.
     pub oracle: &'a mut dyn MarginalOracle,
@@ -39,7 +39,7 @@ pub struct Objective<'a> {
     pub total: f64,
 }
 
-/// A graphical model on the way: potentials, and what the oracle says of them.
+/// A graphical model on the way: potentials, and what the oracle computed from them.
 #[derive(Clone, Debug)]
 pub struct Iterate {
     /// theta.
@@ -53,7 +53,7 @@ pub struct Iterate {
 /// How a run ended.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The best model that was seen.
+    /// The best model that was checked, or the last one.
     pub iterate: Iterate,
     /// Its loss.
     pub loss: f64,
@@ -65,9 +65,9 @@ pub struct Outcome {
     pub reason: Reason,
 }
 
-/// A way to minimise.
+/// A method of minimising an [`Objective`].
 pub trait Optimiser {
-    /// Minimises from `start`, until `monitor` says that it is enough.
+    /// Minimises from `start` until `monitor` returns a reason to stop.
     fn minimise(
         &self,
         objective: &mut Objective<'_>,
@@ -81,16 +81,16 @@ impl Objective<'_> {
         self.oracle.layout()
     }
 
-    /// Asks the oracle about potentials.
+    /// The marginals and ln Z of potentials.
     pub fn evaluate(&mut self, potentials: Potentials) -> Iterate {
         let mut marginals = Marginals::zeros(self.layout());
         let log_z = self.oracle.marginals(&potentials, self.total, &mut marginals);
         Iterate { potentials, marginals, log_z }
     }
 
-    /// Offers the oracle to replace potentials, and asks it again where they underflowed it: what it said of
-    /// those is not as exact as it could be, and a loss below the smallest possible one would pass for an
-    /// optimum. Returns whether the marginals are new.
+    /// Lets the oracle replace potentials, and recomputes the marginals where it underflowed:
+    /// otherwise a loss below the smallest possible one would pass for an optimum. Returns whether
+    /// the marginals are new.
     fn reparametrize(&mut self, iterate: &mut Iterate, exactly: bool) -> bool {
         let Iterate { potentials, marginals, log_z } = iterate;
         match self.oracle.reparametrize(potentials, exactly) {
@@ -118,10 +118,11 @@ impl Objective<'_> {
 
     /// The loss at mu, and the certificate: how much larger than the smallest possible it can be.
     ///
-    /// By convexity L(mu') >= L(mu) + <g, mu' - mu> for the gradient g at mu, so that L(mu) - L(mu')
-    /// is at most <g, mu> - <g, mu'>, whatever mu'. The smallest <g, mu'> over all marginals is taken
-    /// at a single record repeated: minus the total times the largest sum over C of -g_C(x_C), one
-    /// run of the oracle. `None` when the oracle cannot bound that maximum. Overwrites `scratch`.
+    /// By convexity L(mu') >= L(mu) + <g, mu' - mu> for the gradient g at mu, so that L(mu) -
+    /// L(mu') is at most <g, mu> - <g, mu'>, whatever mu'. The smallest <g, mu'> over all marginals
+    /// is taken at a single record repeated: minus the total times the largest sum over C of
+    /// -g_C(x_C), one run of the oracle. `None` when the oracle cannot bound that maximum.
+    /// Overwrites `scratch`.
     pub fn certificate(
         &mut self,
         marginals: &Marginals,

@@ -9,22 +9,22 @@ use crate::numeric::pointwise::{add_scaled, combine, products_and_change};
 use crate::numeric::step::DistanceStep;
 use crate::oracle::{StepRequest, StepResult};
 
-/// What there is to say of a step.
+/// The outcome of the acceptance test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acceptance {
     /// The loss is within the bound.
     Accept,
-    /// It is not.
+    /// The loss is above the bound: the step is too long.
     Reject,
     /// The step is so short that rounding decides.
     Inconclusive,
 }
 
-/// Takes, judges and takes back steps from theta to theta' = theta - a grad L(omega), with
-/// omega = (A mu + a nu) / A', A' = A + a, mu an average of weight A, and nu the marginals of theta.
+/// Takes, tests and rolls back steps from theta to theta' = theta - a grad L(omega), with omega =
+/// (A mu + a nu) / A', A' = A + a, mu an average of weight A, and nu the marginals of theta.
 ///
-/// Mirror descent has A = 0; the accelerated method goes to mu' = omega + (a / A') (nu' - nu). Holds
-/// what losses need that are not plain distances.
+/// Mirror descent has A = 0; the accelerated method moves to mu' = omega + (a / A') (nu' - nu).
+/// Holds the buffers of losses that are not plain distances.
 pub(super) struct Stepper {
     averages: bool,
     general: Option<General>,
@@ -49,9 +49,9 @@ struct Slope {
 enum Known {
     #[default]
     Nothing,
-    /// The step was taken back, and the next one begins at the same point.
+    /// The step was rolled back, and the next one begins at the same point.
     Here,
-    /// It was judged by the loss where it led.
+    /// It was tested by the loss where it led.
     Ahead,
 }
 
@@ -73,7 +73,7 @@ fn weights(a: f64, average: &Average) -> [f64; 2] {
 }
 
 /// The weighted sum of a mean and nu, written to `place`. If nothing before nu counts, as in mirror
-/// descent and at the beginning of an average, that is nu itself, and nobody asks for the mean.
+/// descent and at the beginning of an average, that is nu itself, and the mean is not computed.
 fn weighted<'m>(
     [old, new]: [f64; 2],
     mean: impl FnOnce() -> &'m Marginals,
@@ -114,7 +114,7 @@ impl Stepper {
         value
     }
 
-    /// Moves theta to theta' and writes nu' to `next`, for a step that is to be judged: nu stays.
+    /// Moves theta to theta' and writes nu' to `next`, for a step that is to be tested: nu stays.
     /// Returns ln Z of theta', and L(omega). The average, if it has any weight, is settled.
     pub(super) fn propose(
         &mut self,
@@ -179,7 +179,7 @@ impl Stepper {
         }
     }
 
-    /// Offers the oracle to replace potentials that strain it, `exactly` if they are going to be looked at.
+    /// Lets the oracle replace potentials that make it underflow, `exactly` before a check.
     pub(super) fn reparametrize(
         &mut self,
         objective: &mut Objective<'_>,
@@ -219,9 +219,9 @@ impl Stepper {
         &here.gradient
     }
 
-    /// Whether L(mu') is at most L(omega) + <grad L(omega), mu' - omega> + D(nu', nu) / A', which is
-    /// what the convergence of the method rests on. The step must have been
-    /// [tried out](Self::propose) just before.
+    /// Whether L(mu') is at most L(omega) + <grad L(omega), mu' - omega> + D(nu', nu) / A', which
+    /// is what the convergence of the method rests on. The step must have been
+    /// [proposed](Self::propose) just before.
     pub(super) fn accepts(
         &mut self,
         objective: &mut Objective<'_>,

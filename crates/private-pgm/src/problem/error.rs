@@ -8,13 +8,13 @@ use crate::query::QueryError;
 /// Why a file is not a problem. Fields are named by their path, as in `measurements[3].y`.
 #[derive(Debug, Error)]
 pub enum ProblemError {
-    /// The system refused.
+    /// The input could not be read.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
     /// There is nothing in the file.
     #[error("the file is empty; expected JSON")]
     Empty,
-    /// The file is text, but in two bytes a character.
+    /// The file is UTF-16 text.
     #[error("the file is UTF-16 text; save it as UTF-8")]
     Utf16,
     /// The text is not JSON, or a value is not of the kind that its place asks for.

@@ -7,7 +7,8 @@ use super::resolve::{attributes, required};
 use crate::domain::{AttributeId, Domain};
 use crate::query::{QueryError, QueryFactor};
 
-/// A factored query Q_1 x ... x Q_d: one matrix for each of a few attributes, the others summed out.
+/// A factored query Q_1 x ... x Q_d: one matrix for each of a few attributes, the others summed
+/// out.
 ///
 /// A file of them is a JSON list of objects with the fields `attrs` and `query` of a measurement:
 ///

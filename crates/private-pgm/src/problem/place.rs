@@ -1,4 +1,4 @@
-//! Reading JSON while knowing where one is.
+//! JSON readers that know the path of the field that they read.
 //!
 //! Serde's errors tell line and column, but not the field. The readers in here leave a trail of
 //! keys and indices, which is still there when an error comes back.

@@ -54,7 +54,7 @@ pub(super) fn from_json<T: Read>(text: &[u8]) -> Result<T, ProblemError> {
         if let Some(end) = message.rfind(" at line ") {
             message.truncate(end);
         }
-        // Python's json.dumps writes these, unless it is told not to.
+        // Python's json.dumps writes these by default.
         let word = word_at(text, line, column);
         if ["NaN", "Infinity", "-Infinity"].contains(&word.as_str()) {
             message = format!("expected a finite number, found {word}, which JSON does not have");
@@ -87,7 +87,7 @@ impl Fields for RawProblem {
             "total" => fill(&mut self.total, map, place),
             "measurements" => fill(&mut self.measurements, map, place),
             "zeros" => fill(&mut self.zeros, map, place),
-            // Names, notes, what is known of the answer: other programs' business.
+            // Names, notes, known answers: left to other programs.
             _ => map.next_value::<IgnoredAny>().map(|_| ()),
         }
     }

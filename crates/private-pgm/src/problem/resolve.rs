@@ -1,5 +1,5 @@
 //! From a file as written to a problem: names become ids, listed orders become the axis order,
-//! and everything is compared with everything else.
+//! and the parts are checked against each other.
 
 use std::collections::HashSet;
 

@@ -317,13 +317,8 @@ impl QueryFactor {
         }
     }
 
-<<<<<<< ours
     /// The largest eigenvalue of Q^T Q: in closed form if there is one, otherwise by Lanczos
     /// iteration (`numeric::eigen`).
-=======
-    /// The largest eigenvalue of Q^T Q. Closed forms where there is one, otherwise Lanczos
-    /// iteration.
->>>>>>> theirs
     ///
     /// For prefixes, P^T P has a tridiagonal inverse with known eigenvalues. For ranges,
     /// (Q^T Q)_ab = (min(a, b) + 1)(n - max(a, b)), which is (n + 1) times the inverse of the

@@ -6,7 +6,7 @@
 //! | key | values | default |
 //! | --- | --- | --- |
 //! | `algorithm` | `auto`, `mirror`, `dual-averaging`, `accelerated`, `lbfgs` | `auto` |
-//! | `step` (of `mirror`) | `auto`, `line-search`, `constant`, `decreasing`, 0.5, { decreasing = 0.5 } | `auto` |
+//! | `step` (of `mirror`) | see [`StepSize`] | `auto` |
 //! | `constant` (of `dual-averaging`) | `spectral`, `smoothness`, a number | `spectral` |
 //! | `constant` (of `accelerated`) | `adaptive`, `smoothness`, a number | `adaptive` |
 //! | `iterations` | a positive whole number | as many as take some seconds |
