@@ -9,7 +9,6 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("numeric", &[]),
     ("storage", &[]),
     ("wording", &[]),
-    ("config", &["wording"]),
     ("domain", &["numeric"]),
     ("factor", &["numeric", "domain"]),
     ("privacy", &["numeric"]),
@@ -31,12 +30,13 @@ const ROOMS: &[(&str, &[&str])] = &[
             "postprocess",
         ],
     ),
+    // Uses the words of mechanisms and guarantees for what files may say.
+    ("config", &["wording", "privacy", "mechanism"]),
     // Attacks mechanisms, as an outsider who knows the data would.
     ("audit", &["domain", "factor", "privacy", "data", "workload", "estimation", "mechanism"]),
     ("evaluation", &["numeric", "domain", "factor", "workload"]),
-    ("results", &["numeric", "storage"]),
-    ("figures", &["numeric", "results", "storage", "wording"]),
-    ("report", &["numeric", "results", "figures", "storage", "wording"]),
+    ("results", &["numeric", "privacy", "storage", "config"]),
+    ("figures", &["numeric", "config", "results", "storage", "wording"]),
     (
         "experiment",
         &[
@@ -52,9 +52,14 @@ const ROOMS: &[(&str, &[&str])] = &[
             "mechanism",
             "evaluation",
             "results",
+            "figures",
             "config",
             "storage",
         ],
+    ),
+    (
+        "report",
+        &["numeric", "privacy", "config", "results", "experiment", "figures", "storage", "wording"],
     ),
     (
         "cli",

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use serde::de::{self, MapAccess};
 use serde::{Deserialize, Deserializer};
-use toml::{Spanned, Table};
+use toml::Spanned;
 
 use super::byte_size::ByteSize;
-use super::experiment::{
-    Chain, Dataset, FigureKind, FigureMetric, Kind, Neighbours, Noise, Parameters, Workload,
-};
+use super::claim::Claim;
+use super::experiment::{Chain, Dataset, FigureKind, Kind, Parameters, Workload};
 use super::form::{self, Form, Numbers};
 use super::layers::EstimationLayer;
+use super::metric::Metric;
+use crate::mechanism::Noise;
+use crate::privacy::Neighbours;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an experiment")]
@@ -36,7 +38,7 @@ pub(super) struct RawExperiment {
     pub(super) figure: Option<RawFigure>,
     pub(super) quick: Option<RawChanges>,
     #[serde(default)]
-    pub(super) claim: Vec<Spanned<Table>>,
+    pub(super) claim: Vec<Spanned<Claim>>,
 }
 
 #[derive(Deserialize)]
@@ -71,7 +73,7 @@ pub(super) struct RawScaling {
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct RawFigure {
     pub(super) kind: Spanned<FigureKind>,
-    pub(super) metric: Option<FigureMetric>,
+    pub(super) metric: Option<Spanned<Metric>>,
 }
 
 #[derive(Deserialize)]

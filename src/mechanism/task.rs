@@ -1,5 +1,7 @@
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
+
 use super::MechanismError;
 use crate::data::Dataset;
 use crate::domain::Clique;
@@ -31,7 +33,8 @@ pub struct Task<'a> {
 }
 
 /// How noise is drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Noise {
     /// Exactly, on a grid.
     #[default]

@@ -1,7 +1,8 @@
 //! What experiments found, as one page that can be shown around: a single HTML file that loads
 //! nothing, for screens large and small, light and dark, and for paper.
 //!
-//! [`Experiment::read`] takes a folder of results; [`page`] writes the page. The markup is HTML that
+//! [`Experiment::read`] takes a folder of results and [`find()`] all that there are; [`page`]
+//! writes the page. The markup is HTML that
 //! is XML as well, so that its form can be checked.
 
 mod claims;
@@ -9,6 +10,7 @@ mod downloads;
 mod error;
 mod experiment;
 mod figure;
+mod find;
 mod ledger;
 mod numbers;
 mod provenance;
@@ -21,6 +23,7 @@ mod troubles;
 
 pub use error::ReportError;
 pub use experiment::Experiment;
+pub use find::find;
 
 use askama::Template;
 

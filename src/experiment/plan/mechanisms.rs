@@ -4,6 +4,7 @@ use super::PlanError;
 use crate::config::{self, Estimation, Experiment, Source, closest};
 use crate::experiment::arm::{ARMS, ArmKind};
 use crate::mechanism::{self, Effort, GuaranteeKind, MECHANISMS, Mechanism, Offer, Reads};
+use crate::privacy::Neighbours;
 
 /// A mechanism that takes part.
 pub struct PlannedMechanism {
@@ -95,7 +96,7 @@ fn planned(
     let parameters = parameters(source, kind, &named.parameters)?;
     let mechanism = (kind.build)(&parameters)
         .map_err(|error| source.error(named.name.span(), error.message, None))?;
-    if mechanism.needs_public_total() && experiment.neighbours == config::Neighbours::AddRemove {
+    if mechanism.needs_public_total() && experiment.neighbours == Neighbours::AddRemove {
         let message = format!(
             "{} needs to know the number of records, which \"add-remove\" hides",
             kind.title

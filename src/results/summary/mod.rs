@@ -9,9 +9,9 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::metric::Metric;
-use super::record::{Status, TrialRecord};
+use super::record::TrialRecord;
 use super::statistics::{PairedRatio, Spread};
+use crate::config::{Metric, Status};
 use crate::storage::NewFile;
 
 /// The arm that the others are compared with.

@@ -1,7 +1,7 @@
-use super::super::metric::Metric;
 use super::super::statistics::{Interval, Spread};
 use super::super::text_table::{TextTable, number};
 use super::{Group, REFERENCE_ARM, Summary};
+use crate::config::Metric;
 use crate::numeric::bytes::Bytes;
 
 impl Summary {
