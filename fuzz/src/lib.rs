@@ -13,7 +13,6 @@ use private_pgm::model::Model;
 use dp::{Delta, Epsilon, Guarantee, Ledger, Neighbours, Rho};
 use private_pgm::problem::{FactoredQuery, Problem};
 use pgmbench::results::Metric;
-use pgmbench::results::claims::Claim;
 use pgmbench::results::manifest::Manifest;
 use pgmbench::results::store::Recorded;
 use pgmbench::results::summary::Summary;
@@ -55,7 +54,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ledger", read: ledger, seeds: &["seeds/ledger"] },
 ];
 
-/// An experiment file, with its claims, and the message about its mistakes.
+/// An experiment file and the message about its mistakes.
 pub fn configuration(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let source = Source { path: PathBuf::from("fuzz.toml"), text };
@@ -65,7 +64,6 @@ pub fn configuration(bytes: &[u8]) -> bool {
             false
         }
         Ok(experiment) => {
-            let _ = source.claims::<Claim>();
             let quick = experiment.quick.clone();
             let _ = experiment.changed(&quick);
             true

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use pgmbench::config::{Changes, Source};
+use pgmbench::config::{Overrides, Source};
 use pgmbench::data::Registry;
 use pgmbench::experiment::{Filter, Plan, PlanError, Trial};
 
@@ -30,27 +30,17 @@ impl ExperimentArgs {
     /// Checks everything and loads the data.
     pub(crate) fn plan(&self) -> Result<Plan, Failure> {
         let source = Source::read(self.path()).map_err(|error| Failure::Input(error.into()))?;
-        let mut experiment = source.parse().map_err(|error| Failure::Input(error.into()))?;
-        if self.quick {
-            let quick = experiment.quick.clone();
-            if quick == Changes::default() {
-                return Err(Failure::input(format!(
-                    "--quick: {} does not say what a quick run leaves out; add a table [quick], as \
-                     docs/formats.md describes it, or leave the option out",
-                    source.path.display()
-                )));
-            }
-            experiment = experiment.changed(&quick);
-        }
-        let experiment = experiment.changed(&Changes {
+        let overrides = Overrides {
+            quick: self.quick,
             trials: self.trials.map(|trials| trials as usize),
             iterations: self.iterations.map(|iterations| iterations as usize),
-            ..Changes::default()
-        });
+        };
         let filter = self.only.clone().unwrap_or_default();
         let place = self.config.display().to_string();
-        let plan = match Plan::new(source, experiment, &Registry::default(), &filter) {
-            Err(PlanError::Config(error)) => Err(Failure::Input(error.into())),
+        let plan = match Plan::new(source, &overrides, &Registry::default(), &filter) {
+            Err(error @ (PlanError::Config(_) | PlanError::NoQuick { .. })) => {
+                Err(Failure::Input(error.into()))
+            }
             planned => planned.or_input(&place),
         }?;
         // Every name is there, but no arm may have them all.

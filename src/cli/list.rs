@@ -59,7 +59,7 @@ impl ListArgs {
             }
             writeln!(output, "\nFigures ([figure] kind = ...)")?;
             for figure in FIGURES {
-                line(output, figure.name, figure.about)?;
+                line(output, figure.kind.name(), figure.about)?;
             }
             Ok(())
         })

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use pgmbench::experiment::{self, MEMORY, Options, Plan, PlannedData, Tally};
+use pgmbench::experiment::{
+    Analysis, MEMORY, Options, Plan, PlannedData, Portion, Recording, Tally,
+};
 use pgmbench::results::Shard;
-use pgmbench::results::manifest::{Manifest, Run};
 use pgmbench::results::store::Store;
 use private_pgm::numeric::bytes::Bytes;
 use serde_json::json;
 
 use super::build::build;
-use super::conclude::Conclusion;
+use super::conclude::print_conclusions;
 use super::experiment_args::ExperimentArgs;
 use super::failure::{Blame, Failure};
 use super::interrupt::on_interrupt;
@@ -71,13 +72,10 @@ impl RunArgs {
             plan.keep_shard(shard);
         }
         let name = plan.experiment.name.as_ref();
-        let folder = self.results.join(name);
-        let open = match self.fresh {
-            true => Store::open_fresh(&folder),
-            false => Store::open_part(&folder, self.shard),
-        };
-        let store = Arc::new(open.or_input(name)?);
-        stop_on_ctrl_c(&store, voice)?;
+        let recording = Recording::open(&plan, &self.results, self.portion()).or_input(name)?;
+        let folder = recording.folder().to_path_buf();
+        let store = recording.store();
+        stop_on_ctrl_c(store, voice)?;
         let draft = |data: &PlannedData| {
             let note = "the schema is a draft, with bounds and values taken from the records";
             data.draft.then(|| format!("{}: {note}", data.name))
@@ -91,27 +89,17 @@ impl RunArgs {
             timing: self.timing,
             memory_limit: MEMORY,
         };
-        let mut manifest = plan.manifest(self.earlier_runs(&folder)?);
-        let mut this = Run::start(build(), threads, command_line());
-        this.memory_limit = Some(options.memory_limit);
-        manifest.runs.push(this.clone());
-        manifest.write_part(&folder, self.shard).blame_input()?;
         if !plan.trials.is_empty() {
             announce(&plan, &options, &folder, voice);
         }
         let observer = voice.observer(&plan, &store.rows());
-        let tally = experiment::run(&plan, &store, &options, &*observer);
+        let tally = recording.run(&options, build(), command_line(), &*observer);
         drop(observer);
         let tally = tally.or_unexpected(format!("results so far are in {}", folder.display()))?;
-        this.finish(began.elapsed());
-        manifest.runs.pop();
-        manifest.runs.push(this);
-        manifest.write_part(&folder, self.shard).blame_machine()?;
         if self.shard.is_none() {
-            let conclusion = Conclusion::read(&folder)?;
-            conclusion.write()?;
+            let analysis = Analysis::write_in(&folder)?;
             if voice == Voice::People {
-                conclusion.print(&plan)?;
+                print_conclusions(&plan, &analysis)?;
             }
         }
         self.say_goodbye(&folder, tally, began)
@@ -125,13 +113,12 @@ impl RunArgs {
         }
     }
 
-    /// The runs that the results owe something to.
-    fn earlier_runs(&self, folder: &Path) -> Result<Vec<Run>, Failure> {
-        if self.fresh {
-            Manifest::remove_shards(folder).blame_machine()?;
-            return Ok(Vec::new());
+    fn portion(&self) -> Portion {
+        match (self.fresh, self.shard) {
+            (true, _) => Portion::Fresh,
+            (_, Some(shard)) => Portion::Shard(shard),
+            _ => Portion::Whole,
         }
-        Ok(Manifest::read_part(folder, self.shard).map_or(Vec::new(), |manifest| manifest.runs))
     }
 
     fn say_goodbye(&self, folder: &Path, tally: Tally, began: Instant) -> Result<(), Failure> {

@@ -2,11 +2,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use toml::Spanned;
 
-use super::check::experiment;
+use super::check::{complete, experiment};
 use super::error::{ConfigError, Mistake, printable};
 use super::experiment::Experiment;
 use crate::wording::in_words;
@@ -36,21 +34,14 @@ impl Source {
 
     /// The experiment that the file describes, with all defaults filled in.
     ///
-    /// Checks whatever the file alone can tell; the fields of claims are left to
-    /// [`Source::claims`].
+    /// Checks whatever the file alone can tell.
     pub fn parse(&self) -> Result<Experiment, ConfigError> {
         experiment(self, self.deserialize()?)
     }
 
-    /// The `[[claim]]` tables as whoever checks claims defines them.
-    pub fn claims<C: DeserializeOwned>(&self) -> Result<Vec<Spanned<C>>, ConfigError> {
-        // Everything else in the file is the business of `parse`.
-        #[derive(Deserialize)]
-        struct Claims<C> {
-            #[serde(default = "Vec::new")]
-            claim: Vec<Spanned<C>>,
-        }
-        Ok(self.deserialize::<Claims<C>>()?.claim)
+    /// The experiment that was stored like this, with the settings that its kind does not use.
+    pub(super) fn parse_stored(&self) -> Result<Experiment, ConfigError> {
+        complete(self, self.deserialize()?)
     }
 
     /// A path in the file, which is relative to the folder of the file.

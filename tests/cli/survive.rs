@@ -90,7 +90,11 @@ pub(crate) fn everything(session: &Session, folder: &str) -> [Vec<String>; 3] {
         format!("{trace:?}")
     });
     let ledger = read_ledger(&folder).unwrap();
-    let ledger = ledger.iter().map(|line| format!("{line:?}"));
+    // What was drawn by attempts that were thrown away is in no file.
+    let lines = |file| fs::read_to_string(folder.join(file)).unwrap().lines().count();
+    assert_eq!(lines("ledger.jsonl"), ledger.values().map(Vec::len).sum::<usize>());
+    assert_eq!(lines("traces.csv"), 1 + recorded.traces.len());
+    let ledger = ledger.iter().map(|release| format!("{release:?}"));
     [rows, traces.collect(), ledger.collect()]
 }
 
