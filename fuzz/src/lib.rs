@@ -14,7 +14,7 @@ use dp::{Delta, Epsilon, Guarantee, Ledger, Neighbours, Rho};
 use private_pgm::problem::{FactoredQuery, Problem};
 use pgmbench::results::Metric;
 use pgmbench::results::manifest::Manifest;
-use pgmbench::results::store::Recorded;
+use pgmbench::results::store::{Recorded, read_ledger};
 use pgmbench::results::summary::Summary;
 
 /// A reader, and where files are that it accepts.
@@ -149,7 +149,8 @@ pub fn results(bytes: &[u8]) -> bool {
     if let Ok(recorded) = &recorded {
         let _ = Summary::of(&recorded.rows).table(Metric::default());
     }
-    recorded.is_ok() && Manifest::read(folder.0.path()).is_ok()
+    let ledger = read_ledger(folder.0.path());
+    recorded.is_ok() && ledger.is_ok() && Manifest::read(folder.0.path()).is_ok()
 }
 
 /// A ledger by itself, which is then verified.

@@ -164,7 +164,7 @@ mod tests {
         for name in ["smoke", "fig2a", "fig2b", "fig3", "kdd-fig532", "pmw-vs"] {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("configs/{name}.toml"));
             let source = Source::read(&path).unwrap();
-            let quick = Overrides { quick: true, ..Overrides::default() };
+            let quick = Overrides { quick: name != "smoke", ..Overrides::default() };
             let registry = Registry::default();
             let plan = Plan::new(source, &quick, &registry, &Filter::default()).unwrap();
             let planned = plan.trials.iter().flat_map(|trial| &trial.rows);

@@ -125,7 +125,7 @@ fn mistakes_in_a_configuration_are_shown_at_their_place() {
         session.run(["run", "wrong.toml"]).complains(words);
         assert!(!session.path("results").exists(), "nothing is left behind");
     };
-    refused("trials = 2", "trails = 2", &["wrong.toml:3", "trails", "trials"]);
+    refused("\ntrials = 2", "\ntrails = 2", &["wrong.toml:3", "trails", "trials"]);
     refused("\"titanic\"]", "\"titanc\"]", &["wrong.toml:5", "did you mean \"titanic\"?"]);
     refused("\"Survived\"", "\"Surived\"", &["wrong.toml:8", "did you mean \"Survived\"?"]);
     refused("\"laplace\"\narms", "\"laplce\"\narms", &["wrong.toml", "did you mean \"laplace\"?"]);
