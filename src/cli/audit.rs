@@ -6,7 +6,7 @@ use pgmbench::audit::{Finding, Request, audit};
 use pgmbench::experiment::{MECHANISMS, MechanismSpec};
 use serde_json::json;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
 use super::privacy_args::{delta, epsilon};
 
@@ -64,7 +64,7 @@ impl AuditArgs {
         let mut reports = Vec::new();
         let mut refuted = Vec::new();
         for kind in kinds {
-            let findings = audit(kind, &self.request()).or_input(kind.name)?;
+            let findings = audit(kind, &self.request()).input_at(kind.name)?;
             let worst = findings.iter().map(|finding| finding.epsilon_lower_bound);
             if findings.iter().any(Finding::refutes) {
                 let bound = worst.fold(0.0, f64::max);

@@ -9,7 +9,7 @@ use pgmbench::budget_file::{BudgetFile, Header, Statement};
 use pgmbench::data::Registry;
 use serde_json::{Value, json};
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
 use super::privacy_args::{delta, epsilon, rho};
 use super::release_charge::now;
@@ -70,7 +70,7 @@ struct CreateArgs {
 
 impl CreateArgs {
     fn run(self) -> Result<(), Failure> {
-        let entry = Registry::default().entry(&self.dataset).blame_input()?;
+        let entry = Registry::default().entry(&self.dataset).input()?;
         let total = match (self.rho, self.epsilon, self.delta) {
             (Some(rho), ..) => Guarantee::from(rho),
             (None, Some(epsilon), Some(delta)) => (epsilon, delta).into(),
@@ -88,9 +88,7 @@ impl CreateArgs {
             false => Neighbours::Replace,
         };
         let name = &entry.schema().name;
-        BudgetFile::at(&self.file)
-            .create(&Header::new(name, neighbours, total, &now()))
-            .blame_input()?;
+        BudgetFile::at(&self.file).create(&Header::new(name, neighbours, total, &now())).input()?;
         print(|output| {
             let file = self.file.display();
             writeln!(output, "created  {file}: {total} for all releases of {name} together")?;
@@ -111,7 +109,7 @@ struct ShowArgs {
 
 impl ShowArgs {
     fn run(self) -> Result<(), Failure> {
-        let statement = BudgetFile::at(&self.file).read().blame_input()?;
+        let statement = BudgetFile::at(&self.file).read().input()?;
         match self.json {
             true => print_json(&as_json(&statement)),
             false => print(|output| show(&statement, output)),

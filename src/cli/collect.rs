@@ -8,7 +8,7 @@ use pgmbench::results::manifest::Manifest;
 use pgmbench::results::store::Store;
 
 use super::conclude::Conclusion;
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::results_args;
 use super::shell;
@@ -41,12 +41,12 @@ impl CollectArgs {
             self.results.iter().map(|name| results_args::folder(name, &self.within)).collect();
         let target = self.into.clone().unwrap_or_else(|| sources[0].clone());
         let manifest = manifest(&sources)?;
-        let store = Store::open(&target).blame_input()?;
+        let store = Store::open(&target).input()?;
         let others: Vec<&PathBuf> =
             sources.iter().filter(|source| !is_same(source, &target)).collect();
-        let rows = store.collect(&others).or_unexpected("cannot put these together")?;
-        manifest.write(&target).blame_machine()?;
-        Manifest::remove_shards(&target).blame_machine()?;
+        let rows = store.collect(&others).internal_at("cannot put these together")?;
+        manifest.write(&target).internal()?;
+        Manifest::remove_shards(&target).internal()?;
         drop(store);
         let conclusion = Conclusion::read(&target)?;
         conclusion.write()?;

@@ -7,7 +7,7 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::output_file::{ForceArgs, OutputFile, StagedFile};
 
@@ -43,13 +43,13 @@ pub(crate) struct ManArgs {
 impl ManArgs {
     pub(crate) fn run(self, command: Command) -> Result<(), Failure> {
         let place = || format!("cannot write to {}", self.out.display());
-        fs::create_dir_all(&self.out).or_input(place())?;
+        fs::create_dir_all(&self.out).input_at(place())?;
         let mut command = command.disable_help_subcommand(true);
         command.build();
         let mut pages = Vec::new();
         for man in manuals(&command) {
             let mut page = Vec::new();
-            man.render(&mut page).or_unexpected(place())?;
+            man.render(&mut page).internal_at(place())?;
             let path = self.out.join(man.get_filename());
             let file = OutputFile::check(&path, self.force.or_own(is_manual), &[])?;
             pages.push(file.stage(&page)?);

@@ -10,7 +10,7 @@ use pgmbench::results::manifest::Manifest;
 use pgmbench::results::summary::Summary;
 use pgmbench::results::{Metric, TraceRecord, TrialRecord};
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::results_args::{nothing, read_manifest, read_rows};
 use super::table1;
@@ -48,10 +48,10 @@ impl Conclusion {
     pub(crate) fn write(&self) -> Result<(), Failure> {
         let failed = || format!("cannot write to {}", self.folder.display());
         let file = |name: &str| self.folder.join(name);
-        self.summary.write_csv(&file("summary.csv")).or_unexpected(failed())?;
-        write_claims(&file("claims.csv"), &self.findings).or_unexpected(failed())?;
+        self.summary.write_csv(&file("summary.csv")).internal_at(failed())?;
+        write_claims(&file("claims.csv"), &self.findings).internal_at(failed())?;
         if let Some(chart) = figures::chart_of(&self.manifest, &self.rows, &self.traces) {
-            figures::write(&chart, &self.folder).or_unexpected(failed())?;
+            figures::write(&chart, &self.folder).internal_at(failed())?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use pgmbench::data::{AttributeDescription, Availability, Description, Draft, Registry, infer};
 use pgmbench::storage::Existing;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::output_file::{ForceArgs, Input, OutputFile};
 
@@ -84,7 +84,7 @@ pub(crate) fn state(availability: Availability) -> &'static str {
 }
 
 fn list(registry: &Registry) -> Result<(), Failure> {
-    let entries = registry.entries().blame_input()?;
+    let entries = registry.entries().input()?;
     print(|output| {
         for entry in &entries {
             let schema = entry.schema();
@@ -103,7 +103,7 @@ fn list(registry: &Registry) -> Result<(), Failure> {
 }
 
 fn describe(registry: &Registry, name: &str) -> Result<(), Failure> {
-    let description = registry.entry(name).and_then(|entry| entry.describe()).blame_input()?;
+    let description = registry.entry(name).and_then(|entry| entry.describe()).input()?;
     print(|output| {
         let Description { title, records, provenance, log10_domain_size, .. } = &description;
         writeln!(output, "{}: {title}", description.name)?;
@@ -157,7 +157,7 @@ fn import(
     files: &[PathBuf],
     force: ForceArgs,
 ) -> Result<(), Failure> {
-    let entry = registry.entry(name).blame_input()?;
+    let entry = registry.entry(name).input()?;
     let outputs = entry.import_files();
     let others = entry.files().into_iter().filter(|(_, file)| !outputs.contains(file));
     let others: Vec<(&str, PathBuf)> =
@@ -168,7 +168,7 @@ fn import(
         OutputFile::check(output, force.overwrite(), &inputs)?;
         existing = Existing::Replaced;
     }
-    let import = entry.import(files, existing).blame_input()?;
+    let import = entry.import(files, existing).input()?;
     print(|output| {
         let manifest = &import.manifest;
         writeln!(
@@ -193,7 +193,7 @@ fn draft(file: &Path, out: Option<PathBuf>, force: ForceArgs) -> Result<(), Fail
     let inputs = [("the file with the data", file)];
     let check = |path: PathBuf| OutputFile::check(&path, force.overwrite(), &inputs);
     let out = out.map(check).transpose()?;
-    let Draft { schema, left_out } = infer(file).blame_input()?;
+    let Draft { schema, left_out } = infer(file).input()?;
     for (column, reason) in &left_out {
         eprintln!("note: column '{column}' is left out: {reason}");
     }

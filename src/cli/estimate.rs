@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::choice::one_of;
 use super::engine_files::{read_model, read_problem};
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
 use super::output_file::{ForceArgs, OutputFile};
 use super::peak_memory::peak_bytes;
@@ -112,7 +112,7 @@ impl EstimateArgs {
             .both_losses(self.trace.is_some())
             .observer(observer)
             .run()
-            .map_err(|error| self.blamed(error))?;
+            .map_err(|error| self.failure(error))?;
         drop(spinner);
         if let (Some(path), Some(start)) = (&self.warm_start, &warm_start)
             && !fits_somewhere(start, &estimate.model)
@@ -127,7 +127,7 @@ impl EstimateArgs {
         let trace_file = trace_out.map(|file| file.stage(trace.as_bytes())).transpose()?;
         let mut model_file = out.start()?;
         let cannot_write = || format!("cannot write {}", self.out.display());
-        estimate.model.write(&mut model_file).or_unexpected(cannot_write())?;
+        estimate.model.write(&mut model_file).internal_at(cannot_write())?;
         model_file.commit()?;
         trace_file.map_or(Ok(()), |file| file.commit())?;
         let report = Report::new(&problem, &estimate);
@@ -157,7 +157,7 @@ impl EstimateArgs {
     }
 
     /// Why there is no estimate, and what can be done about it.
-    fn blamed(&self, error: EstimateError) -> Failure {
+    fn failure(&self, error: EstimateError) -> Failure {
         let mut message = format!("{}: {error}", self.problem.display());
         if matches!(error, EstimateError::TooLarge(_)) {
             if self.memory_limit.is_none() {

@@ -5,7 +5,7 @@ use pgmbench::config::{Changes, Source};
 use pgmbench::data::Registry;
 use pgmbench::experiment::{Filter, Plan, PlanError, Trial};
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 
 /// Which experiment, and which part of it.
 #[derive(Args)]
@@ -51,7 +51,7 @@ impl ExperimentArgs {
         let place = self.config.display().to_string();
         let plan = match Plan::new(source, experiment, &Registry::default(), &filter) {
             Err(PlanError::Config(error)) => Err(Failure::Input(error.into())),
-            planned => planned.or_input(&place),
+            planned => planned.input_at(&place),
         }?;
         // Every name is there, but no arm may have them all.
         if has_arms(&plan.all_trials) && !has_arms(&plan.trials) {

@@ -52,34 +52,34 @@ fn in_full(error: &anyhow::Error) -> String {
 }
 
 /// Says whose fault an error is, and where it happened.
-pub(crate) trait Blame<T> {
+pub(crate) trait ResultExt<T> {
     /// The user can mend it.
-    fn or_input(self, place: impl Display) -> Result<T, Failure>;
+    fn input_at(self, place: impl Display) -> Result<T, Failure>;
 
     /// The user can mend it, and the error itself says where.
-    fn blame_input(self) -> Result<T, Failure>;
+    fn input(self) -> Result<T, Failure>;
 
     /// Nobody can tell.
-    fn or_unexpected(self, place: impl Display) -> Result<T, Failure>;
+    fn internal_at(self, place: impl Display) -> Result<T, Failure>;
 
     /// Nobody can tell, and the error itself says where.
-    fn blame_machine(self) -> Result<T, Failure>;
+    fn internal(self) -> Result<T, Failure>;
 }
 
-impl<T, E: Into<anyhow::Error>> Blame<T> for Result<T, E> {
-    fn or_input(self, place: impl Display) -> Result<T, Failure> {
+impl<T, E: Into<anyhow::Error>> ResultExt<T> for Result<T, E> {
+    fn input_at(self, place: impl Display) -> Result<T, Failure> {
         self.map_err(|error| Failure::Input(error.into().context(place.to_string())))
     }
 
-    fn blame_input(self) -> Result<T, Failure> {
+    fn input(self) -> Result<T, Failure> {
         self.map_err(|error| Failure::Input(error.into()))
     }
 
-    fn or_unexpected(self, place: impl Display) -> Result<T, Failure> {
+    fn internal_at(self, place: impl Display) -> Result<T, Failure> {
         self.map_err(|error| Failure::Unexpected(error.into().context(place.to_string())))
     }
 
-    fn blame_machine(self) -> Result<T, Failure> {
+    fn internal(self) -> Result<T, Failure> {
         self.map_err(|error| Failure::Unexpected(error.into()))
     }
 }

@@ -7,7 +7,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 
 /// The exit code of a command that was interrupted: 128 and the number of Ctrl-C's signal, as
 /// shells have it. The same for both signals, so that scripts have one thing to look for.
@@ -18,7 +18,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 ///
 /// SIGHUP stays as it is: who starts a run with `nohup` means it to go on.
 pub(crate) fn on_interrupt(farewell: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
-    let mut signals = Signals::new([SIGINT, SIGTERM]).or_unexpected("cannot listen for Ctrl-C")?;
+    let mut signals = Signals::new([SIGINT, SIGTERM]).internal_at("cannot listen for Ctrl-C")?;
     let listen = move || {
         let mut farewell = Some(farewell);
         for _ in signals.forever() {
@@ -35,5 +35,5 @@ pub(crate) fn on_interrupt(farewell: impl FnOnce() + Send + 'static) -> Result<(
         .name("signals".into())
         .spawn(listen)
         .map(drop)
-        .or_unexpected("cannot listen for Ctrl-C")
+        .internal_at("cannot listen for Ctrl-C")
 }

@@ -8,7 +8,7 @@ use pgmbench::experiment::{ARMS, GuaranteeKind, MECHANISMS};
 use pgmbench::figures::FIGURES;
 
 use super::datasets::state;
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 
 /// Show what experiments can name: mechanisms, estimators, data sets, figures
@@ -18,7 +18,7 @@ pub(crate) struct ListArgs {}
 
 impl ListArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let entries = Registry::default().entries().blame_input()?;
+        let entries = Registry::default().entries().input()?;
         print(|output| {
             writeln!(output, "Mechanisms ([[mechanism]] name = ...)")?;
             for kind in MECHANISMS {

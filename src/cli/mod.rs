@@ -20,6 +20,7 @@ mod interrupt;
 mod list;
 mod output;
 mod output_file;
+mod output_format;
 mod peak_memory;
 mod plan;
 mod plot;
@@ -40,7 +41,6 @@ mod table;
 mod table1;
 mod trial_progress;
 mod verify;
-mod voice;
 
 use std::io::{self, Write};
 use std::panic;

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 
 /// Prints, without a fuss when nobody listens any more.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
@@ -10,7 +10,7 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     let mut stdout = BufWriter::new(pipe);
     match write(&mut stdout).and_then(|()| stdout.flush()) {
         Err(_) if stdout.get_ref().is_closed => Err(Failure::ClosedPipe),
-        written => written.or_unexpected("cannot write to the standard output"),
+        written => written.internal_at("cannot write to the standard output"),
     }
 }
 

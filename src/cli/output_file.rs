@@ -15,7 +15,7 @@ use clap::Args;
 use pgmbench::budget_file::is_budget_file;
 use pgmbench::storage::{Existing, NewFile};
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 
 /// A file that a command reads: what it is, and where.
 pub(crate) type Input<'a> = (&'a str, &'a Path);
@@ -78,7 +78,7 @@ impl OutputFile {
         let existing = output.existing()?;
         NewFile::start(path, existing)
             .map(drop)
-            .or_input(format!("cannot write {}", shown(path)))?;
+            .input_at(format!("cannot write {}", shown(path)))?;
         Ok(output)
     }
 
@@ -89,14 +89,14 @@ impl OutputFile {
     /// A file with this content that waits for its commit.
     pub(crate) fn stage(&self, content: &[u8]) -> Result<StagedFile, Failure> {
         let mut file = self.start()?;
-        file.write_all(content).or_unexpected(format!("cannot write {}", shown(&self.path)))?;
+        file.write_all(content).internal_at(format!("cannot write {}", shown(&self.path)))?;
         Ok(file)
     }
 
     /// An empty file that waits for its content and its commit.
     pub(crate) fn start(&self) -> Result<StagedFile, Failure> {
         let file = NewFile::start(&self.path, self.existing()?);
-        let file = file.or_unexpected(format!("cannot write {}", shown(&self.path)))?;
+        let file = file.internal_at(format!("cannot write {}", shown(&self.path)))?;
         Ok(StagedFile { output: self.clone(), file })
     }
 
@@ -145,7 +145,7 @@ impl StagedFile {
     /// Puts the file at its place, if that may still be done: another process may have been there.
     pub(crate) fn commit(self) -> Result<(), Failure> {
         self.output.existing()?;
-        self.file.commit().or_input(format!("cannot write {}", shown(&self.output.path)))
+        self.file.commit().input_at(format!("cannot write {}", shown(&self.output.path)))
     }
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Map, json};
 
 use super::choice::one_of;
 use super::engine_files::{read_model, read_queries};
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
 use super::table::{Table, write_csv};
 
@@ -103,9 +103,9 @@ impl QueryArgs {
     ) -> Result<Vec<Table>, Failure> {
         let domain = model.domain();
         let calibrated = model.calibrate().map_err(|error| self.too_large(error))?;
-        let mut tables = marginals(model, &calibrated, asked, given).or_input("--marginal")?;
+        let mut tables = marginals(model, &calibrated, asked, given).input_at("--marginal")?;
         for query in factored {
-            let values = calibrated.answer(&query.factors).or_input("--factored")?;
+            let values = calibrated.answer(&query.factors).input_at("--factored")?;
             tables.push(Table {
                 attributes: query.factors.iter().map(|(id, _)| domain.name(*id).into()).collect(),
                 given: Map::new(),
@@ -156,11 +156,11 @@ impl QueryArgs {
         asked: &[Vec<AttributeId>],
     ) -> Result<Vec<Table>, Failure> {
         let file = self.model.display();
-        let oracle = oracle(model.layout(), LoopyOptions::default()).or_input(&file)?;
-        let approximate = model.approximate(oracle).or_input(&file)?;
+        let oracle = oracle(model.layout(), LoopyOptions::default()).input_at(&file)?;
+        let approximate = model.approximate(oracle).input_at(&file)?;
         let each = asked.iter().map(|ids| {
             let clique: Clique = ids.iter().copied().collect();
-            let found = approximate.project(&clique).or_input("--marginal")?;
+            let found = approximate.project(&clique).input_at("--marginal")?;
             Ok(table(model.domain(), ids, &[], found.values_as_listed(ids)))
         });
         let tables = each.collect::<Result<_, Failure>>()?;
@@ -214,7 +214,7 @@ fn listed(
     given: &[(AttributeId, usize)],
 ) -> Result<Vec<AttributeId>, Failure> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
-    let names = reader.records().next().transpose().or_input("--marginal")?.unwrap_or_default();
+    let names = reader.records().next().transpose().input_at("--marginal")?.unwrap_or_default();
     let mut ids = Vec::with_capacity(names.len());
     for name in &names {
         let id = attribute(domain, "--marginal", name)?;

@@ -7,7 +7,7 @@ use pgmbench::budget_file::{BudgetFile, Completion, Request};
 use pgmbench::data::Entry;
 use pgmbench::results::rfc3339;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output_file::is_same_file;
 
 /// The budget file of a release: the one that the schema declares, or the one that was given. A
@@ -37,15 +37,15 @@ impl PaidRelease {
     /// Charges the release. The charge stays, whatever becomes of the release.
     pub(crate) fn charge(path: &Path, request: Request) -> Result<Self, Failure> {
         let file = BudgetFile::at(path);
-        let number = file.charge(&Request { date: &now(), ..request }).blame_input()?;
+        let number = file.charge(&Request { date: &now(), ..request }).input()?;
         Ok(Self { file, number })
     }
 
     /// Whether the budget would pay, before the data is read.
     pub(crate) fn check(path: &Path, request: &Request) -> Result<(), Failure> {
-        let statement = BudgetFile::at(path).read().blame_input()?;
+        let statement = BudgetFile::at(path).read().input()?;
         let price = statement.price(request).map(drop);
-        price.or_input(path.display())
+        price.input_at(path.display())
     }
 
     /// Notes that the release was written. The release is out: what goes wrong here is told, and

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output_file::{Input, OutputFile, Overwrite, facts_path, never_replaced};
 
 /// Where records go, and the facts about them if they are a release.
@@ -53,7 +53,7 @@ impl RecordFiles {
             return table.commit();
         };
         let mut text = serde_json::to_vec_pretty(&facts())
-            .or_unexpected(format!("cannot write {}", place.path().display()))?;
+            .internal_at(format!("cannot write {}", place.path().display()))?;
         text.push(b'\n');
         place.write(&text)?;
         table.commit().inspect_err(|_| {

@@ -7,7 +7,7 @@ use clap::Args;
 use pgmbench::report::{Experiment, ReportError, page};
 use private_pgm::numeric::bytes::Bytes;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::output_file::{ForceArgs, Input, OutputFile};
 
@@ -75,7 +75,7 @@ impl ReportArgs {
                 names.iter().map(|name| read(&folder(name))).collect::<Result<_, _>>()?
             }
         };
-        let html = page(&experiments).map_err(|error| self.blamed(error))?;
+        let html = page(&experiments).map_err(|error| self.failure(error))?;
         out.write(html.as_bytes())?;
         print(|output| {
             let count = match experiments.len() {
@@ -88,7 +88,7 @@ impl ReportArgs {
     }
 
     /// What the results say cannot be put on a page; or the page itself failed.
-    fn blamed(&self, error: ReportError) -> Failure {
+    fn failure(&self, error: ReportError) -> Failure {
         match error {
             ReportError::Page(_) | ReportError::Table(_) => Failure::Unexpected(error.into()),
             error => Failure::Input(error.into()),
@@ -109,7 +109,7 @@ fn everything(results: &Path) -> Result<Vec<Experiment>, Failure> {
         let mut below = Vec::new();
         for folder in &level {
             let entries = fs::read_dir(folder)
-                .or_input(format!("cannot look for results in {}", folder.display()))?;
+                .input_at(format!("cannot look for results in {}", folder.display()))?;
             let folders = entries.filter_map(|entry| Some(entry.ok()?.path()));
             below.extend(folders.filter(|path| path.is_dir()));
         }

@@ -5,7 +5,7 @@ use clap::Args;
 use pgmbench::results::manifest::{Manifest, ManifestError};
 use pgmbench::results::store::{Recorded, StoreError};
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::shell;
 
 /// Which results.
@@ -39,7 +39,7 @@ pub(crate) fn read_manifest(folder: &Path) -> Result<Manifest, Failure> {
         Err(ManifestError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
             Err(nothing(folder))
         }
-        read => read.blame_input(),
+        read => read.input(),
     }
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn read_rows(folder: &Path) -> Result<Option<Recorded>, Failure> {
             )))
         }
         Err(StoreError::NoResults { .. }) => Ok(None),
-        read => read.map(Some).blame_input(),
+        read => read.map(Some).input(),
     }
 }
 

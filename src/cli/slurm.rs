@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::about::About;
 use super::experiment_args::ExperimentArgs;
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::output_file::{OutputFile, Overwrite};
 use super::results_args::ResultsArgs;
@@ -91,13 +91,13 @@ impl SubmitArgs {
         let plan = self.experiment.plan()?;
         let name = plan.experiment.name.as_ref();
         let folder = self.results.join(name);
-        let program = std::env::current_exe().or_unexpected("cannot tell where pgmbench is")?;
+        let program = std::env::current_exe().internal_at("cannot tell where pgmbench is")?;
         let (array, collect) = self.scripts(name, &folder, &program)?;
         if self.dry_run {
             return print(|output| writeln!(output, "{array}\n{collect}"));
         }
         let scripts = folder.join("slurm");
-        fs::create_dir_all(&scripts).or_input(scripts.display())?;
+        fs::create_dir_all(&scripts).input_at(scripts.display())?;
         let place =
             |file: &str| OutputFile::check(&scripts.join(file), Overwrite::Own(is_own), &[]);
         // All of them first: nothing is submitted that could not be noted down.
@@ -129,7 +129,7 @@ impl SubmitArgs {
         folder: &Path,
         program: &Path,
     ) -> Result<(String, String), Failure> {
-        let here = std::env::current_dir().or_unexpected("there is no current folder")?;
+        let here = std::env::current_dir().internal_at("there is no current folder")?;
         let logs = folder.join("slurm");
         let given = |option: &str, value: &Option<String>| {
             value.as_ref().map(|value| format!("--{option}={value}"))
@@ -187,7 +187,7 @@ fn script(options: impl IntoIterator<Item = String>, command: &str) -> String {
 /// Submits a script; the number of the job.
 fn sbatch(options: &[&str], script: &Path) -> Result<String, Failure> {
     let output = Command::new("sbatch").arg("--parsable").args(options).arg(script).output();
-    let output = output.or_input("cannot start sbatch; is this a machine of the cluster?")?;
+    let output = output.input_at("cannot start sbatch; is this a machine of the cluster?")?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(Failure::input(format!("sbatch refuses: {}", said.trim())));
@@ -210,8 +210,8 @@ impl SlurmStatusArgs {
         let folder = self.results.folder();
         let path = folder.join(JOBS);
         let text = fs::read_to_string(&path)
-            .or_input(format!("{}: nothing was submitted from here", path.display()))?;
-        let jobs: Jobs = serde_json::from_str(&text).or_input(path.display())?;
+            .input_at(format!("{}: nothing was submitted from here", path.display()))?;
+        let jobs: Jobs = serde_json::from_str(&text).input_at(path.display())?;
         let array = queue(&jobs.array)?;
         let collect = queue(&jobs.collect)?;
         print(|output| {
@@ -236,7 +236,7 @@ fn queue(job: &str) -> Result<Vec<String>, Failure> {
     let format = "--format=%i %T %M %R";
     let arguments = ["--noheader", "--array", "--states=all", "--jobs", job, format];
     let output = Command::new("squeue").args(arguments).output();
-    let output = output.or_input("cannot start squeue; is this a machine of the cluster?")?;
+    let output = output.input_at("cannot start squeue; is this a machine of the cluster?")?;
     let complaint = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() && !complaint.contains("Invalid job id") {
         let message = format!("squeue has failed: {}", complaint.trim());

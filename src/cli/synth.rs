@@ -14,7 +14,7 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::json;
 
 use super::engine_files::read_model;
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::output_file::{ForceArgs, facts_path};
 use super::release_files::RecordFiles;
@@ -75,11 +75,11 @@ impl SynthArgs {
         let seed = match (self.release, self.seed) {
             (true, _) => None,
             (false, Some(seed)) => Some(seed),
-            (false, None) => Some(SysRng.try_next_u64().or_unexpected(unavailable)?),
+            (false, None) => Some(SysRng.try_next_u64().internal_at(unavailable)?),
         };
         let mut rng = match seed {
             Some(seed) => ChaCha20Rng::seed_from_u64(seed),
-            None => ChaCha20Rng::try_from_rng(&mut SysRng).or_unexpected(unavailable)?,
+            None => ChaCha20Rng::try_from_rng(&mut SysRng).internal_at(unavailable)?,
         };
         let sampling = match self.method {
             Method::Independent => Sampling::Independent,
@@ -88,9 +88,9 @@ impl SynthArgs {
         let columns = model
             .calibrate()
             .and_then(|calibrated| calibrated.synthesize(records, sampling, &mut rng))
-            .or_input(self.model.display())?;
+            .input_at(self.model.display())?;
         let csv = csv(&model, &columns, records)
-            .or_unexpected(format!("cannot write {}", self.out.display()))?;
+            .internal_at(format!("cannot write {}", self.out.display()))?;
         files.write(&csv, || self.facts(&csv, records))?;
         print(|output| {
             writeln!(output, "written  {}: {records} records", self.out.display())?;

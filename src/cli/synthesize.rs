@@ -11,7 +11,7 @@ use pgmbench::experiment::{SyntheticRelease, kept_guarantee, synthesize};
 use private_pgm::factor::Projectable;
 use serde_json::json;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::output_file::{ForceArgs, Input};
 use super::privacy_args::{WeakPrivacyArgs, delta, epsilon};
@@ -68,11 +68,11 @@ const MECHANISM: &str = "spanning-tree";
 impl SynthesizeArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.weak.check_epsilon(self.epsilon)?;
-        let entry = Registry::default().entry(&self.dataset).blame_input()?;
+        let entry = Registry::default().entry(&self.dataset).input()?;
         self.refuse_draft(entry.schema())?;
         let budget = budget_of(&entry, self.budget.as_deref())?;
         let destination = self.destination(&entry, budget.as_deref())?;
-        let kept = kept_guarantee(self.epsilon, self.delta, self.neighbours()).blame_input()?;
+        let kept = kept_guarantee(self.epsilon, self.delta, self.neighbours()).input()?;
         let request = Request {
             dataset: &entry.schema().name,
             neighbours: self.neighbours(),
@@ -85,7 +85,7 @@ impl SynthesizeArgs {
         if let Some(budget) = &budget {
             PaidRelease::check(budget, &request)?;
         }
-        let data = entry.load().blame_input()?;
+        let data = entry.load().input()?;
         self.weak.check_delta(self.delta, data.len())?;
         self.print_notes(&entry, budget.is_some());
         // From here on noise is drawn: what follows is paid for, whether it succeeds or not.
@@ -161,7 +161,7 @@ impl SynthesizeArgs {
     ) -> Result<Written, Failure> {
         let neighbours = self.neighbours();
         let release = synthesize(data, self.epsilon, self.delta, neighbours, self.records, MEMORY)
-            .or_input(&self.dataset)?;
+            .input_at(&self.dataset)?;
         match destination {
             Destination::Files(files) => self.write(files, entry.schema(), &release),
             Destination::StandIn => self.store(entry, &release),
@@ -185,16 +185,16 @@ impl SynthesizeArgs {
         let failed = || format!("cannot write {out}");
         let records = &release.synthesis.records;
         let mut lines = Vec::new();
-        release.ledger.write_json_lines(&mut lines).or_unexpected(failed())?;
-        let lines = String::from_utf8(lines).or_unexpected(failed())?;
+        release.ledger.write_json_lines(&mut lines).internal_at(failed())?;
+        let lines = String::from_utf8(lines).internal_at(failed())?;
         let ledger: Vec<serde_json::Value> = lines
             .lines()
             .map(serde_json::from_str)
             .collect::<Result<_, _>>()
-            .or_unexpected(failed())?;
+            .internal_at(failed())?;
         let mut csv = csv::Writer::from_writer(Vec::new());
-        write_records(&mut csv, schema, records).or_unexpected(failed())?;
-        let csv = csv.into_inner().map_err(|error| error.into_error()).or_unexpected(failed())?;
+        write_records(&mut csv, schema, records).internal_at(failed())?;
+        let csv = csv.into_inner().map_err(|error| error.into_error()).internal_at(failed())?;
         let records_blake3 = blake3::hash(&csv).to_hex().to_string();
         files.write(&csv, || {
             json!({
@@ -233,7 +233,7 @@ impl SynthesizeArgs {
             made_by: format!("pgmbench {}", env!("CARGO_PKG_VERSION")),
         };
         let records = &release.synthesis.records;
-        let stored = entry.store_stand_in(records, made).blame_machine()?;
+        let stored = entry.store_stand_in(records, made).internal()?;
         let folder = stored.folder.display();
         let summary = format!("stored   {} synthetic records in {folder}\n", records.len());
         Ok(Written { records_blake3: stored.manifest.records_blake3, summary })

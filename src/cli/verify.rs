@@ -10,7 +10,7 @@ use pgmbench::results::TrialRecord;
 use pgmbench::results::manifest::Manifest;
 use pgmbench::results::store::read_ledger;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::results_args::{ResultsArgs, nothing, read_manifest, read_rows};
 
@@ -40,7 +40,7 @@ impl VerifyArgs {
         let folder = self.results.folder();
         let manifest = read_manifest(&folder)?;
         let recorded = read_rows(&folder)?.ok_or_else(|| nothing(&folder))?;
-        let ledger = read_ledger(&folder).blame_input()?;
+        let ledger = read_ledger(&folder).input()?;
         let place = folder.display();
         if manifest.keys.is_empty() {
             return Err(Failure::input(format!(
@@ -87,7 +87,7 @@ impl VerifyArgs {
             Err(ReplayError::Plan(PlanError::Config(ConfigError::Invalid(mistake)))) => {
                 Err(Failure::input(format!("{}: {}", file.display(), mistake.message)))
             }
-            planned => planned.or_input(file.display()),
+            planned => planned.input_at(file.display()),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::trial_progress::TrialProgress;
 
 /// Who listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Voice {
+pub(crate) enum OutputFormat {
     /// People: lines and bars on the standard error output, tables on the standard output.
     People,
     /// Nobody: errors alone.
@@ -19,12 +19,12 @@ pub(crate) enum Voice {
     Json,
 }
 
-impl Voice {
+impl OutputFormat {
     /// Says something in passing: the words are for people, the fields for programs.
     pub(crate) fn say(self, event: &str, words: &str, fields: Value) {
         match self {
             // Nobody may be listening.
-            Self::People => drop(writeln!(stderr(), "{words}")),
+            Self::Text => drop(writeln!(stderr(), "{words}")),
             Self::Quiet => {}
             Self::Json => emit(event, fields),
         }
@@ -33,7 +33,7 @@ impl Voice {
     /// What tells how the trials get on.
     pub(crate) fn observer(self, plan: &Plan, rows: &[TrialRecord]) -> Box<dyn Observer> {
         match self {
-            Self::People => Box::new(TrialProgress::new(plan, rows)),
+            Self::Text => Box::new(TrialProgress::new(plan, rows)),
             Self::Quiet => Box::new(Silent),
             Self::Json => Box::new(Events),
         }
