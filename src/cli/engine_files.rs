@@ -1,4 +1,4 @@
-//! Files of the engine by path: the engine itself only sees readers and writers.
+//! Files of the engine by path: the engine itself has readers and writers only.
 
 use std::fs::{self, File};
 use std::path::Path;

@@ -12,10 +12,10 @@ use super::failure::{Failure, ResultExt};
 pub(crate) struct ExperimentArgs {
     /// The experiment file, or the name of one in configs/
     config: PathBuf,
-    /// Other than the file's number of trials
+    /// Override the number of trials
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trials: Option<u32>,
-    /// Other than the file's number of iterations, for every estimate
+    /// Override the number of iterations of every estimate
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     iterations: Option<u32>,
     /// A part: dataset=NAME, mechanism=NAME, arm=NAME, epsilon=E, with commas between
@@ -36,7 +36,7 @@ impl ExperimentArgs {
             if quick == Changes::default() {
                 return Err(Failure::input(format!(
                     "--quick: {} does not say what a quick run leaves out; add a table [quick], as \
-                     docs/formats.md describes it, or leave the option out",
+                     docs/experiments.md describes it, or leave the option out",
                     source.path.display()
                 )));
             }

@@ -1,4 +1,4 @@
-//! How a run talks: to people, to programs, or not at all.
+//! What a run prints, and where.
 
 use std::io::{self, Write, stderr};
 
@@ -8,29 +8,28 @@ use serde_json::{Value, json};
 
 use super::trial_progress::TrialProgress;
 
-/// Who listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
-    /// People: lines and bars on the standard error output, tables on the standard output.
+    /// Lines and progress bars on the standard error output, tables on the standard output.
     People,
-    /// Nobody: errors alone.
+    /// Errors only.
     Quiet,
-    /// A program: an event a line, as JSON, on the standard output.
+    /// One JSON object per line and event, on the standard output.
     Json,
 }
 
 impl OutputFormat {
-    /// Says something in passing: the words are for people, the fields for programs.
-    pub(crate) fn say(self, event: &str, words: &str, fields: Value) {
+    /// Reports an event: as `message` in text, as `fields` in JSON.
+    pub(crate) fn emit(self, event: &str, message: &str, fields: Value) {
         match self {
-            // Nobody may be listening.
-            Self::Text => drop(writeln!(stderr(), "{words}")),
+            // A closed stderr does not stop the run.
+            Self::Text => drop(writeln!(stderr(), "{message}")),
             Self::Quiet => {}
-            Self::Json => emit(event, fields),
+            Self::Json => print_event(event, fields),
         }
     }
 
-    /// What tells how the trials get on.
+    /// Reports the progress of trials in this format.
     pub(crate) fn observer(self, plan: &Plan, rows: &[TrialRecord]) -> Box<dyn Observer> {
         match self {
             Self::Text => Box::new(TrialProgress::new(plan, rows)),
@@ -40,14 +39,14 @@ impl OutputFormat {
     }
 }
 
-/// One event as one line: the name under `event`, and the fields beside it.
-fn emit(event: &str, fields: Value) {
+/// One line of JSON: the name under `event`, followed by the fields.
+fn print_event(event: &str, fields: Value) {
     let mut line = json!({ "event": event });
     if let (Value::Object(line), Value::Object(fields)) = (&mut line, fields) {
         line.extend(fields);
     }
     let mut stdout = io::stdout().lock();
-    // A reader that has gone does not stop the run.
+    // A closed pipe does not stop the run.
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
 }
 
@@ -55,10 +54,10 @@ struct Events;
 
 impl Observer for Events {
     fn begins(&self, _trial: &Trial, name: &str) {
-        emit("trial", json!({ "name": name }));
+        print_event("trial", json!({ "name": name }));
     }
 
     fn ended(&self, record: &TrialRecord) {
-        emit("arm", serde_json::to_value(record).unwrap_or_default());
+        print_event("arm", serde_json::to_value(record).unwrap_or_default());
     }
 }

@@ -52,6 +52,6 @@ fn a_plan_predicts_time_as_well_as_memory() {
     let session = Session::new();
     session.file("limits.toml", CONFIG);
     let said = session.run(["plan", "limits.toml"]).succeeds();
-    assert!(said.contains("on one core, judged by the sizes of the models"), "{said}");
+    assert!(said.contains("on one core, predicted from the sizes of the models"), "{said}");
     assert!(said.contains("cells in the junction tree"), "{said}");
 }

@@ -25,7 +25,7 @@ fn places_where_no_file_can_be_are_refused_first() {
         .refuses(&["cannot write folder"]);
     session
         .run(["estimate", "problem.json", "--out", "new", "--trace", "./new"])
-        .refuses(&["cannot write ./new: it is also the model that --out names"]);
+        .refuses(&["cannot write ./new: it is also the model of --out"]);
     assert_eq!(session.files(), before);
 }
 

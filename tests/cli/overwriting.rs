@@ -108,7 +108,7 @@ fn other_files_are_replaced_when_that_is_asked_for() {
     session.file("new.csv", "something");
     session.file("problem.json", GOOD);
     session.file("model", "something");
-    let exists = ["there is such a file already", "--force"];
+    let exists = ["the file exists", "--force"];
     synthesize(&session, "new.csv", &[]).refuses(&exists);
     let commands: [&[&str]; 4] = [
         &["estimate", "problem.json", "--out", "model"],

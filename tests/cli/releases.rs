@@ -13,7 +13,7 @@ fn records_drawn_for_a_release_take_no_seed_and_say_where_they_come_from() {
     let session = Session::with_model();
     let release = ["synth", "model", "--release", "--out", "new.csv"];
     let said = session.run(release).succeeds();
-    assert!(said.contains("from the operating system, as new.release.json says"), "{said}");
+    assert!(said.contains("from the operating system, as recorded in new.release.json"), "{said}");
     assert!(!said.contains("seed"), "{said}");
     let told = facts(&session, "new.release.json");
     assert_eq!(told["randomness"], "operating-system");
@@ -29,7 +29,7 @@ fn records_drawn_for_a_release_take_no_seed_and_say_where_they_come_from() {
 fn without_a_release_the_seed_is_told_and_no_facts_are_written() {
     let session = Session::with_model();
     let said = session.run(["synth", "model", "--out", "new.csv"]).succeeds();
-    assert!(said.contains("give it as --seed"), "{said}");
+    assert!(said.contains("draws the same records"), "{said}");
     assert_eq!(session.files(), ["model", "new.csv", "problem.json"]);
 }
 
