@@ -77,10 +77,10 @@ impl AuditArgs {
     }
 
     fn mechanisms(&self) -> Result<Vec<&'static MechanismSpec>, Failure> {
-        let is_asked =
+        let is_requested =
             |spec: &&MechanismSpec| self.mechanism == "all" || spec.name == self.mechanism;
-        let asked: Vec<_> = MECHANISMS.iter().copied().filter(is_asked).collect();
-        if asked.is_empty() {
+        let requested: Vec<_> = MECHANISMS.iter().copied().filter(is_requested).collect();
+        if requested.is_empty() {
             let names: Vec<&str> = MECHANISMS.iter().map(|spec| spec.name).collect();
             return Err(Failure::input(format!(
                 "no mechanism is named {:?}; choose one of {}, or all",
@@ -88,7 +88,7 @@ impl AuditArgs {
                 names.join(", ")
             )));
         }
-        Ok(asked)
+        Ok(requested)
     }
 
     fn request(&self) -> Request {

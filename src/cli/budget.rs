@@ -47,8 +47,8 @@ impl BudgetArgs {
 /// Create a budget file with a fixed total
 ///
 /// With --epsilon and --delta, the epsilons and deltas of the releases are added. With --rho,
-/// releases are counted in zero-concentrated differential privacy, which allows more of them for the
-/// same protection.
+/// releases are counted in zero-concentrated differential privacy, which allows more of them for
+/// the same protection.
 #[derive(Args)]
 struct CreateArgs {
     /// The budget file; it must not exist

@@ -48,9 +48,8 @@ enum DatasetsCommand {
     },
     /// Draft a schema for a CSV file
     ///
-    /// Bounds and values are taken from the data, which is not private. The draft contains
-    /// `draft = true`, and `synthesize` refuses it until you have checked the schema and removed that
-    /// line.
+    /// Bounds and values are taken from the data, which is not private. The draft contains `draft =
+    /// true`, and `synthesize` refuses it until you have checked the schema and removed that line.
     Infer {
         /// The CSV file, with a header
         file: PathBuf,
@@ -186,8 +185,8 @@ fn import(
             Some(true) => writeln!(output, "these are the records that the paper used"),
             Some(false) => writeln!(
                 output,
-                "note: the records differ from those that the schema expects: another edition of the \
-                 data"
+                "note: the records differ from those that the schema expects: this is another \
+                 edition of the data"
             ),
             None => Ok(()),
         }

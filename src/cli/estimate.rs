@@ -25,7 +25,8 @@ use super::progress::{Spinner, Trace};
 ///
 /// Reads a problem (attributes, noisy answers, standard deviations), finds the distribution whose
 /// answers are closest to the measured ones, and writes it as a model file for `query` and `synth`.
-/// The printed gap is a certificate: no distribution has a loss that is smaller by more than the gap.
+/// The printed gap is a certificate: no distribution has a loss that is smaller by more than the
+/// gap.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     pgmbench estimate problem.json --out model.pgm\n  \
@@ -46,8 +47,8 @@ pub(crate) struct EstimateArgs {
     /// million; unlimited with --gap]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     iterations: Option<u64>,
-    /// Stop when the loss is proven to be at most G above its minimum [default: 1e-11 of the loss, or
-    /// 1e-12]
+    /// Stop when the loss is proven to be at most G above its minimum [default: 1e-11 of the loss,
+    /// or 1e-12]
     #[arg(long, value_name = "G", allow_negative_numbers = true, value_parser = not_negative)]
     gap: Option<f64>,
     /// Computation of marginals; loopy and convex are approximations for models whose junction tree
@@ -168,12 +169,12 @@ impl EstimateArgs {
 
     /// Checks the output paths before anything is read. Returns those of the model and the trace.
     fn check(&self) -> Result<(OutputFile, Option<OutputFile>), Failure> {
-        let mut others = vec![("the problem file", self.problem.as_path())];
-        others.extend(self.warm_start.iter().map(|path| ("the model to start from", &**path)));
+        let mut inputs = vec![("the problem file", self.problem.as_path())];
+        inputs.extend(self.warm_start.iter().map(|path| ("the model to start from", &**path)));
         let overwrite = self.force.overwrite();
-        let out = OutputFile::check(&self.out, overwrite, &others)?;
-        others.push(("the model of --out", &self.out));
-        let trace = self.trace.iter().map(|trace| OutputFile::check(trace, overwrite, &others));
+        let out = OutputFile::check(&self.out, overwrite, &inputs)?;
+        inputs.push(("the model of --out", &self.out));
+        let trace = self.trace.iter().map(|trace| OutputFile::check(trace, overwrite, &inputs));
         Ok((out, trace.collect::<Result<Vec<_>, _>>()?.pop()))
     }
 

@@ -82,7 +82,8 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
     /// Use this many threads [default: one per core]; results do not depend on it
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, global = true, value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
 

@@ -39,15 +39,15 @@ impl WeakPrivacyArgs {
     pub(crate) fn check_epsilon(self, epsilon: Epsilon) -> Result<(), Failure> {
         match epsilon.get() > LARGEST_EPSILON && !self.allow_weak_privacy {
             true => Err(Failure::input(format!(
-                "--epsilon {epsilon}: above {LARGEST_EPSILON} a release gives hardly any protection; \
-                 choose a smaller epsilon, or add --allow-weak-privacy"
+                "--epsilon {epsilon}: above {LARGEST_EPSILON} a release gives hardly any \
+                 protection; choose a smaller epsilon, or add --allow-weak-privacy"
             ))),
             false => Ok(()),
         }
     }
 
-    /// A mechanism that publishes one of n records, chosen at random, satisfies a delta of 1/n: such
-    /// a delta protects no single person.
+    /// A mechanism that publishes one of n records, chosen at random, satisfies a delta of 1/n:
+    /// such a delta protects no single person.
     ///
     /// With --add-remove the number of records is private. The message contains it nevertheless: it
     /// is shown on the terminal of the data holder and written to no file.
@@ -58,9 +58,9 @@ impl WeakPrivacyArgs {
         }
         let suitable = SMALL_DELTA.min(1.0 / (n * n));
         Err(Failure::input(format!(
-            "--delta {delta}: not below 1/n for n = {records} records, so a mechanism could publish a \
-             whole record within it; choose a smaller delta, such as {suitable:.0e}, or add \
-             --allow-weak-privacy (this message is confidential: it contains the number of records)"
+            "--delta {delta}: not below 1/n for n = {records} records, so a mechanism could \
+             publish a whole record within it; choose a smaller delta, such as {suitable:.0e}, or \
+             add --allow-weak-privacy (this message is confidential: it contains the number of records)"
         )))
     }
 }

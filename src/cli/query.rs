@@ -25,10 +25,10 @@ const NAMED: usize = 20;
 
 /// Compute marginals and other counts of a model
 ///
-/// Prints the expected number of records for each combination of values of the listed attributes, or
-/// the answers to the factored queries of a file. Several tables are separated by an empty line in
-/// CSV, and are the elements of one list in JSON. Without --marginal and --factored, describes the
-/// model.
+/// Prints the expected number of records for each combination of values of the listed attributes,
+/// or the answers to the factored queries of a file. Several tables are separated by an empty line
+/// in CSV, and are the elements of one list in JSON. Without --marginal and --factored, describes
+/// the model.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     pgmbench query model.pgm --marginal age,sex --marginal income\n  \
@@ -50,8 +50,8 @@ pub(crate) struct QueryArgs {
     #[arg(long, value_name = "FILE")]
     factored: Option<PathBuf>,
     /// Computation of marginals [default: exact; required if the model was estimated with another
-    /// oracle]; loopy and convex are approximations for models whose junction tree is too large, and
-    /// only of attributes that were measured together
+    /// oracle]; loopy and convex are approximations for models whose junction tree is too large,
+    /// and only of attributes that were measured together
     #[arg(long, value_parser = one_of::<OracleKind>())]
     oracle: Option<OracleKind>,
     /// Output format
@@ -79,16 +79,16 @@ impl QueryArgs {
         let domain = model.domain();
         // All queries are checked before the first is answered.
         let given = given(domain, &self.given)?;
-        let asked = self.marginal.iter().map(|text| listed(domain, text, &given));
-        let asked = asked.collect::<Result<Vec<_>, _>>()?;
+        let requested = self.marginal.iter().map(|text| listed(domain, text, &given));
+        let requested = requested.collect::<Result<Vec<_>, _>>()?;
         let factored = match &self.factored {
             Some(path) => read_queries(path, domain)?,
             None => Vec::new(),
         };
         let tables = match self.oracle(&model)? {
-            OracleKind::Exact => self.exact(&model, &asked, &given, &factored)?,
-            OracleKind::Loopy => self.approximate(&model, Loopy::bethe, &asked)?,
-            OracleKind::Convex => self.approximate(&model, Loopy::convex, &asked)?,
+            OracleKind::Exact => self.exact(&model, &requested, &given, &factored)?,
+            OracleKind::Loopy => self.approximate(&model, Loopy::bethe, &requested)?,
+            OracleKind::Convex => self.approximate(&model, Loopy::convex, &requested)?,
         };
         match self.format {
             Format::Csv => print(|output| write_csv(&tables, output)),
@@ -99,13 +99,13 @@ impl QueryArgs {
     fn exact(
         &self,
         model: &Model,
-        asked: &[Vec<AttributeId>],
+        requested: &[Vec<AttributeId>],
         given: &[(AttributeId, usize)],
         factored: &[FactoredQuery],
     ) -> Result<Vec<Table>, Failure> {
         let domain = model.domain();
         let calibrated = model.calibrate().map_err(|error| self.too_large(error))?;
-        let mut tables = marginals(model, &calibrated, asked, given).input_at("--marginal")?;
+        let mut tables = marginals(model, &calibrated, requested, given).input_at("--marginal")?;
         for query in factored {
             let values = calibrated.answer(&query.factors).input_at("--factored")?;
             tables.push(Table {
@@ -134,7 +134,7 @@ impl QueryArgs {
             {
                 Err(Failure::input("--oracle: --given and --factored need the exact oracle"))
             }
-            (asked, _) => Ok(asked.unwrap_or(OracleKind::Exact)),
+            (requested, _) => Ok(requested.unwrap_or(OracleKind::Exact)),
         }
     }
 
@@ -152,12 +152,12 @@ impl QueryArgs {
         &self,
         model: &Model,
         oracle: fn(&Arc<CliqueLayout>, LoopyOptions) -> Result<Loopy, LoopyError>,
-        asked: &[Vec<AttributeId>],
+        requested: &[Vec<AttributeId>],
     ) -> Result<Vec<Table>, Failure> {
         let file = self.model.display();
         let oracle = oracle(model.layout(), LoopyOptions::default()).input_at(&file)?;
         let approximate = model.approximate(oracle).input_at(&file)?;
-        let each = asked.iter().map(|ids| {
+        let each = requested.iter().map(|ids| {
             let clique: Clique = ids.iter().copied().collect();
             let found = approximate.project(&clique).input_at("--marginal")?;
             Ok(table(model.domain(), ids, &[], found.values_as_listed(ids)))
@@ -171,23 +171,28 @@ impl QueryArgs {
 fn marginals(
     model: &Model,
     calibrated: &Calibrated,
-    asked: &[Vec<AttributeId>],
+    requested: &[Vec<AttributeId>],
     given: &[(AttributeId, usize)],
 ) -> Result<Vec<Table>, InferenceError> {
     let domain = model.domain();
     let values: Vec<Vec<f64>> = if given.is_empty() {
-        let cliques: Vec<Clique> = asked.iter().map(|ids| ids.iter().copied().collect()).collect();
+        let cliques: Vec<Clique> =
+            requested.iter().map(|ids| ids.iter().copied().collect()).collect();
         let found = calibrated.marginals(&cliques)?;
-        found.iter().zip(asked).map(|(table, ids)| table.values_as_listed(ids)).collect()
+        found.iter().zip(requested).map(|(table, ids)| table.values_as_listed(ids)).collect()
     } else {
         let evidence = given.iter().map(|&(id, value)| (id, QueryFactor::Evidence(vec![value])));
-        let queries = asked.iter().map(|ids| {
+        let queries = requested.iter().map(|ids| {
             let every = ids.iter().map(|&id| (id, QueryFactor::Identity));
             calibrated.answer(&every.chain(evidence.clone()).collect::<Vec<_>>())
         });
         queries.collect::<Result<_, _>>()?
     };
-    Ok(asked.iter().zip(values).map(|(ids, values)| table(domain, ids, given, values)).collect())
+    Ok(requested
+        .iter()
+        .zip(values)
+        .map(|(ids, values)| table(domain, ids, given, values))
+        .collect())
 }
 
 fn table(

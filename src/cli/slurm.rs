@@ -41,8 +41,8 @@ impl SlurmArgs {
 
 /// Submit an experiment as a job array, and a job that collects the shards after it
 ///
-/// Each task of the array runs one shard into the same results folder, which all nodes must share. A
-/// task that is requeued or submitted again continues its shard. The scripts are stored in slurm/
+/// Each task of the array runs one shard into the same results folder, which all nodes must share.
+/// A task that is requeued or submitted again continues its shard. The scripts are stored in slurm/
 /// in the results folder.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \

@@ -36,8 +36,8 @@ pub(crate) struct SynthArgs {
     /// Seed, for a reproducible draw [default: a random one, which is printed]
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// Use the operating system's randomness, so that the draw cannot be repeated, and record this in
-    /// a file next to the records
+    /// Use the operating system's randomness, so that the draw cannot be repeated, and record this
+    /// in a file next to the records
     #[arg(long, conflicts_with = "seed")]
     release: bool,
     /// Write the records to this file
@@ -99,7 +99,8 @@ impl SynthArgs {
                 (Some(seed), Some(_)) => writeln!(output, "seed     {seed} (from --seed)"),
                 (Some(seed), None) => writeln!(
                     output,
-                    "seed     {seed} (from the operating system; --seed {seed} draws the same records)"
+                    "seed     {seed} (from the operating system; --seed {seed} draws the same \
+                     records)"
                 ),
                 (None, _) => writeln!(
                     output,

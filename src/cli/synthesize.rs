@@ -21,8 +21,8 @@ use super::release_output::{Destination, MECHANISM, ReleaseTerms, Written};
 /// Measures all one-way marginals and a privately chosen spanning tree of two-way marginals, fits a
 /// graphical model and draws records from it. The randomness is the operating system's: a release
 /// has no seed and cannot be repeated. A second file, next to the records, states the guarantee and
-/// lists every draw of noise. A release is never replaced. The budget file (--budget, or `budget` in
-/// the schema) is charged before any noise is drawn.
+/// lists every draw of noise. A release is never replaced. The budget file (--budget, or `budget`
+/// in the schema) is charged before any noise is drawn.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv\n  \
@@ -48,8 +48,8 @@ pub(crate) struct SynthesizeArgs {
     /// Store the records next to the schema, as a stand-in for data that must not be distributed
     #[arg(long, conflicts_with = "out")]
     stand_in: bool,
-    /// Neighbouring data sets differ by an added or removed record [default: a replaced record]; the
-    /// number of records is then private too
+    /// Neighbouring data sets differ by an added or removed record [default: a replaced record];
+    /// the number of records is then private too
     #[arg(long)]
     add_remove: bool,
     #[command(flatten)]
@@ -96,7 +96,8 @@ impl SynthesizeArgs {
         print(|output| output.write_all(written.summary.as_bytes()))
     }
 
-    /// A release publishes the bounds and values of its schema, so they must not come from the data.
+    /// A release publishes the bounds and values of its schema, so they must not come from the
+    /// data.
     fn refuse_draft(&self, schema: &Schema) -> Result<(), Failure> {
         match schema.draft {
             true => Err(Failure::input(format!(
