@@ -5,17 +5,17 @@ use pgmbench::config::{Overrides, Source};
 use pgmbench::data::Registry;
 use pgmbench::experiment::{Filter, Plan, PlanError, Trial};
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 
 /// Which experiment, and which part of it.
 #[derive(Args)]
 pub(crate) struct ExperimentArgs {
     /// The experiment file, or the name of one in configs/
     config: PathBuf,
-    /// Other than the file's number of trials
+    /// Override the number of trials
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trials: Option<u32>,
-    /// Other than the file's number of iterations, for every estimate
+    /// Override the number of iterations of every estimate
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     iterations: Option<u32>,
     /// A part: dataset=NAME, mechanism=NAME, arm=NAME, epsilon=E, with commas between
@@ -41,7 +41,7 @@ impl ExperimentArgs {
             Err(error @ (PlanError::Config(_) | PlanError::NoQuick { .. })) => {
                 Err(Failure::Input(error.into()))
             }
-            planned => planned.or_input(&place),
+            planned => planned.input_at(&place),
         }?;
         // Every name is there, but no arm may have them all.
         if has_arms(&plan.all_trials) && !has_arms(&plan.trials) {

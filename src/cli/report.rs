@@ -9,7 +9,11 @@ use private_pgm::numeric::bytes::Bytes;
 
 use super::failure::Failure;
 use super::output::print;
-use super::output_file::{ForceArgs, Input, OutputFile};
+use super::output_file::{ForceArgs, Input, OutputFile, Overwrite};
+
+/// What to do about a file at `--out` that is no report.
+const FOREIGN: &str =
+    "it is not a report of pgmbench; choose another name, or replace it with --force";
 
 /// Make one HTML file of results: figures, tables, claims, ledgers, provenance
 ///
@@ -61,7 +65,11 @@ impl ReportArgs {
         let results = results_beside(&self.out);
         let inputs: Vec<Input> =
             results.iter().map(|file| ("a file of results", &**file)).collect();
-        let out = OutputFile::check(&self.out, self.force.or_own(is_report), &inputs)?;
+        let out = OutputFile::check(
+            &self.out,
+            self.force.overwrite_or(Overwrite::Own(is_report, FOREIGN)),
+            &inputs,
+        )?;
         let experiments = match self.names.as_slice() {
             [] => find(&self.results).map_err(|error| Failure::Input(error.into()))?,
             names => {
@@ -72,7 +80,7 @@ impl ReportArgs {
                 names.iter().map(|name| read(&folder(name))).collect::<Result<_, _>>()?
             }
         };
-        let html = page(&experiments).map_err(|error| self.blamed(error))?;
+        let html = page(&experiments).map_err(|error| self.failure(error))?;
         out.write(html.as_bytes())?;
         print(|output| {
             let count = match experiments.len() {
@@ -85,7 +93,7 @@ impl ReportArgs {
     }
 
     /// What the results say cannot be put on a page; or the page itself failed.
-    fn blamed(&self, error: ReportError) -> Failure {
+    fn failure(&self, error: ReportError) -> Failure {
         match error {
             ReportError::Page(_) | ReportError::Table(_) => Failure::Unexpected(error.into()),
             error => Failure::Input(error.into()),

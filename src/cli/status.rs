@@ -11,7 +11,7 @@ use pgmbench::results::{Progress, Status, TrialRecord};
 use serde_json::json;
 
 use super::about::About;
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
 use super::results_args::ResultsArgs;
 
@@ -51,7 +51,7 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
-        let (manifest, recorded) = read(folder).blame_input()?;
+        let (manifest, recorded) = read(folder).input()?;
         let progress = Progress::of(&manifest, &recorded);
         Ok(Self { manifest, progress })
     }

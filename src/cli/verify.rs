@@ -11,7 +11,7 @@ use pgmbench::results::folder::read;
 use pgmbench::results::manifest::Manifest;
 use pgmbench::results::store::read_ledger;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::results_args::ResultsArgs;
 
@@ -39,8 +39,8 @@ pub(crate) struct VerifyArgs {
 impl VerifyArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let folder = self.results.folder();
-        let (manifest, recorded) = read(&folder).blame_input()?;
-        let ledger = read_ledger(&folder).blame_input()?;
+        let (manifest, recorded) = read(&folder).input()?;
+        let ledger = read_ledger(&folder).input()?;
         let place = folder.display();
         if manifest.schedule.is_empty() {
             return Err(Failure::input(format!(
@@ -87,7 +87,7 @@ impl VerifyArgs {
             Err(ReplayError::Plan(PlanError::Config(ConfigError::Invalid(mistake)))) => {
                 Err(Failure::input(format!("{}: {}", file.display(), mistake.message)))
             }
-            planned => planned.or_input(file.display()),
+            planned => planned.input_at(file.display()),
         }
     }
 }
