@@ -1,26 +1,24 @@
-//! Files that appear under their name when they are complete, and not at all otherwise.
+//! Atomic output files: a file appears under its name only when it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// Large enough for the disk and for checksums that work on many blocks at a time.
+/// Large enough for efficient writes and for checksums over many blocks at a time.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// What becomes of a file that is at the place of a new one.
+/// What happens to an existing file with the name of a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// The new file takes its place.
     Replaced,
-    /// It stays, and the new file is refused, also when the other one appears only just before the
-    /// commit: of two processes that write the same name, one fails.
+    /// The new file is refused, even if the other one appears just before the commit: of two
+    /// processes that write the same name, one fails.
     Kept,
 }
 
-/// A file in the making. It has a temporary name beside its target until [`NewFile::commit`]; when
-/// it is dropped before that, whatever the reason, nothing is left of it and the target is as it
-/// was.
+/// A file under construction, with a temporary name in the folder of its target until
+/// [`NewFile::commit`]. Dropping it before that removes it and leaves the target unchanged.
 #[derive(Debug)]
 pub struct NewFile {
     target: PathBuf,
@@ -31,18 +29,18 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Starts a file that is to be at `path`, in place of what may be there.
+    /// Starts a file that will replace an existing one at `path`.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::start(path, Existing::Replaced)
     }
 
-    /// Starts a file that is to be at `path`.
+    /// Starts a file that will be at `path`.
     ///
-    /// Fails when the folder does not exist or cannot be written to, and when there is something
-    /// other than a regular file at `path`: a folder or a device is not replaced. A symbolic link
-    /// stays; the file that it points to is replaced.
+    /// Fails if the folder does not exist or is not writable, or if `path` is something other than
+    /// a regular file, such as a folder or a device. For a symbolic link, the file that it points
+    /// to is replaced.
     pub fn start(path: impl AsRef<Path>, existing: Existing) -> io::Result<Self> {
-        // Also a symbolic link that leads nowhere is something.
+        // A dangling symbolic link counts as existing.
         if existing == Existing::Kept && fs::symlink_metadata(&path).is_ok() {
             return Err(already_there());
         }
@@ -70,7 +68,7 @@ impl NewFile {
         Ok(Self { target, temporary, writer, existing, is_committed: false })
     }
 
-    /// Puts the file, complete and synced to the disk, under its name.
+    /// Syncs the file to the disk and renames it to its target.
     pub fn commit(mut self) -> io::Result<()> {
         self.writer.flush()?;
         self.writer.get_ref().sync_all()?;
@@ -87,13 +85,13 @@ fn already_there() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, "there is such a file already")
 }
 
-/// Gives a file another name that nothing has; of several processes that try, one succeeds.
+/// Renames a file to a name that must be free; of several processes that try, one succeeds.
 fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
-        // The file is complete under its new name, whatever becomes of the old one.
+        // The new name is complete, even if the old one cannot be removed.
         Ok(()) => drop(fs::remove_file(from)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(already_there()),
-        // Not every file system has hard links. An empty file reserves the name there.
+        // On a file system without hard links, an empty file reserves the name.
         Err(_) => {
             let reserved = OpenOptions::new().write(true).create_new(true).open(to);
             reserved.map_err(|error| match error.kind() {
@@ -112,8 +110,8 @@ fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
 const PREFIX: &str = ".pgmbench-";
 const SUFFIX: &str = ".tmp";
 
-/// A file in `folder` that nobody else has. It is locked as long as it is in the making, which
-/// tells it from those that killed processes have left ([`remove_abandoned`]).
+/// A new file in `folder`. It stays locked until it is committed or dropped; files without a lock
+/// were left by killed processes ([`remove_abandoned`]).
 fn temporary_file(folder: &Path) -> io::Result<(PathBuf, File)> {
     let mut attempt = 0u32;
     loop {
@@ -121,9 +119,9 @@ fn temporary_file(folder: &Path) -> io::Result<(PathBuf, File)> {
         attempt += 1;
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(file) => {
-                // Where locks are not known, nobody can take the file for abandoned either.
+                // Without file locks, no process considers the file abandoned either.
                 let _ = file.lock();
-                // Somebody may have done so just before we had the lock.
+                // Another process may have removed it before the lock was acquired.
                 if path.exists() {
                     return Ok((path, file));
                 }
@@ -134,15 +132,15 @@ fn temporary_file(folder: &Path) -> io::Result<(PathBuf, File)> {
     }
 }
 
-/// Removes the temporary files in `folder` whose makers were killed before they could.
-pub fn remove_abandoned(folder: &Path) -> io::Result<()> {
+/// Removes the temporary files in `folder` that killed processes left behind.
+pub(crate) fn remove_abandoned(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let (name, path) = entry.map(|entry| (entry.file_name(), entry.path()))?;
         let name = name.to_string_lossy();
         if !(name.starts_with(PREFIX) && name.ends_with(SUFFIX)) {
             continue;
         }
-        // What cannot be opened has been renamed or removed by its maker meanwhile.
+        // A file that cannot be opened was renamed or removed in the meantime.
         if let Ok(file) = OpenOptions::new().write(true).open(&path)
             && file.try_lock().is_ok()
         {
@@ -165,7 +163,7 @@ impl Write for NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if !self.is_committed {
-            // Nobody is left to tell when this fails.
+            // `drop` cannot report an error.
             let _ = fs::remove_file(&self.temporary);
         }
     }
@@ -181,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_there_after_its_commit_and_not_before() {
+    fn a_file_exists_only_after_its_commit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         let mut file = NewFile::create(&path).unwrap();
@@ -193,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_given_up_leaves_the_old_one_alone() {
+    fn a_dropped_file_leaves_the_old_one_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         fs::write(&path, "old").unwrap();
@@ -205,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_to_be_kept_is_kept_until_the_commit() {
+    fn a_file_that_appears_before_the_commit_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         let start = || NewFile::start(&path, Existing::Kept);
@@ -221,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_who_write_the_same_name_at_once_one_succeeds() {
+    fn of_concurrent_writers_of_one_name_exactly_one_succeeds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out");
         let write = |text: String| {
@@ -241,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn two_files_in_the_making_do_not_meet() {
+    fn two_files_under_construction_are_independent() {
         let folder = tempfile::tempdir().unwrap();
         let (one, two) = (folder.path().join("one"), folder.path().join("two"));
         let mut files = [NewFile::create(&one).unwrap(), NewFile::create(&two).unwrap()];
@@ -252,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_removed_and_what_is_in_the_making_is_not() {
+    fn only_files_of_killed_processes_are_abandoned() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(".pgmbench-123-0.tmp"), "half").unwrap();
         fs::write(folder.path().join("other.tmp"), "not ours").unwrap();
@@ -266,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_and_missing_folders_are_refused_with_their_names() {
+    fn folders_and_missing_folders_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let refused = |path: &Path| NewFile::create(path).unwrap_err().to_string();
         assert_eq!(refused(folder.path()), "is a folder, not a file");
@@ -278,7 +276,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_stays_and_what_it_points_to_is_replaced() {
+    fn the_target_of_a_symbolic_link_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("out"), folder.path().join("link"));
         fs::write(&path, "old").unwrap();

@@ -1,18 +1,17 @@
-//! Words: what was probably meant, several names in a row, and messages of the parser for people who
-//! write experiments and schemas rather than Rust.
+//! Suggestions for misspelt words, lists of names, and parser errors in the terms of TOML files
+//! instead of Rust types.
 
-/// The candidate that was probably meant by `word`: the nearest by edit distance (letters inserted,
-/// left out, replaced, or swapped with their neighbour), if at most a third of the letters differ.
-/// The first of several.
+/// The candidate with the smallest Damerau-Levenshtein distance from `word`, ignoring case, if at
+/// most a third of the letters differ; the first of several.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
-    // A typing mistake in a short word is still one.
-    let far = (word.chars().count() / 3).max(1);
+    // Allow one mistake in words of fewer than three letters too.
+    let max_distance = (word.chars().count() / 3).max(1);
     let distances = candidates.into_iter().map(|candidate| {
         (strsim::damerau_levenshtein(&word, &candidate.to_lowercase()), candidate)
     });
     let (distance, candidate) = distances.min_by_key(|&(distance, _)| distance)?;
-    (distance <= far).then_some(candidate)
+    (distance <= max_distance).then_some(candidate)
 }
 
 /// "a", "a and b", "a, b and c".
@@ -24,7 +23,7 @@ pub(crate) fn enumeration(names: &[String]) -> String {
     }
 }
 
-/// The message and the help for an error of the TOML parser or of serde.
+/// Translates an error of the TOML parser or of serde into a message and a suggestion.
 pub(crate) fn in_words(message: &str) -> (String, Option<String>) {
     if let Some((key, allowed)) = unknown(message, "unknown field `") {
         return (format!("there is no setting `{key}` here"), Some(choose(key, &allowed)));
@@ -46,7 +45,7 @@ pub(crate) fn in_words(message: &str) -> (String, Option<String>) {
             "path string" => "a path, as a string",
             other => other,
         };
-        // The usual reason is a section that may be there several times.
+        // The usual cause is a section of a list with single brackets.
         let help =
             "a section of a list has double brackets, such as [[mechanism]] or [[attribute]]";
         let help = (expected == "a list" && found == "map").then(|| help.to_string());
@@ -58,7 +57,7 @@ pub(crate) fn in_words(message: &str) -> (String, Option<String>) {
     }
 }
 
-/// A value that serde found, as it would be written: 3 for "integer `3`" or "floating point `3.0`".
+/// A value in serde's message as it is written in TOML: 3 for "integer `3`".
 fn value(found: &str) -> &str {
     let number = ["integer `", "floating point `", "boolean `"].iter().find_map(|kind| {
         let number = found.strip_prefix(kind)?.strip_suffix('`')?;
@@ -71,13 +70,13 @@ fn value(found: &str) -> &str {
     }
 }
 
-/// What is unknown, and what would have been known.
+/// The unknown word in serde's message, and the words that are allowed.
 fn unknown<'a>(message: &'a str, prefix: &str) -> Option<(&'a str, Vec<&'a str>)> {
     let (word, expected) = message.strip_prefix(prefix)?.split_once("`, expected ")?;
     Some((word, expected.split('`').skip(1).step_by(2).collect()))
 }
 
-/// "did you mean ...?", and all the choices.
+/// A suggestion, if there is one, and all choices.
 fn choose(word: &str, allowed: &[&str]) -> String {
     let list = allowed.join(", ");
     match closest(word, allowed.iter().copied()) {
@@ -91,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_commas_and_an_and() {
+    fn names_are_joined_by_commas_and_a_final_and() {
         let names = ["a", "b", "c"].map(String::from);
         assert_eq!(
             [0, 1, 2, 3].map(|n| enumeration(&names[..n])),
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closest_word_is_the_one_with_the_fewest_changes() {
+    fn the_closest_word_has_the_smallest_edit_distance() {
         let mechanisms = ["mwem", "privbayes", "hdmm", "dualquery"];
         assert_eq!(closest("dual-query", mechanisms), Some("dualquery"));
         assert_eq!(closest("HDMM", mechanisms), Some("hdmm"));

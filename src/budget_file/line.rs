@@ -1,4 +1,4 @@
-//! The lines of a budget file, each chained to those before it.
+//! The lines of a budget file, each with a hash of itself and all lines before it.
 
 use blake3::{Hash, Hasher};
 use serde::{Deserialize, Serialize};
@@ -6,20 +6,19 @@ use serde::{Deserialize, Serialize};
 use super::Problem;
 use dp::{Guarantee, Neighbours};
 
-/// The first line: which budget this is.
+/// The first line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
     format: String,
     version: u64,
     notice: String,
-    /// The name of the dataset.
     pub dataset: String,
-    /// The relation that all guarantees are about.
+    /// The neighbouring relation of all guarantees.
     pub neighbours: Neighbours,
-    /// What all releases together may cost.
+    /// The maximum cost of all releases together.
     pub total: Guarantee,
-    /// When the file was created, as RFC 3339.
+    /// RFC 3339.
     pub created: String,
 }
 
@@ -27,13 +26,12 @@ const FORMAT: &str = "pgmbench budget";
 const VERSION: u64 = 1;
 const NOTICE: &str = "internal: tells when and how often data was released; not part of a release";
 
-/// Whether a file with this beginning is a budget file, damaged or not.
+/// Whether a file with this beginning is a budget file, even a damaged one.
 pub fn is_budget_file(beginning: &str) -> bool {
     beginning.starts_with("{\"format\":\"pgmbench budget\"")
 }
 
 impl Header {
-    /// The beginning of a new file.
     pub fn new(dataset: &str, neighbours: Neighbours, total: Guarantee, created: &str) -> Self {
         Self {
             format: FORMAT.into(),
@@ -46,8 +44,8 @@ impl Header {
         }
     }
 
-    /// Reads the first line. A file of another kind, or of a later version, is called that and not
-    /// damaged.
+    /// Verifies the first line. A file of another kind or of a later version has its own error, and
+    /// is not reported as changed.
     pub(super) fn unseal(line: &str) -> Result<(Self, Hash), Problem> {
         #[derive(Deserialize)]
         struct Start {
@@ -63,7 +61,7 @@ impl Header {
     }
 }
 
-/// What a release was charged, before it drew any noise.
+/// Written before a release draws any noise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Charge {
@@ -71,27 +69,26 @@ pub struct Charge {
     pub number: usize,
     /// The name of the output.
     pub release: String,
-    /// The mechanism.
     pub mechanism: String,
-    /// The cost, in the currency of the total.
+    /// In the currency of the total.
     pub cost: Guarantee,
-    /// When, as RFC 3339.
+    /// RFC 3339.
     pub date: String,
 }
 
-/// That the release of a charge was written.
+/// Written after the release of a charge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Completion {
     /// The number of the charge.
     pub charge: usize,
-    /// The checksum of the released records, as in the file beside them.
+    /// The checksum of the released records, as in the release's facts.
     pub records_blake3: String,
-    /// When, as RFC 3339.
+    /// RFC 3339.
     pub date: String,
 }
 
-/// Every line but the first.
+/// Any line after the first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Entry {
@@ -99,11 +96,11 @@ pub(super) enum Entry {
     Completed(Completion),
 }
 
-/// Between a line and its hash, which comes last.
+/// Separates the content of a line from its hash, which is the last field.
 const HASH: &str = ",\"hash\":\"";
 const END: &str = "\"}";
 
-/// An object as a line with its hash, and the hash. `previous` is that of the line before.
+/// Writes an object as a line with its hash. `previous` is the hash of the line before.
 pub(super) fn seal(
     content: &impl Serialize,
     previous: Option<&Hash>,
@@ -114,8 +111,8 @@ pub(super) fn seal(
     Ok((format!("{open}{HASH}{}{END}\n", hash.to_hex()), hash))
 }
 
-/// The object of a line, and its hash, if both are as [`seal`] wrote them after the line with the
-/// hash `previous`.
+/// The object and the hash of a line, if they are what [`seal`] wrote after the line with the hash
+/// `previous`.
 pub(super) fn unseal<T: for<'a> Deserialize<'a>>(
     line: &str,
     number: usize,

@@ -1,17 +1,17 @@
-//! The budget of a dataset across releases: a file that adds up what they cost and refuses what
-//! would be more than the holder of the data has decided to spend in all.
+//! The privacy budget of a dataset across releases: a file that adds up their costs and refuses a
+//! release that would exceed the total.
 //!
 //! The file is append-only JSON lines. The first is the [`Header`]; each later one is a [`Charge`],
 //! written *before* the release draws any noise, or the [`Completion`] of one. A charge is never
 //! taken back: its noise may have been seen. Every line has a hash of itself and of all lines
-//! before it, so that a changed or missing line is found; only lines removed from the end leave no
-//! trace in the file itself, which is why [`Statement::chain`] is worth keeping elsewhere.
+//! before it, so a changed or missing line is detected. Lines removed from the end are not; keep
+//! [`Statement::chain`] elsewhere to detect that.
 //!
 //! A charge holds an exclusive lock while it reads, verifies, adds up, appends and syncs the file.
-//! Of two releases at once, one waits for the other.
+//! Concurrent releases wait for each other.
 //!
-//! The file is internal: it tells how often and when the holder of the data has tried to publish.
-//! It is no part of a release.
+//! The file is internal and not part of a release: it shows when and how often the holder of the
+//! data has tried to publish.
 
 mod error;
 mod line;
@@ -32,44 +32,41 @@ use line::{Entry, seal};
 use crate::storage::{Existing, NewFile};
 use dp::{Guarantee, Neighbours};
 
-/// A release that asks to be paid for.
+/// A release to be charged.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The name of the dataset, which must be that of the file.
+    /// Must equal the dataset of the file.
     pub dataset: &'a str,
-    /// The relation that the guarantees are about, which must be that of the file.
+    /// Must equal the neighbouring relation of the file.
     pub neighbours: Neighbours,
-    /// What the release promises.
+    /// The guarantee that the release states.
     pub promised: Guarantee,
-    /// What its mechanism keeps, and what implies the promise: often rho-zCDP. It is charged where
-    /// the total can count it, and what is promised elsewhere.
+    /// The guarantee of its mechanism, often rho-zCDP, which implies the stated one. It is charged
+    /// if the total has the same currency; otherwise the stated one is.
     pub kept: Guarantee,
     /// The name of the output.
     pub release: &'a str,
-    /// The mechanism that makes it.
     pub mechanism: &'a str,
-    /// When, as RFC 3339.
+    /// RFC 3339.
     pub date: &'a str,
 }
 
-/// A budget file.
 #[derive(Clone, Debug)]
 pub struct BudgetFile {
     path: PathBuf,
 }
 
 impl BudgetFile {
-    /// The file at `path`, which is not opened yet.
+    /// Does not open the file.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Creates the file. One that is there is never replaced.
+    /// Creates the file; never replaces an existing one.
     pub fn create(&self, header: &Header) -> Result<(), BudgetFileError> {
         let (line, _) = seal(header, None).map_err(|error| self.failed(error.into()))?;
         let written = NewFile::start(&self.path, Existing::Kept).and_then(|mut file| {
@@ -79,7 +76,7 @@ impl BudgetFile {
         written.map_err(|error| self.failed(error.into()))
     }
 
-    /// What the file says, after every line of it was verified.
+    /// Reads the file and verifies every line.
     pub fn read(&self) -> Result<Statement, BudgetFileError> {
         let read = || {
             let mut file = File::open(&self.path)?;
@@ -89,8 +86,8 @@ impl BudgetFile {
         read().map_err(|problem| self.failed(problem))
     }
 
-    /// Charges a release, or refuses to. The charge is on the disk when this returns; noise may be
-    /// drawn from then on. Returns the number of the charge, counted from 1.
+    /// Charges a release, or refuses it. The charge is on the disk when this returns; only then may
+    /// noise be drawn. Returns the number of the charge, counted from 1.
     pub fn charge(&self, request: &Request) -> Result<usize, BudgetFileError> {
         self.append(|statement| {
             let cost = statement.price(request)?;
@@ -105,20 +102,20 @@ impl BudgetFile {
         .map(|statement| statement.releases.len())
     }
 
-    /// Notes that the release of a charge was written.
+    /// Records that the release of a charge was written.
     pub fn complete(&self, completion: Completion) -> Result<(), BudgetFileError> {
         self.append(|_| Ok(Entry::Completed(completion))).map(drop)
     }
 
-    /// Appends the entry that `decide` makes of the verified file, under the lock. Returns what the
-    /// file says then.
+    /// Appends the entry that `decide` returns for the verified file, under the lock. Returns the
+    /// new content of the file.
     fn append(
         &self,
         decide: impl FnOnce(&Statement) -> Result<Entry, Problem>,
     ) -> Result<Statement, BudgetFileError> {
         let append = || {
             let mut file = OpenOptions::new().read(true).append(true).open(&self.path)?;
-            // Where there are no locks two releases could both spend the same rest.
+            // Without a lock, two concurrent releases could spend the same budget.
             file.lock().map_err(Problem::Lock)?;
             let text = content(&mut file)?;
             let mut statement = Statement::parse(&text)?;
@@ -127,7 +124,7 @@ impl BudgetFile {
             statement.add(entry, chain)?;
             let appended = file.write_all(line.as_bytes()).and_then(|()| file.sync_all());
             if let Err(error) = appended {
-                // Half a line would be damage; no noise was drawn for it.
+                // Remove a partial line; no noise was drawn for it.
                 let _ = file.set_len(text.len() as u64).and_then(|()| file.sync_all());
                 return Err(error.into());
             }

@@ -4,31 +4,27 @@ use super::line::{Entry, Header, unseal};
 use super::{Charge, Completion, Problem, Request};
 use dp::{Accountant, Guarantee};
 
-/// What a budget file says, verified: every line is as it was written, and the charges add up to at
-/// most the total.
+/// The verified content of a budget file: every line has the right hash, and the charges add up to
+/// at most the total.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// Which budget it is.
     pub header: Header,
-    /// The releases, in the order of their charges.
+    /// In the order of their charges.
     pub releases: Vec<Release>,
-    /// What they cost together.
+    /// The cost of all charges.
     pub account: Accountant,
     /// The hash of the last line, which covers all lines.
     pub chain: Hash,
 }
 
-/// A charge, and what became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Release {
-    /// What was charged.
     pub charge: Charge,
-    /// `None` for a release that failed or is being made; it counts all the same.
+    /// `None` for a release that failed or is not finished; its charge counts nevertheless.
     pub completion: Option<Completion>,
 }
 
 impl Statement {
-    /// Verifies a whole file.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, Problem> {
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.split_inclusive('\n').zip(1..);
@@ -54,14 +50,14 @@ impl Statement {
         Ok(statement)
     }
 
-    /// Takes the next line into account.
+    /// Adds the content of the next line, whose hash is `chain`.
     pub(super) fn add(&mut self, entry: Entry, chain: Hash) -> Result<(), Problem> {
         let line = self.lines() + 1;
         let wrong = |problem: &str| Problem::Line { line, problem: problem.into() };
         match entry {
             Entry::Charge(charge) => {
                 if charge.number != self.releases.len() + 1 {
-                    return Err(wrong("the charges are not numbered through"));
+                    return Err(wrong("the numbers of charges are not consecutive"));
                 }
                 if self.account.charge(charge.cost)? != charge.cost {
                     return Err(wrong("the cost is not in the currency of the total"));
@@ -74,7 +70,11 @@ impl Statement {
                     Some(release) if release.completion.is_none() => {
                         release.completion = Some(completion);
                     }
-                    _ => return Err(wrong("there is no such charge to be completed")),
+                    _ => {
+                        return Err(wrong(
+                            "completes a charge that does not exist or is complete already",
+                        ));
+                    }
                 }
             }
         }
@@ -82,13 +82,13 @@ impl Statement {
         Ok(())
     }
 
-    /// How many lines the file has.
+    /// The number of lines in the file.
     pub fn lines(&self) -> usize {
         let completed = self.releases.iter().filter(|release| release.completion.is_some());
         1 + self.releases.len() + completed.count()
     }
 
-    /// What a release would be charged, if the budget suffices.
+    /// The cost of a release, if the budget suffices.
     pub fn price(&self, request: &Request) -> Result<Guarantee, Problem> {
         let Header { dataset, neighbours, .. } = &self.header;
         if dataset != request.dataset {

@@ -32,7 +32,7 @@ fn budget(total: Guarantee) -> (TempDir, BudgetFile) {
     (folder, file)
 }
 
-/// One with three charges, the second of them completed: five lines.
+/// A file of five lines: three charges, the second of them completed.
 fn example() -> (TempDir, BudgetFile) {
     let (folder, file) = budget(approximate(1.0, 1e-6));
     let one = request(approximate(0.25, 1e-7));
@@ -49,7 +49,7 @@ fn text(file: &BudgetFile) -> String {
 }
 
 #[test]
-fn a_file_is_read_as_it_was_written() {
+fn a_file_round_trips() {
     let (_folder, file) = example();
     let statement = file.read().unwrap();
     assert_eq!(statement.header.dataset, "people");
@@ -64,18 +64,18 @@ fn a_file_is_read_as_it_was_written() {
 }
 
 #[test]
-fn exactly_the_total_is_paid_and_a_unit_in_the_last_place_more_is_not() {
+fn the_exact_total_is_accepted_and_one_ulp_more_is_refused() {
     for (epsilon, delta) in [(1.0, 1e-6), (0.1, 1e-9), (0.3, 3e-7)] {
         let total = approximate(epsilon, delta);
-        let before = |refused: Guarantee| {
+        let refuse = |refused: Guarantee| {
             let (_folder, file) = budget(total);
             let length = text(&file).len();
             let error = file.charge(&request(refused)).unwrap_err();
             assert!(matches!(error.problem, Problem::Budget(BudgetError::Overspent { .. })));
             assert_eq!(text(&file).len(), length, "a refusal writes nothing");
         };
-        before(approximate(epsilon.next_up(), delta));
-        before(approximate(epsilon, delta.next_up()));
+        refuse(approximate(epsilon.next_up(), delta));
+        refuse(approximate(epsilon, delta.next_up()));
         let (_folder, file) = budget(total);
         file.charge(&request(total)).unwrap();
         assert_eq!(file.read().unwrap().account.remaining(), None);
@@ -84,7 +84,7 @@ fn exactly_the_total_is_paid_and_a_unit_in_the_last_place_more_is_not() {
 }
 
 #[test]
-fn tenths_are_added_without_rounding_through_the_file() {
+fn costs_are_added_without_rounding() {
     // The float 0.1 is above a tenth: ten of them are more than 1, nine are not.
     let (_folder, file) = budget(approximate(1.0, 1e-6));
     for _ in 0..9 {
@@ -96,7 +96,7 @@ fn tenths_are_added_without_rounding_through_the_file() {
 }
 
 #[test]
-fn a_total_in_rho_is_charged_what_the_mechanism_keeps() {
+fn a_total_in_rho_is_charged_the_guarantee_of_the_mechanism() {
     let rho = |value| Guarantee::from(Rho::new(value).unwrap());
     let (_folder, file) = budget(rho(0.5));
     let both = |kept| Request { kept, ..request(approximate(1.0, 1e-6)) };
@@ -104,18 +104,18 @@ fn a_total_in_rho_is_charged_what_the_mechanism_keeps() {
     assert_eq!(file.read().unwrap().releases[0].charge.cost, rho(0.25));
     assert!(file.charge(&both(rho(0.25f64.next_up()))).is_err());
     file.charge(&both(rho(0.25))).unwrap();
-    // No theorem that is relied on turns (epsilon, delta) into rho.
+    // (epsilon, delta) is not converted to rho.
     let (_folder, file) = budget(rho(0.5));
     let error = file.charge(&request(approximate(1e-9, 1e-9))).unwrap_err();
     assert!(matches!(error.problem, Problem::Budget(BudgetError::WrongCurrency { .. })));
-    // A total in (epsilon, delta) is charged what is promised, whatever rho is behind it.
+    // A total in (epsilon, delta) is charged the stated guarantee, whatever the rho behind it.
     let (_folder, file) = budget(approximate(1.0, 1e-6));
     file.charge(&both(rho(0.25))).unwrap();
     assert_eq!(file.read().unwrap().releases[0].charge.cost, approximate(1.0, 1e-6));
 }
 
 #[test]
-fn other_data_and_other_neighbours_are_refused() {
+fn other_datasets_and_other_neighbours_are_refused() {
     let (_folder, file) = budget(approximate(1.0, 1e-6));
     let one = request(approximate(0.1, 1e-9));
     let refused = |request: Request| file.charge(&request).unwrap_err().problem;
@@ -126,13 +126,13 @@ fn other_data_and_other_neighbours_are_refused() {
     assert_eq!(file.read().unwrap().lines(), 1);
 }
 
-/// The line that the complaint about a file with this content names.
-fn blamed(path: &Path, content: &[u8]) -> usize {
+/// The line that the error for a file with this content names.
+fn reported_line(path: &Path, content: &[u8]) -> usize {
     fs::write(path, content).unwrap();
     let file = BudgetFile::at(path);
     let problem = file.read().unwrap_err().problem;
     assert!(file.charge(&request(approximate(0.1, 1e-9))).is_err());
-    assert_eq!(fs::read(path).unwrap(), content, "a damaged file is left alone");
+    assert_eq!(fs::read(path).unwrap(), content, "a damaged file is not changed");
     match problem {
         Problem::Changed { line } | Problem::Incomplete { line } | Problem::Line { line, .. } => {
             line
@@ -143,19 +143,19 @@ fn blamed(path: &Path, content: &[u8]) -> usize {
 }
 
 #[test]
-fn every_changed_byte_is_found_with_its_line() {
+fn every_changed_byte_is_reported_with_its_line() {
     let (_folder, file) = example();
     let good = text(&file);
     for place in 0..good.len() {
         let mut bytes = good.clone().into_bytes();
         bytes[place] ^= 1;
         let line = 1 + good[..place].matches('\n').count();
-        assert_eq!(blamed(file.path(), &bytes), line, "byte {place}");
+        assert_eq!(reported_line(file.path(), &bytes), line, "byte {place}");
     }
 }
 
 #[test]
-fn a_file_that_was_cut_anywhere_but_between_two_lines_is_refused() {
+fn a_file_truncated_within_a_line_is_refused() {
     let (_folder, file) = example();
     let good = text(&file);
     for length in 0..good.len() {
@@ -165,13 +165,17 @@ fn a_file_that_was_cut_anywhere_but_between_two_lines_is_refused() {
             fs::write(file.path(), &good[..length]).unwrap();
             assert!(file.read().is_ok_and(|statement| statement.lines() == line - 1));
         } else {
-            assert_eq!(blamed(file.path(), &good.as_bytes()[..length]), line, "{length} bytes");
+            assert_eq!(
+                reported_line(file.path(), &good.as_bytes()[..length]),
+                line,
+                "{length} bytes"
+            );
         }
     }
 }
 
 #[test]
-fn lines_that_are_missing_repeated_or_swapped_are_found() {
+fn missing_repeated_and_swapped_lines_are_detected() {
     let (_folder, file) = example();
     let good = text(&file);
     let lines: Vec<&str> = good.split_inclusive('\n').collect();
@@ -185,12 +189,12 @@ fn lines_that_are_missing_repeated_or_swapped_are_found() {
         (&[0, 1, 2, 3, 4, 4], 6),
         (&[1, 2, 3, 4], 1),
     ] {
-        assert_eq!(blamed(file.path(), arranged(order).as_bytes()), line, "{order:?}");
+        assert_eq!(reported_line(file.path(), arranged(order).as_bytes()), line, "{order:?}");
     }
 }
 
 #[test]
-fn lines_with_a_right_hash_and_a_wrong_content_are_found() {
+fn lines_with_a_valid_hash_and_invalid_content_are_detected() {
     let charge = |number, cost| {
         let (release, mechanism) = ("new.csv".into(), "spanning-tree".into());
         Entry::Charge(Charge { number, release, mechanism, cost, date: String::new() })
@@ -215,27 +219,27 @@ fn lines_with_a_right_hash_and_a_wrong_content_are_found() {
             let (line, next) = seal(&entry, Some(&chain)).unwrap();
             (content, chain) = (content + &line, next);
         }
-        assert_eq!(blamed(file.path(), content.as_bytes()), line);
+        assert_eq!(reported_line(file.path(), content.as_bytes()), line);
     }
 }
 
 #[test]
-fn other_files_and_later_versions_are_called_what_they_are() {
+fn other_files_and_later_versions_have_their_own_errors() {
     let (_folder, file) = example();
-    let said = |content: &str| {
+    let message = |content: &str| {
         fs::write(file.path(), content).unwrap();
         file.read().unwrap_err().to_string()
     };
     let good = text(&file);
     for other in ["", "\n", "a,b\n1,2\n", "{}\n", "{\"format\":\"other\",\"version\":1}\n"] {
-        assert!(said(other).contains("not a budget file"), "{other}");
+        assert!(message(other).contains("not a budget file"), "{other}");
     }
     let later = good.replacen("\"version\":1", "\"version\":2", 1);
-    assert!(said(&later).contains("version 2"));
+    assert!(message(&later).contains("version 2"));
 }
 
 #[test]
-fn a_file_that_is_there_is_not_created_again() {
+fn an_existing_file_is_not_replaced() {
     let (_folder, file) = example();
     let before = text(&file);
     let header = Header::new("people", Neighbours::Replace, approximate(9.0, 1e-6), "");
@@ -244,14 +248,14 @@ fn a_file_that_is_there_is_not_created_again() {
 }
 
 #[test]
-fn of_many_charges_at_once_as_many_are_paid_as_there_is_budget() {
+fn concurrent_charges_do_not_overspend() {
     let (_folder, file) = budget(approximate(1.0, 1e-6));
-    let paid: Vec<bool> = thread::scope(|scope| {
+    let accepted: Vec<bool> = thread::scope(|scope| {
         let charge = || file.charge(&request(approximate(0.125, 1e-9))).is_ok();
         let charges: Vec<_> = (0..24).map(|_| scope.spawn(charge)).collect();
         charges.into_iter().map(|charge| charge.join().unwrap()).collect()
     });
-    assert_eq!(paid.iter().filter(|&&paid| paid).count(), 8);
+    assert_eq!(accepted.iter().filter(|&&accepted| accepted).count(), 8);
     let statement = file.read().unwrap();
     assert_eq!((statement.releases.len(), statement.lines()), (8, 9));
 }

@@ -6,11 +6,11 @@ use thiserror::Error;
 
 use super::form::{self, Form};
 
-/// A number of bytes as people write it: `500000000`, `500MB`, `1.5 GiB`. At least one byte.
+/// A positive number of bytes, written as `500000000`, `500MB` or `1.5 GiB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ByteSize(pub u64);
 
-/// A text that is not a number of bytes.
+/// The text does not follow the syntax of [`ByteSize`], or is less than one byte.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("expected {EXPECTED}")]
 pub struct NotAByteSize;

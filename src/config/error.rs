@@ -8,33 +8,25 @@ use thiserror::Error;
 
 use crate::wording::closest;
 
-/// Why there is no experiment.
+/// Why an experiment file could not be read.
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    /// There is no such file.
     #[error("there is no file {}{}", path.display(), instead(path, existing))]
     Missing {
-        /// The path that was asked for.
         path: PathBuf,
-        /// The configurations in its folder, sorted.
+        /// The TOML files in its folder, sorted.
         existing: Vec<String>,
     },
-    /// The file cannot be read, or is not text.
+    /// Includes files that are not UTF-8.
     #[error("cannot read {}: {source}", path.display())]
-    Unreadable {
-        /// The path that was asked for.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A mistake at a place in the file.
+    Unreadable { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Invalid(#[from] Box<Mistake>),
 }
 
 impl ConfigError {
-    /// The message, with the line and a caret below the place where there is one. In colour for
-    /// terminals.
+    /// The message; for a mistake in the file, with the line and a caret below the span. `colour`
+    /// adds terminal colours.
     pub fn render(&self, colour: bool) -> String {
         match self {
             ConfigError::Invalid(mistake) => mistake.render(colour),
@@ -43,7 +35,7 @@ impl ConfigError {
     }
 }
 
-/// What could be meant instead of a missing file.
+/// Suggests files from the folder of a missing one.
 fn instead(path: &std::path::Path, existing: &[String]) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = |file: &str| file.trim_end_matches(".toml").to_string();
@@ -56,29 +48,26 @@ fn instead(path: &std::path::Path, existing: &[String]) -> String {
     }
 }
 
-/// A mistake, and where it is. `Display` shows the line with a caret, without colour.
+/// A mistake in a file and its location. `Display` shows the line with a caret, without colour.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub struct Mistake {
-    /// The file.
     pub path: PathBuf,
-    /// Its content.
+    /// The content of the file.
     pub text: String,
-    /// The bytes that are wrong, within one line of the text.
+    /// A range of bytes within one line of the text.
     pub span: Range<usize>,
-    /// What is wrong.
     pub message: String,
-    /// What would be right.
+    /// What to write instead.
     pub help: Option<String>,
 }
 
 impl Mistake {
-    /// The message, the line and a caret, the help.
     pub fn render(&self, colour: bool) -> String {
         let path = printable(&self.path.display().to_string());
         let snippet = Snippet::source(self.text.as_str())
             .path(path)
             .annotation(AnnotationKind::Primary.span(self.span.clone()));
-        // The program says "error" itself, as it does for every error.
+        // The command line prefixes every error with "error" itself.
         let mut group =
             Level::ERROR.no_name().primary_title(self.message.as_str()).element(snippet);
         if let Some(help) = &self.help {
@@ -95,7 +84,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// The text on one line, with nothing in it that moves the cursor.
+/// The text with control characters escaped, so that it stays on one line.
 pub(super) fn printable(text: &str) -> String {
     text.chars()
         .flat_map(|c| {

@@ -1,6 +1,6 @@
-//! Values that may be written in more than one way: `epsilon = 1` or `epsilon = [1, 2]`.
+//! Values with more than one notation: `epsilon = 1` or `epsilon = [1, 2]`.
 //!
-//! serde's own `untagged` would do it too, but forgets where in the file it was.
+//! serde's `untagged` does not keep the location of errors in the file.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,33 +9,30 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use toml::Spanned;
 
-/// The ways to write a value: those that are not overridden are refused.
+/// The notations of a value. The default implementations refuse theirs.
 pub(super) trait Form<'de>: Sized {
-    /// What is allowed, to follow the word "expected".
+    /// The allowed notations, for messages that continue after the word "expected".
     const EXPECTED: &'static str;
 
-    /// From a string.
     fn text<E: de::Error>(text: String) -> Result<Self, E> {
         Err(E::invalid_type(Unexpected::Str(&text), &Self::EXPECTED))
     }
 
-    /// From a number, whole or not.
+    /// From an integer or a float.
     fn number<E: de::Error>(number: f64) -> Result<Self, E> {
         Err(E::invalid_type(Unexpected::Float(number), &Self::EXPECTED))
     }
 
-    /// From a list.
     fn list<A: SeqAccess<'de>>(_list: A) -> Result<Self, A::Error> {
         Err(de::Error::invalid_type(Unexpected::Seq, &Self::EXPECTED))
     }
 
-    /// From a table.
     fn table<A: MapAccess<'de>>(_table: A) -> Result<Self, A::Error> {
         Err(de::Error::invalid_type(Unexpected::Map, &Self::EXPECTED))
     }
 }
 
-/// The value, in whichever way it is written.
+/// Accepts every notation that `T` implements.
 pub(super) fn deserialize<'de, T: Form<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
@@ -76,7 +73,7 @@ impl<'de, T: Form<'de>> Visitor<'de> for AnyForm<T> {
     }
 }
 
-/// The fields of a table, as serde derives it.
+/// Deserializes a table by the derived implementation of `T`.
 pub(super) fn fields<'de, T: Deserialize<'de>, A: MapAccess<'de>>(table: A) -> Result<T, A::Error> {
     T::deserialize(MapAccessDeserializer::new(table))
 }

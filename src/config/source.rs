@@ -9,17 +9,15 @@ use super::error::{ConfigError, Mistake, printable};
 use super::experiment::Experiment;
 use crate::wording::in_words;
 
-/// An experiment file, kept to show its lines in messages.
+/// The text of an experiment file, kept to show its lines in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Where it is.
     pub path: PathBuf,
-    /// What it says.
     pub text: String,
 }
 
 impl Source {
-    /// Reads the file. Where there is none, the error lists those that its folder has.
+    /// Reads the file. If it does not exist, the error lists the TOML files in its folder.
     pub fn read(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
         let path = path.into();
         match fs::read_to_string(&path) {
@@ -32,24 +30,24 @@ impl Source {
         }
     }
 
-    /// The experiment that the file describes, with all defaults filled in.
+    /// The experiment with all defaults filled in.
     ///
-    /// Checks whatever the file alone can tell.
+    /// Checks everything that depends on the file alone.
     pub fn parse(&self) -> Result<Experiment, ConfigError> {
         experiment(self, self.deserialize()?)
     }
 
-    /// The experiment that was stored like this, with the settings that its kind does not use.
+    /// A stored experiment, with the settings that its kind does not use.
     pub(super) fn parse_stored(&self) -> Result<Experiment, ConfigError> {
         complete(self, self.deserialize()?)
     }
 
-    /// A path in the file, which is relative to the folder of the file.
+    /// Resolves a path in the file, which is relative to the folder of the file.
     pub fn beside(&self, path: &Path) -> PathBuf {
         parent(&self.path).join(path)
     }
 
-    /// The complaint that `message` is wrong with the bytes of the span, and what would be right.
+    /// An error at a range of bytes; `help` says what to write instead.
     pub fn error(
         &self,
         span: Range<usize>,
@@ -72,7 +70,7 @@ impl Source {
         })
     }
 
-    /// The part of the span on its first line, between characters and inside the text.
+    /// The part of the span on its first line, clamped to character boundaries of the text.
     fn within_a_line(&self, span: Range<usize>) -> Range<usize> {
         let boundary = |mut at: usize| {
             at = at.min(self.text.len());
@@ -87,7 +85,6 @@ impl Source {
     }
 }
 
-/// The folder of a file.
 fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -95,7 +92,7 @@ fn parent(path: &Path) -> &Path {
     }
 }
 
-/// The names of the TOML files in a folder, sorted; none where it cannot be listed.
+/// The names of the TOML files in a folder, sorted; empty if the folder cannot be listed.
 fn configurations(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());

@@ -1,52 +1,42 @@
 use super::Facts;
 use super::chart::{Axis, Bar, Category, Chart, Content, Panel};
-use super::labels::{self, STAR, SeriesKey, distinct};
-use super::tally::{Tally, left_out_note, marks_note, trials_phrase};
+use super::labels::{self, SeriesKey, distinct};
+use super::tally::{Omissions, Tally, trials_phrase, unconverged_mark_note};
 use crate::results::{TraceRecord, TrialRecord};
 
-/// Error by case, such as kinds of queries: Figure 5.3.2 of KDD 2015. A panel for each data (and for
-/// each epsilon, when there are several), a group of bars for each case, a bar for each mechanism and
-/// estimator; medians over trials with whiskers from the smallest to the largest.
+/// Error by case, such as kinds of queries: Figure 5.3.2 of KDD 2015.
+///
+/// A panel per dataset (and per epsilon, if there are several), a group of bars per case, a bar per
+/// mechanism and estimator. Bars are medians over trials, whiskers reach from the smallest to the
+/// largest value.
 pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) -> Option<Chart> {
     let keys = distinct(trials.iter().map(|t| SeriesKey { context: &t.mechanism, arm: &t.arm }));
     let datasets = distinct(trials.iter().map(|trial| trial.dataset.as_str()));
     let cases = distinct(trials.iter().map(|trial| trial.case.as_str()));
     let epsilons = distinct(trials.iter().map(|trial| trial.epsilon));
-    let (mut left_out, mut panels) = (Vec::new(), Vec::new());
-    let places = epsilons.iter().flat_map(|&e| datasets.iter().map(move |&dataset| (e, dataset)));
-    for (epsilon, dataset) in places {
+    let (mut omissions, mut panels) = (Omissions::default(), Vec::new());
+    let panel_keys = epsilons.iter().flat_map(|&e| datasets.iter().map(move |&name| (e, name)));
+    for (epsilon, dataset) in panel_keys {
         let budget = match epsilons.len() {
             ..=1 => String::new(),
             _ => format!(", epsilon = {epsilon}"),
         };
         let mut categories = Vec::new();
         for &case in &cases {
-            let of_panel = |t: &&TrialRecord| t.dataset == dataset && t.epsilon == epsilon;
-            let here = || trials.iter().filter(of_panel).filter(|t| t.case == case);
-            let mut bars = Vec::new();
-            for (series, key) in keys.iter().enumerate() {
-                let mut of_key = here().filter(|t| t.mechanism == key.context && t.arm == key.arm);
-                let tally = Tally::of(of_key.by_ref(), facts.metric);
-                if tally.is_empty() {
-                    continue;
-                }
-                let name = labels::mechanism_with(key.context, key.arm);
-                let place = format!("{name}, {case} on {}{budget}", labels::dataset(dataset));
-                left_out.extend(tally.left_out().map(|what| (place, what)));
-                let (outcome, unconverged) = (tally.outcome(facts), tally.unconverged());
-                bars.push(Bar { series, outcome, unconverged });
-            }
+            let in_panel = |t: &&TrialRecord| t.dataset == dataset && t.epsilon == epsilon;
+            let in_group = trials.iter().filter(in_panel).filter(|t| t.case == case);
+            let in_group: Vec<&TrialRecord> = in_group.collect();
+            let place = format!("{case} on {}{budget}", labels::dataset(dataset));
+            let bars = bars(&in_group, &keys, &place, facts, &mut omissions);
             categories.push(Category { label: case.to_string(), bars });
         }
-        let star = if trials.iter().any(|t| t.dataset == dataset && t.standin) { STAR } else { "" };
+        let star = labels::star(trials.iter().filter(|trial| trial.dataset == dataset));
         let content = Content::Bars { label: String::new(), categories };
         let title = labels::dataset(dataset) + star + &budget;
         panels.push(Panel { title, y: Axis::log(facts.metric.label()), content });
     }
-    let standins = trials.iter().filter(|t| t.standin).map(|t| labels::dataset(&t.dataset));
     let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
-    let notes =
-        [labels::standin_note(&distinct(standins)), marks_note(&panels), left_out_note(&left_out)];
+    let explanations = [labels::standin_note(trials), unconverged_mark_note(&panels)];
     Some(Chart {
         title: facts.title.clone(),
         subtitle: labels::joined(&[&facts.subtitle, &spread]),
@@ -57,7 +47,28 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         },
         panels,
         shares_y: false,
-        notes: notes.into_iter().flatten().collect(),
+        notes: explanations.into_iter().chain(omissions.notes()).flatten().collect(),
         footnote: facts.footnote.clone(),
     })
+}
+
+/// The bars of one group; `place` names the group in notes.
+fn bars(
+    in_group: &[&TrialRecord],
+    keys: &[SeriesKey],
+    place: &str,
+    facts: &Facts,
+    omissions: &mut Omissions,
+) -> Vec<Bar> {
+    let mut bars = Vec::new();
+    for (series, key) in keys.iter().enumerate() {
+        let in_bar = in_group.iter().filter(|t| t.mechanism == key.context && t.arm == key.arm);
+        let tally = Tally::of(in_bar.copied(), facts.metric);
+        if !tally.is_empty() {
+            let name = labels::mechanism_with(key.context, key.arm);
+            omissions.add(&format!("{name}, {place}"), &tally);
+            bars.push(tally.bar(series, facts));
+        }
+    }
+    bars
 }

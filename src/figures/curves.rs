@@ -1,109 +1,68 @@
 use super::Facts;
 use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges};
-use super::labels::{self, STAR, SeriesKey, distinct};
-use super::tally::{Tally, left_out_note, marks_note, no_line_note, trials_phrase};
+use super::labels::{self, SeriesKey, distinct};
+use super::tally::{Omissions, Tally, trials_phrase, unconverged_mark_note};
 use crate::results::TrialRecord;
 
-/// Curves in a grid of panels: a column for each data, unless something else is in one column, and a
-/// row for whatever else sets panels apart.
+/// Error curves in a grid of panels, defined by how a trial is assigned to a panel and to a
+/// position on the x axis.
 pub(super) struct Grid<'a, R> {
-    /// The name of the column that a trial belongs into.
+    /// The name of a trial's column of panels, in most figures its dataset.
     pub(super) column: fn(&TrialRecord) -> String,
-    /// What the rows are, from top to bottom.
+    /// From top to bottom.
     pub(super) rows: Vec<R>,
-    /// Whether a trial belongs into a row.
-    pub(super) is_in: fn(&TrialRecord, &R) -> bool,
-    /// What a row is called; empty where its panels need no such name.
-    pub(super) name: fn(&R) -> String,
-    /// Where a trial is on the horizontal axis.
+    pub(super) is_in_row: fn(&TrialRecord, &R) -> bool,
+    /// Empty if panels of the row do not show its name.
+    pub(super) row_name: fn(&R) -> String,
     pub(super) x: fn(&TrialRecord) -> Option<f64>,
-    /// What that is.
     pub(super) x_label: &'a str,
-    /// Whether the horizontal axis is labelled at each of the values.
+    /// Whether the x axis has a tick at each value instead of round numbers.
     pub(super) ticks_at_values: bool,
 }
 
 impl<R> Grid<'_, R> {
-    /// A line for each mechanism and estimator with whiskers from the smallest to the largest, both
-    /// axes logarithmic. What did not run somewhere is said in a note.
+    /// A line per mechanism and estimator with whiskers from the smallest to the largest value.
+    /// Both axes are logarithmic. Notes list what did not run.
     pub(super) fn chart(&self, trials: &[TrialRecord], facts: &Facts) -> Chart {
         let columns = distinct(trials.iter().map(self.column));
-        let keys = distinct(
-            trials
-                .iter()
-                .filter(|t| facts.metric.of(t).is_some())
-                .map(|t| SeriesKey { context: &t.mechanism, arm: &t.arm }),
-        );
-        let (mut no_line, mut left_out, mut panels) = (Vec::new(), Vec::new(), Vec::new());
+        let with_value = trials.iter().filter(|t| facts.metric.of(t).is_some());
+        let keys = distinct(with_value.map(series_key));
+        let (mut omissions, mut panels) = (Omissions::default(), Vec::new());
         for row in &self.rows {
             for column in &columns {
-                let here: Vec<&TrialRecord> = trials
-                    .iter()
-                    .filter(|t| (self.column)(t) == *column && (self.is_in)(t, row))
-                    .collect();
-                let mut values: Vec<f64> = here.iter().filter_map(|t| (self.x)(t)).collect();
-                values.sort_by(f64::total_cmp);
-                values.dedup();
-                let of_here =
-                    distinct(here.iter().map(|t| SeriesKey { context: &t.mechanism, arm: &t.arm }));
-                let row_name = (self.name)(row);
-                let of_row = match self.rows.len() {
-                    ..=1 => String::new(),
-                    _ => format!(", {row_name}"),
+                let in_panel =
+                    |t: &&TrialRecord| (self.column)(t) == *column && (self.is_in_row)(t, row);
+                let in_panel: Vec<&TrialRecord> = trials.iter().filter(in_panel).collect();
+                let x_values = self.x_values(&in_panel);
+                let row_name = (self.row_name)(row);
+                let place = match self.rows.len() {
+                    ..=1 => column.clone(),
+                    _ => format!("{column}, {row_name}"),
                 };
-                let mut lines = Vec::new();
-                for arm in of_here {
-                    let of_arm = || {
-                        let same =
-                            move |t: &&TrialRecord| t.mechanism == arm.context && t.arm == arm.arm;
-                        here.iter().copied().filter(same)
-                    };
-                    let name = labels::mechanism_with(arm.context, arm.arm);
-                    let place = format!("{name} on {column}{of_row}");
-                    let whole = Tally::of(of_arm(), facts.metric);
-                    if let Some(mark) = whole.mark(facts) {
-                        no_line.push(format!("{place} ({mark})"));
-                    }
-                    left_out.extend(whole.left_out().map(|what| (place, what)));
-                    let Some(series) = keys.iter().position(|key| *key == arm) else { continue };
-                    let points = values.iter().map(|&x| {
-                        let at = of_arm().filter(|t| (self.x)(t) == Some(x));
-                        let tally = Tally::of(at, facts.metric);
-                        Point { x, y: tally.spread(), unconverged: tally.unconverged() }
-                    });
-                    lines.push(Line { series, points: points.collect(), end: None });
-                }
-                let star = if here.iter().any(|t| t.standin) { STAR } else { "" };
+                let lines =
+                    self.lines(&in_panel, (&keys, &x_values), &place, facts, &mut omissions);
+                let star = labels::star(in_panel);
                 let column_name = match columns.len() {
                     1 if star.is_empty() => String::new(),
                     _ => format!("{column}{star}"),
                 };
-                let parts: Vec<&str> = [column_name.as_str(), &row_name]
-                    .into_iter()
-                    .filter(|p| !p.is_empty())
-                    .collect();
-                let ticks = if self.ticks_at_values { values } else { Vec::new() };
+                let names = [column_name, row_name].into_iter().filter(|name| !name.is_empty());
+                let title = names.collect::<Vec<String>>().join(", ");
+                let ticks = if self.ticks_at_values { x_values } else { Vec::new() };
                 let x = Axis { ticks, ..Axis::log(self.x_label) };
                 let content = Content::Lines { x, lines, ranges: Ranges::Whiskers };
-                let title = parts.join(", ");
                 panels.push(Panel { title, y: Axis::log(facts.metric.label()), content });
             }
         }
-        let standins = trials.iter().filter(|t| t.standin).map(|t| labels::dataset(&t.dataset));
-        let notes = [
-            labels::standin_note(&distinct(standins)),
-            marks_note(&panels),
-            no_line_note(&no_line),
-            left_out_note(&left_out),
-        ];
+        let explanations = [labels::standin_note(trials), unconverged_mark_note(&panels)];
         let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
-        let name = match columns.as_slice() {
-            [only] => only.clone(),
-            _ => String::new(),
+        let only_column = match columns.as_slice() {
+            [only] => only,
+            _ => "",
         };
         Chart {
             title: facts.title.clone(),
-            subtitle: labels::joined(&[&facts.subtitle, &name, &spread]),
+            subtitle: labels::joined(&[&facts.subtitle, only_column, &spread]),
             series: labels::series(&keys, |key| labels::mechanism_with(key.context, key.arm)),
             columns: match self.rows.len() {
                 ..=1 => panels.len().min(3),
@@ -111,8 +70,48 @@ impl<R> Grid<'_, R> {
             },
             panels,
             shares_y: self.rows.len() <= 1,
-            notes: notes.into_iter().flatten().collect(),
+            notes: explanations.into_iter().chain(omissions.notes()).flatten().collect(),
             footnote: facts.footnote.clone(),
         }
     }
+
+    fn x_values(&self, trials: &[&TrialRecord]) -> Vec<f64> {
+        let mut values: Vec<f64> = trials.iter().filter_map(|trial| (self.x)(trial)).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values
+    }
+
+    /// The lines of one panel; `place` names the panel in notes.
+    fn lines(
+        &self,
+        in_panel: &[&TrialRecord],
+        (keys, x_values): (&[SeriesKey], &[f64]),
+        place: &str,
+        facts: &Facts,
+        omissions: &mut Omissions,
+    ) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for key in distinct(in_panel.iter().copied().map(series_key)) {
+            let in_line = || in_panel.iter().copied().filter(move |t| series_key(t) == key);
+            let place = format!("{} on {place}", labels::mechanism_with(key.context, key.arm));
+            let all = Tally::of(in_line(), facts.metric);
+            if let Some(reason) = all.failure(facts) {
+                omissions.add_missing_line(&place, &reason);
+            }
+            omissions.add(&place, &all);
+            let Some(series) = keys.iter().position(|drawn| *drawn == key) else { continue };
+            let points = x_values.iter().map(|&x| {
+                let here = in_line().filter(|trial| (self.x)(trial) == Some(x));
+                let tally = Tally::of(here, facts.metric);
+                Point { x, y: tally.spread(), unconverged: tally.unconverged() }
+            });
+            lines.push(Line { series, points: points.collect(), end: None });
+        }
+        lines
+    }
+}
+
+fn series_key(trial: &TrialRecord) -> SeriesKey<'_> {
+    SeriesKey { context: &trial.mechanism, arm: &trial.arm }
 }

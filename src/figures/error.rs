@@ -3,34 +3,18 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why there is no picture.
+/// Why a chart could not be drawn or written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FigureError {
-    /// The size is not one that can be drawn.
-    #[error("a picture of {width} x {height} units: each must be between {least} and {most}")]
-    Size {
-        /// The width that was asked for.
-        width: f64,
-        /// The height that was asked for.
-        height: f64,
-        /// The least of either.
-        least: f64,
-        /// The most of either.
-        most: f64,
-    },
-    /// The picture could not be packed.
-    #[error("cannot encode the picture: {reason}")]
-    Encoding {
-        /// What the encoder says.
-        reason: String,
-    },
-    /// The picture could not be stored.
+    /// Width or height is outside of `min..=max`.
+    #[error(
+        "cannot draw a figure of {width} x {height} units: width and height must be between {min} \
+         and {max}"
+    )]
+    Size { width: f64, height: f64, min: f64, max: f64 },
+    #[error("cannot encode the figure as PNG: {reason}")]
+    Encoding { reason: String },
     #[error("{}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What happened.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }

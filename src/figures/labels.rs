@@ -1,14 +1,14 @@
-//! Names as people write them.
+//! Names of mechanisms, estimators and datasets as the literature writes them.
 
 use super::chart::Series;
 use super::palette::colours;
+use crate::results::TrialRecord;
 use crate::wording::enumeration;
 
-/// In the order of the paper's Figure 1, which is the order of panels.
+/// In the order of panels in the paper's Figure 1.
 const MECHANISMS: [&str; 4] = ["PrivBayes", "DualQuery", "MWEM", "HDMM"];
 
-/// Mechanisms beside those.
-const OTHERS: [(&str, &str); 7] = [
+const OTHER_MECHANISMS: [(&str, &str); 7] = [
     ("laplace", "Laplace"),
     ("gaussian", "Gaussian"),
     ("tree", "Tree"),
@@ -18,16 +18,16 @@ const OTHERS: [(&str, &str); 7] = [
     ("spanning-tree", "Spanning tree"),
 ];
 
-/// What distinguishes a series: its estimator, and what else varies in the figure (the mechanism,
-/// the data), which may be empty.
+/// What distinguishes a series: its estimator, and whatever else varies in the figure (mechanism,
+/// dataset); the context may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SeriesKey<'a> {
     pub(super) context: &'a str,
     pub(super) arm: &'a str,
 }
 
-/// Series for these keys: one colour for each estimator, one style for each context. Where several
-/// contexts have an estimator of their own, these are different ones.
+/// Series for these keys: a colour per estimator, a style per context. The own estimators of
+/// several contexts count as different estimators.
 pub(super) fn series(keys: &[SeriesKey], name: impl Fn(&SeriesKey) -> String) -> Vec<Series> {
     let several_own = keys.iter().filter(|key| key.arm == "own").count() > 1;
     let estimator = |key: &SeriesKey| match (key.arm, several_own) {
@@ -47,40 +47,40 @@ pub(super) fn series(keys: &[SeriesKey], name: impl Fn(&SeriesKey) -> String) ->
     keys.iter().map(one).collect()
 }
 
-/// Without repetitions, in order of appearance.
+/// Removes duplicates and keeps the order of first appearance.
 pub(super) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
+    let mut kept = Vec::new();
     for item in items {
-        if !seen.contains(&item) {
-            seen.push(item);
+        if !kept.contains(&item) {
+            kept.push(item);
         }
     }
-    seen
+    kept
 }
 
-/// The rank of a mechanism among panels: known ones first.
+/// The position of a mechanism's panel: those of Figure 1 first.
 pub(super) fn mechanism_rank(name: &str) -> usize {
     MECHANISMS.iter().position(|known| known.eq_ignore_ascii_case(name)).unwrap_or(MECHANISMS.len())
 }
 
-/// `privbayes` is PrivBayes; of those that are not known here, short ones are abbreviations.
-pub fn mechanism(name: &str) -> String {
+/// `privbayes` becomes PrivBayes. An unknown name of at most four letters is an abbreviation.
+pub(crate) fn mechanism(name: &str) -> String {
     match MECHANISMS.get(mechanism_rank(name)) {
         Some(known) => known.to_string(),
-        None => match OTHERS.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)) {
+        None => match OTHER_MECHANISMS.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)) {
             Some((_, title)) => title.to_string(),
             None => abbreviation(name),
         },
     }
 }
 
-/// `lls` is LLS, `synthetic` stays.
+/// `lls` becomes LLS, `synthetic` is unchanged.
 fn abbreviation(name: &str) -> String {
     if name.len() <= 4 { name.to_uppercase() } else { name.to_string() }
 }
 
-/// `titanic` is Titanic, `search_logs` is Search logs.
-pub fn dataset(name: &str) -> String {
+/// `titanic` becomes Titanic, `search_logs` becomes Search logs.
+pub(crate) fn dataset(name: &str) -> String {
     let spaced = name.replace(['_', '-'], " ");
     let mut characters = spaced.chars();
     match characters.next() {
@@ -89,8 +89,8 @@ pub fn dataset(name: &str) -> String {
     }
 }
 
-/// `lls` is LLS; the losses of Figure 3 are spelt out.
-pub fn arm(name: &str) -> String {
+/// `lls` becomes LLS; the losses of Figure 3 are spelt out.
+pub(crate) fn arm(name: &str) -> String {
     match name.to_ascii_lowercase().as_str() {
         "own" => "own estimator".into(),
         "htree" => "HTree".into(),
@@ -102,7 +102,7 @@ pub fn arm(name: &str) -> String {
     }
 }
 
-/// A mechanism with an estimator: HDMM for its own one, HDMM+PGM for another. Without a mechanism,
+/// A mechanism and its estimator: HDMM for its own one, HDMM+PGM for another. Without a mechanism,
 /// the estimator alone.
 pub(super) fn mechanism_with(mechanism_name: &str, arm_name: &str) -> String {
     match (mechanism_name.is_empty(), arm_name == "own") {
@@ -112,21 +112,31 @@ pub(super) fn mechanism_with(mechanism_name: &str, arm_name: &str) -> String {
     }
 }
 
-/// Parts of a subtitle side by side.
+/// The nonempty parts of a subtitle, separated by dots.
 pub(super) fn joined(parts: &[&str]) -> String {
     let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
     parts.join(" · ")
 }
 
-/// The star on data that others stand in for.
+/// Marks datasets that are stand-ins.
 pub(super) const STAR: &str = "*";
 
-/// What the star means.
-pub(super) fn standin_note(datasets: &[String]) -> Option<String> {
-    let names = enumeration(datasets);
-    (!datasets.is_empty()).then(|| {
-        format!("{STAR} {names}: made-up records of the same shape stand in for data that does not ship.")
-    })
+/// The star if some of the trials ran on a stand-in.
+pub(super) fn star<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> &'static str {
+    if trials.into_iter().any(|trial| trial.standin) { STAR } else { "" }
+}
+
+/// The meaning of the star, if some of the trials ran on a stand-in.
+pub(super) fn standin_note(trials: &[TrialRecord]) -> Option<String> {
+    let standins = trials.iter().filter(|trial| trial.standin);
+    let datasets = distinct(standins.map(|trial| dataset(&trial.dataset)));
+    let verb = match datasets.len() {
+        0 => return None,
+        1 => "is a stand-in",
+        _ => "are stand-ins",
+    };
+    let names = enumeration(&datasets);
+    Some(format!("{STAR} {names} {verb}: synthetic records in place of data that does not ship."))
 }
 
 #[cfg(test)]
@@ -134,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mechanisms_have_the_names_that_people_write() {
+    fn mechanisms_have_the_names_of_the_literature() {
         let named = ["privbayes", "spanning-tree", "php", "mwem", "pmw"].map(mechanism);
         assert_eq!(named, ["PrivBayes", "Spanning tree", "P-HP", "MWEM", "PMW"]);
     }

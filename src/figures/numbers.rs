@@ -1,11 +1,10 @@
-//! Numbers as people read them in a picture.
+//! Numbers in labels.
 
-/// From here on a number is written with a power of ten.
+/// Numbers outside of `SMALL..LARGE` are written with a power of ten.
 const LARGE: f64 = 1e6;
-/// The same for small ones.
 const SMALL: f64 = 1e-4;
 
-/// `digits` significant digits at most: 0.01, 1, 10,000, 4×10⁷², 10⁻⁹.
+/// At most `digits` significant digits: 0.01, 1, 10,000, 4×10⁷², 10⁻⁹.
 pub(super) fn number(value: f64, digits: usize) -> String {
     let rounded = format!("{:.*e}", digits.saturating_sub(1), value).parse().unwrap_or(value);
     match value == 0.0 || (SMALL..LARGE).contains(&value.abs()) {
@@ -14,14 +13,13 @@ pub(super) fn number(value: f64, digits: usize) -> String {
     }
 }
 
-/// All digits that are needed to tell the number from others: 0.00001, 1,000,000.
+/// All significant digits, without a power of ten: 0.00001, 1,000,000.
 pub(super) fn plainly(value: f64) -> String {
-    // At most 12 digits: 0.30000000000000004 is not what anybody means.
+    // At most 12 digits hide rounding errors such as 0.30000000000000004.
     let rounded: f64 = format!("{value:.11e}").parse().unwrap_or(value);
     grouped(&(rounded + 0.0).to_string())
 }
 
-/// A factor and a power of ten.
 fn scientific(value: f64) -> String {
     let text = format!("{value:e}");
     let parts = text
@@ -30,7 +28,7 @@ fn scientific(value: f64) -> String {
     parts.unwrap_or(text)
 }
 
-/// A power of ten, with a factor where it is needed: 10⁻⁹, 4×10⁷², 1.
+/// A factor, omitted if it is 1, times a power of ten: 10⁻⁹, 4×10⁷², 1.
 pub(super) fn times_power(factor: f64, power: i32) -> String {
     if power == 0 {
         return factor.to_string();
@@ -43,14 +41,14 @@ pub(super) fn times_power(factor: f64, power: i32) -> String {
     }
 }
 
-/// With `decimals` digits behind the point, for numbers that stand in one row.
+/// With `decimals` digits after the decimal point, for the ticks of one axis.
 pub(super) fn fixed(value: f64, decimals: usize) -> String {
-    // Steps away from zero leave a "-0.0" behind.
+    // Multiples of a step may be slightly below zero, which would be written "-0.0".
     let value = if value.abs() < 0.5 * 10f64.powi(-(decimals as i32)) { 0.0 } else { value };
     grouped(&format!("{value:.decimals$}"))
 }
 
-/// Commas between thousands, from five digits on.
+/// With commas between thousands if there are at least five digits.
 fn grouped(text: &str) -> String {
     let end = text.find('.').unwrap_or(text.len());
     let start = usize::from(text.starts_with('-'));
@@ -78,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_people_do() {
+    fn numbers_are_short_and_have_powers_of_ten_only_where_needed() {
         let cases = [
             (0.01, "0.01"),
             (0.1 + 0.2, "0.3"),

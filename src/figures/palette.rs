@@ -1,12 +1,12 @@
-//! Colours that stay apart for eyes that do not see all of them, and in print (Okabe and Ito 2008,
-//! without the yellow, which is lost on white).
+//! Colours that people with colour vision deficiencies can tell apart, on screen and in print
+//! (Okabe and Ito 2008, without yellow, whose contrast with white is too low).
 
 /// Red, green and blue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour(pub [u8; 3]);
 
 impl Colour {
-    /// This colour with a share of another one in it.
+    /// `1 - share` of this colour plus `share` of another.
     pub(super) fn mixed(self, other: Colour, share: f64) -> Self {
         let mix = |a: u8, b: u8| (f64::from(a) * (1.0 - share) + f64::from(b) * share) as u8;
         Self(std::array::from_fn(|i| mix(self.0[i], other.0[i])))
@@ -21,10 +21,10 @@ const GREEN: Colour = Colour([0x00, 0x9E, 0x73]);
 const VERMILION: Colour = Colour([0xD5, 0x5E, 0x00]);
 const PURPLE: Colour = Colour([0xCC, 0x79, 0xA7]);
 
-/// For what is not measured, beside series with these colours: a limit that no line may cross. Grey,
-/// unless an estimator is; black is no estimator's.
-pub(super) fn bound(beside: impl IntoIterator<Item = Colour>) -> Colour {
-    match beside.into_iter().any(|colour| colour == GREY) {
+/// The colour of a theoretical bound in a chart whose series have these colours: grey, or black if
+/// grey is taken. No estimator is black.
+pub(super) fn bound(taken: impl IntoIterator<Item = Colour>) -> Colour {
+    match taken.into_iter().any(|colour| colour == GREY) {
         true => BLACK,
         false => GREY,
     }
@@ -43,7 +43,7 @@ const KNOWN: &[(&str, Colour)] = &[
     ("l1", PURPLE),
 ];
 
-/// For other estimators, and beyond these around again.
+/// For other estimators, repeated if there are more.
 const OTHERS: &[Colour] = &[
     Colour([0x56, 0xB4, 0xE9]),
     Colour([0x7A, 0x4F, 0x9E]),
@@ -56,8 +56,8 @@ const OTHERS: &[Colour] = &[
     BLUE,
 ];
 
-/// The colours of these estimators, in the same order: fixed for known ones, the next free colour
-/// for each of the others, and for a known one whose colour another has already.
+/// The colours of these estimators, in the same order: fixed for a known one, the next free colour
+/// for any other and for a known one whose colour is taken.
 pub(super) fn colours(arms: &[&str]) -> Vec<Colour> {
     let mut taken: Vec<Colour> = Vec::new();
     let mut fixed = |arm: &&str| {
@@ -81,10 +81,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn estimators_that_would_have_one_colour_have_several() {
+    fn estimators_with_the_same_known_colour_get_different_ones() {
         let arms = ["pgm", "pgm-l2", "l1", "new", "L2", "pgm-l1"];
         let given = colours(&arms);
-        assert_eq!((given[0], given[2]), (BLUE, PURPLE), "the first keeps what it always has");
+        assert_eq!((given[0], given[2]), (BLUE, PURPLE), "the first has its fixed colour");
         for (i, colour) in given.iter().enumerate() {
             assert!(!given[..i].contains(colour), "{}", arms[i]);
         }

@@ -6,17 +6,22 @@ use super::palette;
 use super::tally::spread_of;
 use crate::results::{Metric, TraceRecord, TrialRecord};
 
-/// Error against the number of records, whichever data they are from. Data with the same number of
-/// attributes are in one column of panels; a row for each epsilon. For each mechanism whose theory says
-/// so, a line tells what the largest error of a query is at most.
+/// Error against the number of records, over all datasets.
+///
+/// A column of panels per number of attributes, a row per epsilon. A mechanism with a theoretical
+/// bound on the largest query error has a second line for the bound.
 pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) -> Option<Chart> {
     let epsilons = distinct(trials.iter().map(|trial| trial.epsilon));
     let several = epsilons.len() > 1;
     let grid = Grid {
         column: |trial| format!("{} attributes", trial.attributes),
         rows: epsilons.clone(),
-        is_in: |trial, epsilon| trial.epsilon == *epsilon,
-        name: if several { |epsilon| format!("epsilon = {epsilon}") } else { |_| String::new() },
+        is_in_row: |trial, epsilon| trial.epsilon == *epsilon,
+        row_name: if several {
+            |epsilon| format!("epsilon = {epsilon}")
+        } else {
+            |_| String::new()
+        },
         x: |trial| Some(trial.records as f64),
         x_label: "number of records",
         ticks_at_values: false,
@@ -24,34 +29,34 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
     let mut chart = grid.chart(trials, facts);
     if facts.metric == Metric::MaxError {
         let columns = distinct(trials.iter().map(|trial| trial.attributes));
-        let places = epsilons.iter().flat_map(|e| columns.iter().map(move |c| (*e, *c)));
-        let in_panels: Vec<Vec<&TrialRecord>> = places
-            .map(|place| trials.iter().filter(|t| (t.epsilon, t.attributes) == place).collect())
+        let panel_keys = epsilons.iter().flat_map(|e| columns.iter().map(move |c| (*e, *c)));
+        let in_panels: Vec<Vec<&TrialRecord>> = panel_keys
+            .map(|key| trials.iter().filter(|t| (t.epsilon, t.attributes) == key).collect())
             .collect();
         add_bounds(&mut chart, &in_panels);
     }
     Some(chart)
 }
 
-/// A line of bounds for each mechanism that has any, in each of the panels.
-///
-/// They share a colour, and differ by their dashes.
+/// Adds a line to each panel for each mechanism with a bound. The lines share a colour and differ
+/// by their dashes.
 fn add_bounds(chart: &mut Chart, in_panels: &[Vec<&TrialRecord>]) {
     let bounded = in_panels.iter().flatten().filter(|trial| trial.error_bound.is_some());
     let colour = palette::bound(chart.series.iter().map(|series| series.colour));
     for (style, mechanism) in distinct(bounded.map(|t| t.mechanism.as_str())).iter().enumerate() {
         let series = chart.series.len();
-        let name = format!("{}, its bound", labels::mechanism(mechanism));
+        let name = format!("{}, bound", labels::mechanism(mechanism));
         chart.series.push(Series { name, colour, style: style + 1 });
         for (panel, here) in chart.panels.iter_mut().zip(in_panels) {
             let Content::Lines { lines, .. } = &mut panel.content else { continue };
-            let own = || here.iter().filter(|trial| trial.mechanism == *mechanism);
+            let of_mechanism = || here.iter().filter(|trial| trial.mechanism == *mechanism);
             let mut records: Vec<usize> =
-                own().filter(|t| t.error_bound.is_some()).map(|t| t.records).collect();
+                of_mechanism().filter(|t| t.error_bound.is_some()).map(|t| t.records).collect();
             records.sort_unstable();
             records.dedup();
             let at = |&records: &usize| {
-                let bounds = own().filter(|t| t.records == records).filter_map(|t| t.error_bound);
+                let here = of_mechanism().filter(|t| t.records == records);
+                let bounds = here.filter_map(|t| t.error_bound);
                 Point { x: records as f64, y: spread_of(bounds), unconverged: 0 }
             };
             let points: Vec<Point> = records.iter().map(at).collect();

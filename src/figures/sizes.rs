@@ -4,13 +4,14 @@ use super::curves::Grid;
 use super::labels::{self, distinct};
 use crate::results::{TraceRecord, TrialRecord};
 
-/// Error against the size of the queries: Figure 5.2.2 of KDD 2015. A row of panels for each epsilon.
+/// Error against the size of the queries: Figure 5.2.2 of KDD 2015. A column of panels per dataset,
+/// a row per epsilon.
 pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) -> Option<Chart> {
     let grid = Grid {
         column: |trial| labels::dataset(&trial.dataset),
         rows: distinct(trials.iter().map(|trial| trial.epsilon)),
-        is_in: |trial, epsilon| trial.epsilon == *epsilon,
-        name: |epsilon| format!("epsilon = {epsilon}"),
+        is_in_row: |trial, epsilon| trial.epsilon == *epsilon,
+        row_name: |epsilon| format!("epsilon = {epsilon}"),
         x: |trial| trial.size.map(|size| size as f64),
         x_label: "size of the range",
         ticks_at_values: false,

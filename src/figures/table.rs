@@ -1,7 +1,7 @@
 use super::{Chart, Facts};
 use crate::results::{TraceRecord, TrialRecord};
 
-/// No picture: for experiments such as the paper's Table 1, which are read as numbers.
+/// No picture: experiments such as the paper's Table 1 are read as numbers.
 pub(super) fn chart(_: &[TrialRecord], _: &[TraceRecord], _: &Facts) -> Option<Chart> {
     None
 }

@@ -1,9 +1,9 @@
 use super::Facts;
-use super::chart::{Outcome, Panel};
+use super::chart::{Bar, Outcome, Panel};
 use crate::results::{Metric, Spread, Status, TrialRecord, unconverged_note};
 use private_pgm::numeric::bytes::Bytes;
 
-/// How the trials that one bar or one point stands for ended.
+/// How the trials behind one bar or one point ended.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     values: Vec<f64>,
@@ -16,7 +16,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts `trials`; `metric` is the number that is shown of those that are done.
+    /// Counts `trials`, and collects the values of `metric` of those that are done.
     pub(super) fn of<'a>(
         trials: impl IntoIterator<Item = &'a TrialRecord>,
         metric: Metric,
@@ -41,7 +41,6 @@ impl Tally {
         tally
     }
 
-    /// Whether there were no trials at all.
     pub(super) fn is_empty(&self) -> bool {
         self.done + self.infeasible + self.timeout + self.failed == 0
     }
@@ -51,13 +50,13 @@ impl Tally {
         spread_of(self.values.iter().copied())
     }
 
-    /// How many of the trials that are done have not converged, as far as the metric depends on it.
+    /// The number of done trials that have not converged; 0 if the metric does not depend on it.
     pub(super) fn unconverged(&self) -> usize {
         self.unconverged
     }
 
-    /// Why no trial is done, when that is so and there is a reason.
-    pub(super) fn mark(&self, facts: &Facts) -> Option<String> {
+    /// Why no trial is done; `None` if some trial is done, or there are no trials.
+    pub(super) fn failure(&self, facts: &Facts) -> Option<String> {
         match self {
             Self { done: 1.., .. } => None,
             Self { infeasible: 1.., .. } => {
@@ -72,18 +71,18 @@ impl Tally {
         }
     }
 
-    /// What a bar shows.
-    pub(super) fn outcome(&self, facts: &Facts) -> Outcome {
-        match (self.spread(), self.mark(facts)) {
+    pub(super) fn bar(&self, series: usize, facts: &Facts) -> Bar {
+        let outcome = match (self.spread(), self.failure(facts)) {
             (Some(spread), _) => Outcome::Value(spread),
-            (None, Some(mark)) => Outcome::Mark(mark),
+            (None, Some(reason)) => Outcome::Failure(reason),
             (None, None) => Outcome::Missing,
-        }
+        };
+        Bar { series, outcome, unconverged: self.unconverged }
     }
 
-    /// What a median leaves out: `2 of 5 trials failed`. Nothing where all are done, and nothing
-    /// about what [`Tally::mark`] says already.
-    pub(super) fn left_out(&self) -> Option<String> {
+    /// What a median leaves out: `2 of 5 trials failed`. `None` if all trials ended in the same
+    /// way: they are all done, or [`Tally::failure`] has the reason.
+    fn left_out(&self) -> Option<String> {
         let total = self.done + self.infeasible + self.timeout + self.failed;
         let kinds = [
             (self.failed, "failed"),
@@ -103,25 +102,44 @@ impl Tally {
     }
 }
 
-/// The values' spread; those that are not finite cannot be drawn and do not count.
+/// The spread of the finite values; others cannot be drawn.
 pub(super) fn spread_of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
     Spread::of(values.into_iter().filter(|value| value.is_finite()))
 }
 
-/// One note for all that medians leave out, or nothing.
-pub(super) fn left_out_note(parts: &[(String, String)]) -> Option<String> {
-    let listed: Vec<String> = parts.iter().map(|(of, what)| format!("{of}: {what}")).collect();
-    (!listed.is_empty()).then(|| format!("Not in the medians: {}.", listed.join("; ")))
+/// What a chart leaves out, for the notes under it.
+#[derive(Debug, Default)]
+pub(super) struct Omissions {
+    no_line: Vec<String>,
+    left_out: Vec<String>,
 }
 
-/// What the marks of estimates that have not converged mean, or nothing where there are none.
-pub(super) fn marks_note(panels: &[Panel]) -> Option<String> {
+impl Omissions {
+    /// Records which of the trials behind `tally` the median at `place` leaves out.
+    pub(super) fn add(&mut self, place: &str, tally: &Tally) {
+        self.left_out.extend(tally.left_out().map(|what| format!("{place}: {what}")));
+    }
+
+    /// Records that a line is missing, and why.
+    pub(super) fn add_missing_line(&mut self, place: &str, reason: &str) {
+        self.no_line.push(format!("{place} ({reason})"));
+    }
+
+    /// A note about missing lines and one about trials, as far as there are any.
+    pub(super) fn notes(&self) -> [Option<String>; 2] {
+        let note = |parts: &[String], words: &str, separator: &str| {
+            (!parts.is_empty()).then(|| format!("{words} {}.", parts.join(separator)))
+        };
+        [
+            note(&self.no_line, "No line for", ", "),
+            note(&self.left_out, "Not in the medians:", "; "),
+        ]
+    }
+}
+
+/// The meaning of the dagger, if some panel has one.
+pub(super) fn unconverged_mark_note(panels: &[Panel]) -> Option<String> {
     panels.iter().any(Panel::has_unconverged).then(|| unconverged_note() + ".")
-}
-
-/// One note for the lines that are not there, each with its reason, or nothing.
-pub(super) fn no_line_note(parts: &[String]) -> Option<String> {
-    (!parts.is_empty()).then(|| format!("No line for {}.", parts.join(", ")))
 }
 
 /// `median of 5 trials, {ranges} from the smallest to the largest`.

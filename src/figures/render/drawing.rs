@@ -1,5 +1,4 @@
-//! The shapes of a scene as elements of plotters, on any back end that knows a few things more than
-//! plotters asks for.
+//! Draws the shapes of a scene with plotters, on a backend that implements [`Canvas`].
 
 use std::iter;
 
@@ -11,46 +10,48 @@ use plotters_backend::{BackendCoord, DrawingBackend, DrawingErrorKind};
 
 use super::super::palette::Colour;
 use super::dashes::strokes;
-use super::scene::{At, Pen, Shape, Text, at};
+use super::scene::{Pen, Position, Shape, Text, at};
 
-/// What comes of a step of drawing on a back end.
-pub(super) type Drawn<C> = Result<(), DrawingErrorKind<<C as DrawingBackend>::ErrorType>>;
+pub(super) type DrawResult<C> = Result<(), DrawingErrorKind<<C as DrawingBackend>::ErrorType>>;
 
-/// A back end of plotters for whole scenes: texts at any angle and with a halo, lines of unequal
-/// strokes, and readings are not in plotters' own vocabulary.
+/// A plotters backend that also draws what plotters has no element for: text at any angle and with
+/// a halo, dashes of unequal lengths, readings.
 pub(super) trait Canvas: DrawingBackend {
-    /// Plotters' places are whole numbers: how many of them go into a unit of length.
-    const STEPS: f64;
+    /// Plotters' coordinates are integers: the number of steps per unit of length.
+    const STEPS_PER_UNIT: f64;
 
-    /// Draws a text whose place is there.
-    fn draw_lettering(&mut self, text: &Text, place: BackendCoord) -> Drawn<Self>;
+    /// Draws a text at `place` instead of its own position, which is in units.
+    fn draw_lettering(&mut self, text: &Text, place: BackendCoord) -> DrawResult<Self>;
 
-    /// Draws a line of strokes and gaps, whose lengths in units take turns.
+    /// Draws a dashed line; `dashes` alternates between strokes and gaps, in units.
     fn draw_dashes(
         &mut self,
         path: &[BackendCoord],
         style: &ShapeStyle,
         dashes: &[f64],
-    ) -> Drawn<Self> {
-        let lengths: Vec<f64> = dashes.iter().map(|dash| dash * Self::STEPS).collect();
+    ) -> DrawResult<Self> {
+        let lengths: Vec<f64> = dashes.iter().map(|dash| dash * Self::STEPS_PER_UNIT).collect();
         strokes(path, &lengths).into_iter().try_for_each(|stroke| self.draw_path(stroke, style))
     }
 
-    /// Has something to say to those who point between two corners. Paper has not.
-    fn draw_reading(&mut self, _content: &str, _corners: [BackendCoord; 2]) -> Drawn<Self> {
+    /// Adds a text that is shown while the pointer is between two corners. The default, for
+    /// pictures without interaction, does nothing.
+    fn draw_reading(&mut self, _content: &str, _corners: [BackendCoord; 2]) -> DrawResult<Self> {
         Ok(())
     }
 }
 
-/// Draws shapes, the lowest first.
+/// Draws shapes from bottom to top.
 pub(super) fn draw<'a, C: Canvas>(
     shapes: impl IntoIterator<Item = &'a Shape>,
     canvas: C,
 ) -> Result<(), DrawingAreaErrorKind<C::ErrorType>> {
-    let area = canvas.into_drawing_area().apply_coord_spec(Grid { steps: C::STEPS });
+    let area = canvas
+        .into_drawing_area()
+        .apply_coord_spec(UnitCoordinates { steps_per_unit: C::STEPS_PER_UNIT });
     for shape in shapes {
         match shape {
-            Shape::Block { frame, colour } => {
+            Shape::Rectangle { frame, colour } => {
                 let corners = [at(frame.left, frame.top), at(frame.right(), frame.bottom())];
                 area.draw(&Rectangle::new(corners, paint(*colour, 1.0).filled()))?;
             }
@@ -58,7 +59,7 @@ pub(super) fn draw<'a, C: Canvas>(
                 area.draw(&Polygon::new(points.as_slice(), paint(*colour, *opacity)))?;
             }
             Shape::Disc { centre, radius, colour } => {
-                let radius = whole(radius * C::STEPS);
+                let radius = nearest(radius * C::STEPS_PER_UNIT);
                 area.draw(&Circle::new(*centre, radius, paint(*colour, 1.0).filled()))?;
             }
             Shape::Line { points, pen } if pen.dashes.is_empty() => {
@@ -66,8 +67,8 @@ pub(super) fn draw<'a, C: Canvas>(
             }
             Shape::Line { points, pen } => area.draw(&Dashed { points, pen })?,
             Shape::Text(text) => area.draw(text)?,
-            Shape::Reading { area: there, content } => {
-                let corners = [at(there.left, there.top), at(there.right(), there.bottom())];
+            Shape::Reading { area: frame, content } => {
+                let corners = [at(frame.left, frame.top), at(frame.right(), frame.bottom())];
                 area.draw(&Reading { corners, content })?;
             }
         }
@@ -75,21 +76,21 @@ pub(super) fn draw<'a, C: Canvas>(
     area.present()
 }
 
-/// Units of length in steps of a back end.
-struct Grid {
-    steps: f64,
+/// Converts units of length to steps of a backend.
+struct UnitCoordinates {
+    steps_per_unit: f64,
 }
 
-impl CoordTranslate for Grid {
-    type From = At;
+impl CoordTranslate for UnitCoordinates {
+    type From = Position;
 
-    fn translate(&self, from: &At) -> BackendCoord {
-        (whole(from.x * self.steps), whole(from.y * self.steps))
+    fn translate(&self, from: &Position) -> BackendCoord {
+        (nearest(from.x * self.steps_per_unit), nearest(from.y * self.steps_per_unit))
     }
 }
 
-/// The next whole number, or the last one that there is.
-fn whole(steps: f64) -> i32 {
+/// The nearest integer; saturates.
+fn nearest(steps: f64) -> i32 {
     steps.round() as i32
 }
 
@@ -98,19 +99,19 @@ pub(super) fn paint(Colour([red, green, blue]): Colour, opacity: f64) -> RGBACol
 }
 
 pub(super) fn stroke<C: Canvas>(pen: &Pen) -> ShapeStyle {
-    paint(pen.colour, 1.0).stroke_width(whole(pen.width * C::STEPS).max(1) as u32)
+    paint(pen.colour, 1.0).stroke_width(nearest(pen.width * C::STEPS_PER_UNIT).max(1) as u32)
 }
 
 struct Dashed<'a> {
-    points: &'a [At],
+    points: &'a [Position],
     pen: &'a Pen,
 }
 
-impl<'a> PointCollection<'a, At> for &'a Dashed<'_> {
-    type Point = &'a At;
-    type IntoIter = &'a [At];
+impl<'a> PointCollection<'a, Position> for &'a Dashed<'_> {
+    type Point = &'a Position;
+    type IntoIter = &'a [Position];
 
-    fn point_iter(self) -> &'a [At] {
+    fn point_iter(self) -> &'a [Position] {
         self.points
     }
 }
@@ -121,15 +122,15 @@ impl<C: Canvas> Drawable<C> for Dashed<'_> {
         points: I,
         canvas: &mut C,
         _: (u32, u32),
-    ) -> Drawn<C> {
+    ) -> DrawResult<C> {
         let path: Vec<BackendCoord> = points.collect();
         canvas.draw_dashes(&path, &stroke::<C>(self.pen), self.pen.dashes)
     }
 }
 
-impl<'a> PointCollection<'a, At> for &'a Text {
-    type Point = &'a At;
-    type IntoIter = iter::Once<&'a At>;
+impl<'a> PointCollection<'a, Position> for &'a Text {
+    type Point = &'a Position;
+    type IntoIter = iter::Once<&'a Position>;
 
     fn point_iter(self) -> Self::IntoIter {
         iter::once(&self.place)
@@ -142,21 +143,21 @@ impl<C: Canvas> Drawable<C> for Text {
         mut points: I,
         canvas: &mut C,
         _: (u32, u32),
-    ) -> Drawn<C> {
+    ) -> DrawResult<C> {
         points.try_for_each(|place| canvas.draw_lettering(self, place))
     }
 }
 
 struct Reading<'a> {
-    corners: [At; 2],
+    corners: [Position; 2],
     content: &'a str,
 }
 
-impl<'a> PointCollection<'a, At> for &'a Reading<'_> {
-    type Point = &'a At;
-    type IntoIter = &'a [At];
+impl<'a> PointCollection<'a, Position> for &'a Reading<'_> {
+    type Point = &'a Position;
+    type IntoIter = &'a [Position];
 
-    fn point_iter(self) -> &'a [At] {
+    fn point_iter(self) -> &'a [Position] {
         &self.corners
     }
 }
@@ -167,7 +168,7 @@ impl<C: Canvas> Drawable<C> for Reading<'_> {
         mut points: I,
         canvas: &mut C,
         _: (u32, u32),
-    ) -> Drawn<C> {
+    ) -> DrawResult<C> {
         match (points.next(), points.next()) {
             (Some(first), Some(second)) => canvas.draw_reading(self.content, [first, second]),
             _ => Ok(()),

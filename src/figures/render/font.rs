@@ -2,14 +2,13 @@ use std::sync::LazyLock;
 
 use ab_glyph::{Font, FontRef, GlyphId};
 
-/// What viewers of SVG are asked for. The first is ours; the others are about as wide.
+/// For viewers of SVG. The first is the embedded font; the others have a similar width.
 pub(super) const FAMILIES: &str = "DejaVu Sans Condensed, Helvetica Neue, Arial, sans-serif";
 
-/// From the baseline to the top of a capital, in sizes of the font.
+/// The height of capital letters, in font sizes.
 pub(super) const CAPITAL: f64 = 0.73;
 
-/// From the baseline to the top of the highest glyph and to the bottom of the deepest one, in sizes of
-/// the font.
+/// Upper bounds on how far a glyph extends above and below the baseline, in font sizes.
 pub(super) const HEIGHT: f64 = 1.3;
 pub(super) const DEPTH: f64 = 0.5;
 
@@ -19,20 +18,20 @@ static BOLD: LazyLock<FontRef<'static>> =
     LazyLock::new(|| embedded(dejavu::sans_condensed::bold()));
 
 fn embedded(bytes: &'static [u8]) -> FontRef<'static> {
-    FontRef::try_from_slice(bytes).expect("the font inside the program is sound")
+    FontRef::try_from_slice(bytes).expect("the embedded font can be parsed")
 }
 
 pub(super) fn face(bold: bool) -> &'static FontRef<'static> {
     if bold { &BOLD } else { &REGULAR }
 }
 
-/// How many of the font's units make its size.
+/// Font units per font size.
 pub(super) fn units_per_size(bold: bool) -> f64 {
-    f64::from(face(bold).units_per_em().expect("the font inside the program has a scale"))
+    f64::from(face(bold).units_per_em().expect("the embedded font has a scale"))
 }
 
-/// The glyphs of a text with their places along the baseline, and where the text ends, in units of
-/// the font, kerned.
+/// The glyphs of a text with their positions along the baseline, and the length of the text, with
+/// kerning, in font units.
 pub(super) fn glyphs(text: &str, bold: bool) -> (Vec<(GlyphId, f64)>, f64) {
     let face = face(bold);
     let mut placed = Vec::new();
@@ -49,7 +48,6 @@ pub(super) fn glyphs(text: &str, bold: bool) -> (Vec<(GlyphId, f64)>, f64) {
     (placed, end)
 }
 
-/// How long a text is.
 pub(super) fn width(text: &str, size: f64, bold: bool) -> f64 {
     glyphs(text, bold).1 * size / units_per_size(bold)
 }
@@ -59,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_as_long_as_its_glyphs_and_grows_with_its_size() {
+    fn width_scales_with_the_size_and_includes_kerning() {
         assert_eq!(width("", 10.0, false), 0.0);
         let (short, long) = (width("PGM", 10.0, false), width("PGM", 20.0, false));
         assert!((long - 2.0 * short).abs() < 1e-9 && short > 15.0);
@@ -69,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn no_glyph_is_higher_or_deeper_than_is_said() {
+    fn every_glyph_is_within_height_and_depth() {
         for bold in [false, true] {
             let (face, size) = (face(bold), units_per_size(bold) as f32);
             let glyphs = (0..face.glyph_count() as u16).map(GlyphId);
@@ -81,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_font_has_the_characters_that_numbers_need() {
+    fn the_font_has_all_characters_of_numbers() {
         for character in "0123456789.,×⁰¹²³⁴⁵⁶⁷⁸⁹⁻·*+".chars() {
             assert_ne!(face(false).glyph_id(character), GlyphId(0), "{character}");
         }

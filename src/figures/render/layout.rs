@@ -1,25 +1,25 @@
-//! Where everything goes: headline, legend, panels in a grid, notes.
+//! Positions of title, legend, panels in a grid, and notes.
 //!
-//! The plots of all panels are equally large; what labels need comes off the whole first.
+//! All plots have the same size: what remains after all labels have their space.
 
 use super::super::chart::{Chart, Content, Panel, Scale};
 use super::Size;
 use super::legend;
-use super::panel::{self, Room};
+use super::panel::{self, Margins};
 use super::paragraph::wrapped;
-use super::scale::Stretch;
+use super::scale::AxisRange;
 use super::scene::{Anchor, FAINT, Frame, INK, SOFT, Scene, Text, at, text};
 use crate::figures::palette::Colour;
 use crate::results::Spread;
 
 const MARGIN: f64 = 22.0;
-/// Between plots side by side, and right of the last one: half of a tick label sticks out there.
+/// Right of each plot: half of a tick label extends into it.
 const GAP: f64 = 26.0;
-/// No plot is smaller, whatever the size of the picture.
-const LEAST: f64 = 24.0;
-/// A picture without this much room for each column of panels has fewer columns.
-const LEAST_COLUMN: f64 = 220.0;
-/// Pictures below this width are a column of a paper, or a telephone.
+/// The minimum width and height of a plot, whatever the size of the picture.
+const MIN_PLOT: f64 = 24.0;
+/// The minimum width of a column of panels; narrower pictures have fewer columns.
+const MIN_COLUMN: f64 = 220.0;
+/// Below this width, the picture is for a paper's column or a phone.
 const NARROW: f64 = 480.0;
 
 /// A paragraph of the header or the footer.
@@ -28,8 +28,7 @@ struct Paragraph<'a> {
     size: f64,
     bold: bool,
     colour: Colour,
-    /// Room above it.
-    above: f64,
+    space_above: f64,
 }
 
 impl Paragraph<'_> {
@@ -44,28 +43,40 @@ impl Paragraph<'_> {
     fn height(&self, width: f64) -> f64 {
         match self.lines(width).len() {
             0 => 0.0,
-            count => self.above + self.leading() * count as f64,
+            count => self.space_above + self.leading() * count as f64,
         }
     }
 }
 
 fn header(chart: &Chart) -> [Paragraph<'_>; 2] {
     [
-        Paragraph { content: &chart.title, size: 16.0, bold: true, colour: INK, above: 0.0 },
-        Paragraph { content: &chart.subtitle, size: 11.5, bold: false, colour: SOFT, above: 3.0 },
+        Paragraph { content: &chart.title, size: 16.0, bold: true, colour: INK, space_above: 0.0 },
+        Paragraph {
+            content: &chart.subtitle,
+            size: 11.5,
+            bold: false,
+            colour: SOFT,
+            space_above: 3.0,
+        },
     ]
 }
 
 fn footer(chart: &Chart) -> Vec<Paragraph<'_>> {
-    let note = |content| Paragraph { content, size: 10.0, bold: false, colour: SOFT, above: 3.0 };
+    let note =
+        |content| Paragraph { content, size: 10.0, bold: false, colour: SOFT, space_above: 3.0 };
     let notes = chart.notes.iter().map(|content| note(content.as_str()));
-    let print = &chart.footnote;
-    let small = Paragraph { content: print, size: 9.0, bold: false, colour: FAINT, above: 6.0 };
-    notes.chain([small]).collect()
+    let footnote = Paragraph {
+        content: &chart.footnote,
+        size: 9.0,
+        bold: false,
+        colour: FAINT,
+        space_above: 6.0,
+    };
+    notes.chain([footnote]).collect()
 }
 
-/// Heights above and below the panels in a picture of this width.
-fn furniture(chart: &Chart, width: f64) -> (f64, f64) {
+/// The heights above and below the panels in a picture of this width.
+fn reserved_heights(chart: &Chart, width: f64) -> (f64, f64) {
     let inner = width - 2.0 * MARGIN;
     let legend = match legend::height(chart, inner) {
         0.0 => 0.0,
@@ -76,7 +87,7 @@ fn furniture(chart: &Chart, width: f64) -> (f64, f64) {
     (MARGIN + head + legend + 8.0, foot + MARGIN)
 }
 
-/// The width in which the chart looks well.
+/// The default width, by the number of columns and bars.
 pub(super) fn natural_width(chart: &Chart) -> f64 {
     let columns = grid(chart, f64::INFINITY).0;
     let width = match columns {
@@ -95,7 +106,7 @@ pub(super) fn natural_width(chart: &Chart) -> f64 {
     widest.fold(width, |width, panel| width.max(panel * columns as f64))
 }
 
-/// The height in which a chart of this width looks well.
+/// The default height at this width.
 pub(super) fn natural_height(chart: &Chart, width: f64) -> f64 {
     let (columns, rows) = grid(chart, width - 2.0 * MARGIN);
     let row = match (columns, rows) {
@@ -106,40 +117,40 @@ pub(super) fn natural_height(chart: &Chart, width: f64) -> f64 {
         (_, 1) => 300.0,
         _ => 255.0,
     };
-    // A row is as high as looks well with titles of one line.
-    let plot = likely_width(width - 2.0 * MARGIN, columns);
-    let one_line = titles(chart, columns, f64::INFINITY);
-    let longer = titles(chart, columns, plot).iter().sum::<f64>() - one_line.iter().sum::<f64>();
-    let (above, below) = furniture(chart, width);
+    // The height of a row includes a title of one line.
+    let plot = estimated_plot_width(width - 2.0 * MARGIN, columns);
+    let one_line = title_heights(chart, columns, f64::INFINITY);
+    let longer =
+        title_heights(chart, columns, plot).iter().sum::<f64>() - one_line.iter().sum::<f64>();
+    let (above, below) = reserved_heights(chart, width);
     above + row * rows.max(1) as f64 + longer + below
 }
 
-/// About the width of each plot, before the width of the labels is known.
-fn likely_width(inner: f64, columns: usize) -> f64 {
-    (inner / columns as f64 - 60.0).max(LEAST)
+/// The approximate width of a plot, before the widths of labels are known.
+fn estimated_plot_width(inner: f64, columns: usize) -> f64 {
+    (inner / columns as f64 - 60.0).max(MIN_PLOT)
 }
 
-/// What the titles of each row need above plots of this width.
-fn titles(chart: &Chart, columns: usize, width: f64) -> Vec<f64> {
+/// The height of the panel titles of each row above plots of this width.
+fn title_heights(chart: &Chart, columns: usize, width: f64) -> Vec<f64> {
     let row = |panels: &[Panel]| {
-        panels.iter().map(|panel| panel::above(panel, width)).fold(0.0, f64::max)
+        panels.iter().map(|panel| panel::title_height(panel, width)).fold(0.0, f64::max)
     };
     chart.panels.chunks(columns).map(row).collect()
 }
 
-/// Columns and rows of panels in a picture of this width inside of its margins.
+/// Columns and rows of panels; `inner` is the width of the picture without its margins.
 pub(super) fn grid(chart: &Chart, inner: f64) -> (usize, usize) {
-    let room = (inner / LEAST_COLUMN).clamp(1.0, chart.panels.len().max(1) as f64) as usize;
+    let room = (inner / MIN_COLUMN).clamp(1.0, chart.panels.len().max(1) as f64) as usize;
     let columns = chart.columns.clamp(1, room);
     (columns, chart.panels.len().div_ceil(columns))
 }
 
-/// The chart as a picture of this size.
 pub(super) fn scene(chart: &Chart, size: Size) -> Scene {
     let (width, height) = (size.width(), size.height());
     let mut scene = Scene { width, height, shapes: Vec::new() };
     let inner = width - 2.0 * MARGIN;
-    let (above, below) = furniture(chart, width);
+    let (above, below) = reserved_heights(chart, width);
 
     let mut top = paragraphs(&mut scene, &header(chart), MARGIN, inner);
     top += 8.0;
@@ -151,18 +162,18 @@ pub(super) fn scene(chart: &Chart, size: Size) -> Scene {
         true => scene.text(Text {
             anchor: Anchor::Middle,
             colour: FAINT,
-            ..text(at(width / 2.0, area.top + area.height / 2.0), "nothing to show yet", 12.0)
+            ..text(at(width / 2.0, area.top + area.height / 2.0), "no results yet", 12.0)
         }),
         false => panels(&mut scene, chart, area),
     }
     scene
 }
 
-/// Draws paragraphs from `top` downwards; where they end.
+/// Draws paragraphs from `top` downwards. Returns the bottom of the last.
 fn paragraphs(scene: &mut Scene, list: &[Paragraph], mut top: f64, width: f64) -> f64 {
     for paragraph in list {
         let lines = paragraph.lines(width);
-        top += if lines.is_empty() { 0.0 } else { paragraph.above };
+        top += if lines.is_empty() { 0.0 } else { paragraph.space_above };
         for line in lines {
             let baseline = at(MARGIN, top + paragraph.size);
             let (bold, colour) = (paragraph.bold, paragraph.colour);
@@ -175,39 +186,39 @@ fn paragraphs(scene: &mut Scene, list: &[Paragraph], mut top: f64, width: f64) -
 
 fn panels(scene: &mut Scene, chart: &Chart, area: Frame) {
     let (columns, rows) = grid(chart, area.width);
-    let stretches = vertical_stretches(chart);
+    let ranges = y_ranges(chart);
     let labelled = |i: usize| !chart.shares_y || i.is_multiple_of(columns);
 
-    // What labels need depends on the plots' size, which depends on what labels need: the first
-    // guess is close enough, for only the number of ticks and slanted labels depend on it.
+    // Margins and plot size depend on each other. An approximate plot size suffices, because it
+    // affects only the number of ticks and the slant of labels.
     let guess = Frame {
         left: 0.0,
         top: 0.0,
-        width: likely_width(area.width, columns),
-        height: (area.height / rows as f64 - 60.0).max(LEAST),
+        width: estimated_plot_width(area.width, columns),
+        height: (area.height / rows as f64 - 60.0).max(MIN_PLOT),
     };
-    let rooms: Vec<Room> = chart
+    let margins: Vec<Margins> = chart
         .panels
         .iter()
-        .zip(&stretches)
+        .zip(&ranges)
         .enumerate()
-        .map(|(i, (panel, y))| panel::room(panel, y, guess, labelled(i)))
+        .map(|(i, (panel, y))| panel::margins(panel, y, guess, labelled(i)))
         .collect();
-    let most = |of: fn(&Room) -> f64, picked: &dyn Fn(usize) -> bool| {
-        let picked = rooms.iter().enumerate().filter(|(i, _)| picked(*i));
-        picked.map(|(_, room)| of(room)).fold(0.0, f64::max)
+    let largest = |of: fn(&Margins) -> f64, picked: &dyn Fn(usize) -> bool| {
+        let picked = margins.iter().enumerate().filter(|(i, _)| picked(*i));
+        picked.map(|(_, margins)| of(margins)).fold(0.0, f64::max)
     };
     let left: Vec<f64> =
-        (0..columns).map(|c| most(|room| room.left, &|i| i % columns == c)).collect();
+        (0..columns).map(|c| largest(|margins| margins.left, &|i| i % columns == c)).collect();
     let below: Vec<f64> =
-        (0..rows).map(|r| most(|room| room.below, &|i| i / columns == r)).collect();
+        (0..rows).map(|r| largest(|margins| margins.below, &|i| i / columns == r)).collect();
 
     let taken = left.iter().sum::<f64>() + GAP * columns as f64 - MARGIN / 2.0;
-    let width = ((area.width - taken) / columns as f64).max(LEAST);
-    let above = titles(chart, columns, width);
+    let width = ((area.width - taken) / columns as f64).max(MIN_PLOT);
+    let above = title_heights(chart, columns, width);
     let taken: f64 = above.iter().chain(&below).sum();
-    let height = ((area.height - taken) / rows as f64).max(LEAST);
-    for (i, (panel, y)) in chart.panels.iter().zip(&stretches).enumerate() {
+    let height = ((area.height - taken) / rows as f64).max(MIN_PLOT);
+    for (i, (panel, y)) in chart.panels.iter().zip(&ranges).enumerate() {
         let (row, column) = (i / columns, i % columns);
         let frame = Frame {
             left: area.left + left[..=column].iter().sum::<f64>() + column as f64 * (width + GAP),
@@ -222,8 +233,7 @@ fn panels(scene: &mut Scene, chart: &Chart, area: Frame) {
     }
 }
 
-/// The y axis of each panel.
-fn vertical_stretches(chart: &Chart) -> Vec<Stretch> {
+fn y_ranges(chart: &Chart) -> Vec<AxisRange> {
     let ends = |spread: &Spread| [spread.min, spread.median, spread.max];
     let values = |content: &Content| -> Vec<f64> {
         match content {
@@ -242,7 +252,7 @@ fn vertical_stretches(chart: &Chart) -> Vec<Stretch> {
         }
     };
     let around = |values: Vec<f64>, scale: Scale, content: &Content| {
-        Stretch::around(values, scale, matches!(content, Content::Bars { .. }))
+        AxisRange::around(values, scale, matches!(content, Content::Bars { .. }))
     };
     let own = chart.panels.iter().map(|panel| {
         let values = match chart.shares_y {

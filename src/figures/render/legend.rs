@@ -1,16 +1,15 @@
 use super::super::chart::{Chart, Content, Line, Outcome, Scale, Series};
-use super::bars::marks_fit;
+use super::bars::reasons_fit;
 use super::font;
 use super::layout;
 use super::lines::has_markers;
-use super::scene::{At, Frame, SOFT, Scene, at, text};
+use super::scene::{Frame, Position, SOFT, Scene, at, text};
 use super::symbols;
 
 const SIZE: f64 = 11.0;
 const ROW: f64 = 19.0;
 const GAP: f64 = 22.0;
 
-/// What the legend explains.
 #[derive(Clone, Copy, Debug)]
 enum Entry<'a> {
     Series(&'a Series),
@@ -35,13 +34,13 @@ impl Entry<'_> {
     }
 }
 
-/// How high the legend is when it is at most `width` wide.
+/// The height of the legend at a maximum width.
 pub(super) fn height(chart: &Chart, width: f64) -> f64 {
     placed(chart, width).last().map_or(0.0, |(_, place)| place.y + ROW)
 }
 
-/// Draws the legend with its upper left corner at `corner`.
-pub(super) fn draw(scene: &mut Scene, chart: &Chart, corner: At, width: f64) {
+/// Draws the legend; `corner` is its upper left corner.
+pub(super) fn draw(scene: &mut Scene, chart: &Chart, corner: Position, width: f64) {
     let lines = has_lines(chart);
     let markers = all_lines(chart).any(has_markers);
     for (entry, place) in placed(chart, width) {
@@ -58,7 +57,7 @@ pub(super) fn draw(scene: &mut Scene, chart: &Chart, corner: At, width: f64) {
             }
             Entry::Series(series) => {
                 let swatch = Frame { left: x, top: middle - 5.5, width: length, height: 11.0 };
-                scene.block(swatch, series.colour);
+                scene.rectangle(swatch, series.colour);
             }
             Entry::Zero => symbols::zero(scene, at(centre.x, middle + 4.5), SOFT),
             Entry::Missing => symbols::cross(scene, centre, SOFT),
@@ -68,8 +67,8 @@ pub(super) fn draw(scene: &mut Scene, chart: &Chart, corner: At, width: f64) {
     }
 }
 
-/// The entries with their upper left corners, in rows.
-fn placed(chart: &Chart, width: f64) -> Vec<(Entry<'_>, At)> {
+/// The entries with the position of their upper left corners, in rows.
+fn placed(chart: &Chart, width: f64) -> Vec<(Entry<'_>, Position)> {
     let lines = has_lines(chart);
     let mut next = at(0.0, 0.0);
     let mut place = |entry: Entry| {
@@ -84,36 +83,36 @@ fn placed(chart: &Chart, width: f64) -> Vec<(Entry<'_>, At)> {
     entries(chart, width).into_iter().map(|entry| (entry, place(entry))).collect()
 }
 
-/// The series, and the markers that occur in the chart when it is this wide.
+/// The series, and the symbols for missing values that occur in a chart of this width.
 fn entries(chart: &Chart, width: f64) -> Vec<Entry<'_>> {
     let panel_width = width / layout::grid(chart, width).0 as f64;
     let (mut zero, mut missing) = (false, false);
     for panel in &chart.panels {
-        let mut see = |value: Option<f64>| match value {
+        let mut record = |value: Option<f64>| match value {
             None => missing = true,
             Some(value) => zero |= panel.y.scale == Scale::Log && value <= 0.0,
         };
         match &panel.content {
             Content::Bars { categories, .. } => {
-                let fit = marks_fit(categories, panel_width);
+                let fit = reasons_fit(categories, panel_width);
                 for bar in categories.iter().flat_map(|category| &category.bars) {
                     match &bar.outcome {
-                        Outcome::Value(spread) => see(Some(spread.median)),
-                        Outcome::Missing => see(None),
-                        Outcome::Mark(_) if fit => {}
-                        Outcome::Mark(_) => see(None),
+                        Outcome::Value(spread) => record(Some(spread.median)),
+                        Outcome::Missing => record(None),
+                        Outcome::Failure(_) if fit => {}
+                        Outcome::Failure(_) => record(None),
                     }
                 }
             }
             Content::Lines { lines, .. } => {
                 let points = lines.iter().flat_map(|line| &line.points);
-                points.for_each(|point| see(point.y.map(|y| y.median)));
+                points.for_each(|point| record(point.y.map(|y| y.median)));
             }
         }
     }
     let series = chart.series.iter().map(Entry::Series);
-    let markers = [zero.then_some(Entry::Zero), missing.then_some(Entry::Missing)];
-    series.chain(markers.into_iter().flatten()).collect()
+    let symbols = [zero.then_some(Entry::Zero), missing.then_some(Entry::Missing)];
+    series.chain(symbols.into_iter().flatten()).collect()
 }
 
 fn has_lines(chart: &Chart) -> bool {

@@ -4,67 +4,89 @@ use super::font;
 use super::paragraph::wrapped;
 use super::placing::{Obstacles, place_label};
 use super::reading;
-use super::scale::Stretch;
-use super::scene::{At, Frame, INK, Pen, READABLE, Scene, Text, at, pen, text};
+use super::scale::AxisRange;
+use super::scene::{Frame, INK, Position, READABLE, Scene, Text, at, pen, text};
 use super::symbols;
 use crate::results::Spread;
 
 const END_SIZE: f64 = 10.0;
 const END_LEADING: f64 = 13.0;
-/// End marks are broken into lines of at most this length, and this share of the plot.
-const END_ROOM: (f64, f64) = (250.0, 0.6);
-/// Lines with more points have no markers at them.
-const MOST_MARKERS: usize = 25;
-/// From a point to the mark of an estimate that has not converged.
-const MARK_DISTANCE: f64 = 3.0;
-/// The side of the area around a point that tells its value.
+/// The maximum width of the text at the end of a line, in units and as a share of the plot.
+const END_WIDTH: (f64, f64) = (250.0, 0.6);
+/// Lines with more points have no markers.
+const MAX_MARKERS: usize = 25;
+/// Between a point and its dagger.
+const DAGGER_DISTANCE: f64 = 3.0;
+/// The side of the square around a point that shows its value on hovering.
 const READING: f64 = 14.0;
 
-/// Whether a line's points are marked.
 pub(super) fn has_markers(line: &Line) -> bool {
-    line.points.len() <= MOST_MARKERS
+    line.points.len() <= MAX_MARKERS
 }
 
-/// The x axis of a panel's lines.
-pub(super) fn horizontal_stretch(x: &Axis, lines: &[Line]) -> Stretch {
+pub(super) fn x_range(x: &Axis, lines: &[Line]) -> AxisRange {
     let points = lines.iter().flat_map(|line| &line.points);
-    Stretch::around(points.map(|point| point.x).chain(x.ticks.iter().copied()), x.scale, false)
+    AxisRange::around(points.map(|point| point.x).chain(x.ticks.iter().copied()), x.scale, false)
 }
 
-/// Draws curves: ranges below, then lines, then the reasons why they end.
-pub(super) fn draw(
-    scene: &mut Scene,
-    (chart, panel): (&Chart, &Panel),
-    (horizontal, lines): (&Axis, &[Line]),
-    ranges: Ranges,
-    (x, y): (&Stretch, &Stretch),
-    frame: Frame,
-) {
-    let lines: Vec<&Line> = lines.iter().filter(|line| line.series < chart.series.len()).collect();
-    let plot = Plot { x, y, frame };
-    for line in &lines {
-        let colour = chart.series[line.series].colour;
-        for run in plot.runs(line) {
+/// The coordinate system of a panel with lines.
+pub(super) struct Plot<'a> {
+    pub(super) chart: &'a Chart,
+    pub(super) panel: &'a Panel,
+    pub(super) x_label: &'a str,
+    pub(super) x: &'a AxisRange,
+    pub(super) y: &'a AxisRange,
+    pub(super) frame: Frame,
+}
+
+impl Plot<'_> {
+    /// Draws from bottom to top: ranges, lines, hover areas, daggers, reasons why lines end. Lines
+    /// of a series that the chart does not have are skipped.
+    pub(super) fn draw(&self, scene: &mut Scene, lines: &[Line], ranges: Ranges) {
+        let has_series = |line: &&Line| line.series < self.chart.series.len();
+        let lines: Vec<&Line> = lines.iter().filter(has_series).collect();
+        for line in &lines {
+            self.draw_ranges(scene, line, ranges);
+        }
+        let mut obstacles = Obstacles::new(self.frame);
+        for line in &lines {
+            self.draw_line(scene, line, &mut obstacles);
+        }
+        for line in &lines {
+            self.add_readings(scene, line);
+        }
+        for line in &lines {
+            self.draw_daggers(scene, line);
+        }
+        for line in lines {
+            self.draw_end(scene, line, &mut obstacles);
+        }
+    }
+
+    fn draw_ranges(&self, scene: &mut Scene, line: &Line, ranges: Ranges) {
+        let colour = self.chart.series[line.series].colour;
+        for run in self.runs(line) {
             match ranges {
                 Ranges::Bands => {
-                    let highs = run.iter().map(|&(x, spread)| at(x, plot.height(spread.max)));
-                    let lows = run.iter().rev().map(|&(x, spread)| at(x, plot.height(spread.min)));
+                    let highs = run.iter().map(|&(x, spread)| at(x, self.y_of(spread.max)));
+                    let lows = run.iter().rev().map(|&(x, spread)| at(x, self.y_of(spread.min)));
                     scene.area(highs.chain(lows).collect(), colour, 0.16);
                 }
                 Ranges::Whiskers => {
                     for &(x, spread) in run.iter().filter(|(_, spread)| spread.min < spread.max) {
-                        let (low, high) = (plot.height(spread.min), plot.height(spread.max));
+                        let (low, high) = (self.y_of(spread.min), self.y_of(spread.max));
                         scene.line(at(x, low), at(x, high), pen(colour, 1.5));
                     }
                 }
             }
         }
     }
-    let mut obstacles = Obstacles::new(frame);
-    for line in &lines {
-        let series = &chart.series[line.series];
-        for run in plot.runs(line) {
-            let curve: Vec<At> = run.iter().map(|&(x, s)| at(x, plot.height(s.median))).collect();
+
+    fn draw_line(&self, scene: &mut Scene, line: &Line, obstacles: &mut Obstacles) {
+        let series = &self.chart.series[line.series];
+        for run in self.runs(line) {
+            let curve: Vec<Position> =
+                run.iter().map(|&(x, spread)| at(x, self.y_of(spread.median))).collect();
             obstacles.curve(&curve);
             scene.polyline(curve.clone(), symbols::line_pen(series));
             if has_markers(line) || curve.len() == 1 {
@@ -72,86 +94,79 @@ pub(super) fn draw(
             }
         }
         for point in &line.points {
-            let Some(across) = plot.across(point) else { continue };
+            let Some(x) = self.x_of(point) else { continue };
+            let bottom = self.frame.bottom();
             match point.y {
-                None => symbols::cross(scene, at(across, frame.bottom() - 6.0), series.colour),
-                Some(spread) if y.fraction(spread.median).is_none() => {
-                    symbols::zero(scene, at(across, frame.bottom()), series.colour);
+                None => symbols::cross(scene, at(x, bottom - 6.0), series.colour),
+                Some(spread) if self.y.fraction(spread.median).is_none() => {
+                    symbols::zero(scene, at(x, bottom), series.colour);
                 }
                 Some(_) => {}
             }
         }
     }
-    for line in &lines {
-        let name = &chart.series[line.series].name;
-        // Where points are close together each has its share of the way.
-        let share = frame.width / line.points.len().max(1) as f64;
-        let side = READING.min(share.max(2.0));
+
+    fn add_readings(&self, scene: &mut Scene, line: &Line) {
+        let name = &self.chart.series[line.series].name;
+        // Areas of points that are close together are narrower, so that they do not overlap.
+        let share = self.frame.width / line.points.len().max(1) as f64;
+        let width = READING.min(share.max(2.0));
         for point in &line.points {
-            let (Some(across), Some(spread)) = (plot.across(point), point.y) else { continue };
+            let (Some(x), Some(spread)) = (self.x_of(point), point.y) else { continue };
             if !spread.median.is_finite() {
                 continue;
             }
             let area = Frame {
-                left: across - side / 2.0,
-                top: plot.height(spread.median) - READING / 2.0,
-                width: side,
+                left: x - width / 2.0,
+                top: self.y_of(spread.median) - READING / 2.0,
+                width,
                 height: READING,
             };
-            let place = format!("{} {}", horizontal.label, number(point.x, 6));
-            let whose = [panel.title.as_str(), name, place.trim()];
-            scene.reading(area, reading::value(&whose, &panel.y.label, &spread, point.unconverged));
+            let place = format!("{} {}", self.x_label, number(point.x, 6));
+            let names = [self.panel.title.as_str(), name, place.trim()];
+            let content = reading::value(&names, &self.panel.y.label, &spread, point.unconverged);
+            scene.reading(area, content);
         }
     }
-    for point in lines.iter().flat_map(|line| &line.points).filter(|point| point.unconverged > 0) {
-        if let (Some(across), Some(spread)) = (plot.across(point), point.y) {
-            let over = at(across, plot.height(spread.median) - MARK_DISTANCE);
-            symbols::unconverged(scene, over, frame);
+
+    fn draw_daggers(&self, scene: &mut Scene, line: &Line) {
+        for point in line.points.iter().filter(|point| point.unconverged > 0) {
+            if let (Some(x), Some(spread)) = (self.x_of(point), point.y) {
+                let over = at(x, self.y_of(spread.median) - DAGGER_DISTANCE);
+                symbols::dagger(scene, over, self.frame);
+            }
         }
     }
-    for line in lines {
-        let (Some(end), Some(run)) = (&line.end, plot.runs(line).pop()) else { continue };
-        let Some(&(x, spread)) = run.last() else { continue };
-        let colour = chart.series[line.series].colour.mixed(INK, READABLE);
-        end_mark(scene, end, at(x, plot.height(spread.median)), pen(colour, 1.0), &mut obstacles);
+
+    fn draw_end(&self, scene: &mut Scene, line: &Line, obstacles: &mut Obstacles) {
+        let (Some(reason), Some(run)) = (&line.end, self.runs(line).pop()) else { return };
+        let Some(&(x, spread)) = run.last() else { return };
+        let colour = self.chart.series[line.series].colour.mixed(INK, READABLE);
+        let max_width = END_WIDTH.0.min(END_WIDTH.1 * self.frame.width);
+        let lines = wrapped(reason, END_SIZE, false, max_width);
+        let width = lines.iter().map(|line| font::width(line, END_SIZE, false)).fold(0.0, f64::max);
+        let height = END_LEADING * lines.len() as f64;
+        let place = place_label(at(x, self.y_of(spread.median)), width, height, obstacles);
+        for (i, line) in lines.into_iter().enumerate() {
+            let baseline = at(place.left, place.top + END_LEADING * i as f64 + END_SIZE);
+            scene.text(Text { colour, halo: true, ..text(baseline, line, END_SIZE) });
+        }
     }
-}
 
-/// Writes why a line ends beside its last point.
-fn end_mark(scene: &mut Scene, reason: &str, tip: At, pen: Pen, obstacles: &mut Obstacles) {
-    let room = END_ROOM.0.min(END_ROOM.1 * obstacles.plot().width);
-    let lines = wrapped(reason, END_SIZE, false, room);
-    let width = lines.iter().map(|line| font::width(line, END_SIZE, false)).fold(0.0, f64::max);
-    let height = END_LEADING * lines.len() as f64;
-    let place = place_label(tip, width, height, obstacles);
-    for (i, line) in lines.into_iter().enumerate() {
-        let baseline = at(place.left, place.top + END_LEADING * i as f64 + END_SIZE);
-        scene.text(Text { colour: pen.colour, halo: true, ..text(baseline, line, END_SIZE) });
-    }
-}
-
-/// Where values are.
-struct Plot<'a> {
-    x: &'a Stretch,
-    y: &'a Stretch,
-    frame: Frame,
-}
-
-impl Plot<'_> {
-    fn across(&self, point: &Point) -> Option<f64> {
+    fn x_of(&self, point: &Point) -> Option<f64> {
         Some(self.frame.left + self.x.fraction(point.x)? * self.frame.width)
     }
 
-    /// What the axis cannot show is at its low end.
-    fn height(&self, value: f64) -> f64 {
+    /// The low end of the axis for a value that the axis cannot show.
+    fn y_of(&self, value: f64) -> f64 {
         self.frame.bottom() - self.y.fraction(value).unwrap_or(0.0) * self.frame.height
     }
 
-    /// The pieces of a line between points without a value that can be shown.
+    /// The pieces of a line between points without a value on the axis.
     fn runs(&self, line: &Line) -> Vec<Vec<(f64, Spread)>> {
         let shown = |point: &Point| {
             let spread = point.y.filter(|spread| self.y.fraction(spread.median).is_some())?;
-            Some((self.across(point)?, spread))
+            Some((self.x_of(point)?, spread))
         };
         let places: Vec<Option<(f64, Spread)>> = line.points.iter().map(shown).collect();
         let runs = places.split(Option::is_none).filter(|run| !run.is_empty());

@@ -1,18 +1,18 @@
-//! How SVG spells lengths, paths, colours and texts.
+//! SVG attributes and text.
 
 use std::fmt::Write;
 
 use plotters_backend::{BackendCoord, BackendStyle};
 
-/// A length with two digits behind the point.
+/// Rounded to two decimals.
 pub(super) fn length(value: f64) -> String {
     let rounded = (value * 100.0).round() / 100.0;
     // Not "-0".
     (rounded + 0.0).to_string()
 }
 
-/// A path, closed if it ends where it begins.
-pub(super) fn directions(path: &[BackendCoord], steps: f64) -> String {
+/// The commands of a path, which is closed if its first and last points are equal.
+pub(super) fn path_data(path: &[BackendCoord], steps: f64) -> String {
     let (path, end) = match path {
         [first, inner @ .., last] if first == last && inner.len() > 1 => {
             (&path[..=inner.len()], "Z")
@@ -29,21 +29,20 @@ pub(super) fn directions(path: &[BackendCoord], steps: f64) -> String {
     out + end
 }
 
-/// The attributes of a shape that is either full of a colour or an outline.
-pub(super) fn painted(style: &impl BackendStyle, full: bool, steps: f64) -> String {
-    if !full {
-        return format!(" fill=\"none\"{}", stroked(style, steps));
+/// The attributes of a shape that is either filled or outlined.
+pub(super) fn fill_attributes(style: &impl BackendStyle, is_filled: bool, steps: f64) -> String {
+    if !is_filled {
+        return format!(" fill=\"none\"{}", stroke_attributes(style, steps));
     }
     let colour = style.color();
     let opacity = match colour.alpha {
         less if less < 1.0 => format!(" fill-opacity=\"{}\"", length(less)),
         _ => String::new(),
     };
-    format!(" fill=\"{}\"{opacity}", hexadecimal(colour.rgb.into()))
+    format!(" fill=\"{}\"{opacity}", hex(colour.rgb.into()))
 }
 
-/// The attributes of a line.
-pub(super) fn stroked(style: &impl BackendStyle, steps: f64) -> String {
+pub(super) fn stroke_attributes(style: &impl BackendStyle, steps: f64) -> String {
     let (colour, width) = (style.color(), f64::from(style.stroke_width()) / steps);
     let opacity = match colour.alpha {
         less if less < 1.0 => format!(" stroke-opacity=\"{}\"", length(less)),
@@ -51,16 +50,16 @@ pub(super) fn stroked(style: &impl BackendStyle, steps: f64) -> String {
     };
     format!(
         " stroke=\"{}\"{opacity} stroke-width=\"{}\" stroke-linejoin=\"round\"",
-        hexadecimal(colour.rgb.into()),
+        hex(colour.rgb.into()),
         length(width)
     )
 }
 
-pub(super) fn hexadecimal([red, green, blue]: [u8; 3]) -> String {
+pub(super) fn hex([red, green, blue]: [u8; 3]) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Text that XML takes, on one line: characters that it does not know become U+FFFD.
+/// Text for an XML element, on one line. Characters that XML does not allow become U+FFFD.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -81,11 +80,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_that_return_are_closed() {
-        assert_eq!(directions(&[(0, 0), (150, 25)], 100.0), "M0 0L1.5 0.25");
-        assert_eq!(directions(&[(0, 0), (100, 0), (0, -100), (0, 0)], 100.0), "M0 0L1 0L0 -1Z");
-        assert_eq!(directions(&[(7, 7), (8, 7), (7, 7)], 1.0), "M7 7L8 7L7 7", "there and back");
-        assert_eq!(directions(&[], 100.0), "");
+    fn paths_that_end_where_they_begin_are_closed() {
+        assert_eq!(path_data(&[(0, 0), (150, 25)], 100.0), "M0 0L1.5 0.25");
+        assert_eq!(path_data(&[(0, 0), (100, 0), (0, -100), (0, 0)], 100.0), "M0 0L1 0L0 -1Z");
+        assert_eq!(path_data(&[(7, 7), (8, 7), (7, 7)], 1.0), "M7 7L8 7L7 7", "there and back");
+        assert_eq!(path_data(&[], 100.0), "");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! From a chart to a picture, in two steps: [`layout`] turns the chart into a [`scene`] of lines,
-//! shapes and texts at their places; [`drawing`] draws the scene with plotters, on a back end that
-//! is plotters' bitmap for [`png()`] and writes a document for [`svg`](self::svg()).
+//! Draws a chart in two steps: [`layout`] turns the chart into a [`scene`] of shapes and texts with
+//! positions; [`drawing`] draws the scene with plotters, on a bitmap for [`png()`] and on our own
+//! backend for [`svg`](self::svg()).
 
 mod bars;
 mod dashes;
@@ -29,13 +29,13 @@ use super::chart::Chart;
 use super::error::FigureError;
 use crate::storage::NewFile;
 
-/// Pixels of a PNG for each unit of length, in both directions: 300 an inch, as journals want them.
+/// Pixels of a PNG per unit of length: 300 per inch, as journals require.
 pub const PIXELS_PER_UNIT: f64 = 3.125;
 
-/// The width of a paper's column, 3.3 inches, in units.
+/// The width of a paper's column in units: 3.3 inches.
 const COLUMN: f64 = 317.0;
 
-/// The size of a picture, in units of a CSS pixel.
+/// The size of a figure in units of a CSS pixel, 1/96 inch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Size {
     width: f64,
@@ -43,59 +43,57 @@ pub struct Size {
 }
 
 impl Size {
-    const LEAST: f64 = 160.0;
-    const MOST: f64 = 8000.0;
+    const MIN: f64 = 160.0;
+    const MAX: f64 = 8000.0;
 
-    /// A width and a height, each between 160 and 8000.
+    /// Both must be between 160 and 8000.
     pub fn new(width: f64, height: f64) -> Result<Self, FigureError> {
-        let allowed = Self::LEAST..=Self::MOST;
+        let allowed = Self::MIN..=Self::MAX;
         match allowed.contains(&width) && allowed.contains(&height) {
             true => Ok(Self { width, height }),
-            false => Err(FigureError::Size { width, height, least: Self::LEAST, most: Self::MOST }),
+            false => Err(FigureError::Size { width, height, min: Self::MIN, max: Self::MAX }),
         }
     }
 
-    /// The size in which this chart looks well.
+    /// The default size of this chart.
     pub fn natural(chart: &Chart) -> Self {
         Self::of_width(chart, layout::natural_width(chart))
     }
 
-    /// The height in which this chart looks well at a width, as far as both are allowed: panels
-    /// that have no room side by side stand below each other.
+    /// The default height at this width, both clamped to what is allowed. Panels that do not fit
+    /// next to each other are stacked.
     pub fn of_width(chart: &Chart, width: f64) -> Self {
-        let within = |length: f64| length.ceil().clamp(Self::LEAST, Self::MOST);
+        let within = |length: f64| length.ceil().clamp(Self::MIN, Self::MAX);
         let width = within(width);
         Self { width, height: within(layout::natural_height(chart, width)) }
     }
 
-    /// The width.
     pub fn width(&self) -> f64 {
         self.width
     }
 
-    /// The height.
     pub fn height(&self) -> f64 {
         self.height
     }
 }
 
-/// The chart as an SVG document. Every text is a text, and keeps its length in whatever font the
+/// The chart as an SVG document. Text is searchable, and keeps its length in whatever font the
 /// viewer has.
 pub fn svg(chart: &Chart, size: Size) -> String {
     svg::write(&layout::scene(chart, size), chart)
 }
 
-/// The chart as a PNG file of [`PIXELS_PER_UNIT`] times the size.
+/// The chart as the bytes of a PNG file, [`PIXELS_PER_UNIT`] times `size` in pixels.
 pub fn png(chart: &Chart, size: Size) -> Result<Vec<u8>, FigureError> {
     png::encode(&layout::scene(chart, size))
 }
 
-/// Writes `figure.svg` and `figure.png` of the chart's natural size into an existing folder, and
-/// `figure-column.svg` and `figure-column.png` of the width of a paper's column, with letters that are
-/// readable there. Each of them appears complete or not at all.
+/// Writes `figure.svg` and `figure.png` of the default size into an existing folder, and
+/// `figure-column.svg` and `figure-column.png`, which are as wide as a paper's column. Each file
+/// appears complete or not at all.
 pub fn write(chart: &Chart, folder: impl AsRef<Path>) -> Result<(), FigureError> {
     let (size, column) = (Size::natural(chart), Size::of_width(chart, COLUMN));
-    // Cores cannot share the packing of one picture.
+    // Compression of one picture does not run in parallel.
     let (picture, narrow) = rayon::join(|| png(chart, size), || png(chart, column));
     let files = [
         ("figure.svg", svg(chart, size).into_bytes()),

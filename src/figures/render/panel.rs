@@ -1,28 +1,29 @@
 use super::super::chart::{Axis, Chart, Content, Panel};
+use super::bars;
 use super::font;
+use super::lines::{Plot, x_range};
 use super::paragraph::wrapped;
-use super::scale::{Stretch, Tick};
+use super::scale::{AxisRange, Tick};
 use super::scene::{
-    AXIS, Anchor, At, FINE_GRID, Frame, GRID, INK, SOFT, Scene, Text, at, pen, text,
+    AXIS, Anchor, FINE_GRID, Frame, GRID, INK, Position, SOFT, Scene, Text, at, pen, text,
 };
-use super::{bars, lines};
 
 pub(super) const TICK_SIZE: f64 = 10.5;
 const LABEL_SIZE: f64 = 11.0;
 const TITLE_SIZE: f64 = 12.5;
 const TITLE_LEADING: f64 = 16.0;
-/// Slanted labels, in degrees.
+/// The angle of labels that are too long to be horizontal, in degrees.
 const SLANT: f64 = 35.0;
 
-/// What a panel needs beside and below its plot.
+/// Space for labels next to and below a plot.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct Margins {
     pub(super) left: f64,
     pub(super) below: f64,
 }
 
-/// What the title of a panel needs above a plot of this width.
-pub(super) fn above(panel: &Panel, width: f64) -> f64 {
+/// The height of a panel's title above a plot of this width.
+pub(super) fn title_height(panel: &Panel, width: f64) -> f64 {
     match title_lines(panel, width).len() {
         0 => 10.0,
         lines => TITLE_SIZE + 18.0 + TITLE_LEADING * (lines - 1) as f64,
@@ -33,12 +34,12 @@ fn title_lines(panel: &Panel, width: f64) -> Vec<String> {
     wrapped(&panel.title, TITLE_SIZE, true, width)
 }
 
-/// The room for the labels of a panel whose plot is about as large as `plot`.
-pub(super) fn room(panel: &Panel, y: &Stretch, plot: Frame, labelled: bool) -> Room {
+/// The space for the labels of a panel whose plot is about as large as `plot`.
+pub(super) fn margins(panel: &Panel, y: &AxisRange, plot: Frame, labelled: bool) -> Margins {
     let widest = |labels: &mut dyn Iterator<Item = String>| {
         labels.map(|label| font::width(&label, TICK_SIZE, false)).fold(0.0, f64::max)
     };
-    let ticks = y.ticks(&panel.y, vertical_room(plot));
+    let ticks = y.ticks(&panel.y, max_vertical_ticks(plot));
     let label = if panel.y.label.is_empty() { 0.0 } else { LABEL_SIZE + 9.0 };
     let left = match labelled {
         true => widest(&mut ticks.into_iter().map(|tick| tick.label)) + 9.0 + label,
@@ -47,7 +48,7 @@ pub(super) fn room(panel: &Panel, y: &Stretch, plot: Frame, labelled: bool) -> R
     let (labels_height, axis_label) = match &panel.content {
         Content::Bars { label, categories } => {
             let names = || categories.iter().map(|category| category.label.clone());
-            let height = match slanted(names(), plot.width) {
+            let height = match needs_slant(names(), plot.width) {
                 true => widest(&mut names()) * SLANT.to_radians().sin() + TICK_SIZE,
                 false => TICK_SIZE,
             };
@@ -56,7 +57,7 @@ pub(super) fn room(panel: &Panel, y: &Stretch, plot: Frame, labelled: bool) -> R
         Content::Lines { x, .. } => (TICK_SIZE, &x.label),
     };
     let axis_label = if axis_label.is_empty() { 0.0 } else { LABEL_SIZE + 8.0 };
-    Room { left, below: labels_height + 10.0 + axis_label + 8.0 }
+    Margins { left, below: labels_height + 10.0 + axis_label + 8.0 }
 }
 
 /// Draws a panel with its plot in `frame`.
@@ -64,7 +65,7 @@ pub(super) fn draw(
     scene: &mut Scene,
     chart: &Chart,
     panel: &Panel,
-    y: &Stretch,
+    y: &AxisRange,
     frame: Frame,
     labelled: bool,
 ) {
@@ -80,24 +81,25 @@ pub(super) fn draw(
             category_axis(scene, &names, frame);
             horizontal_label(scene, label, frame);
         }
-        Content::Lines { x, lines: list, ranges } => {
-            let stretch = lines::horizontal_stretch(x, list);
-            let ticks = horizontal_ticks(&stretch, x, frame.width);
+        Content::Lines { x, lines, ranges } => {
+            let range = x_range(x, lines);
+            let ticks = horizontal_ticks(&range, x, frame.width);
             horizontal_axis(scene, &ticks, frame);
-            lines::draw(scene, (chart, panel), (x, list), *ranges, (&stretch, y), frame);
+            let plot = Plot { chart, panel, x_label: &x.label, x: &range, y, frame };
+            plot.draw(scene, lines, *ranges);
             horizontal_label(scene, &x.label, frame);
         }
     }
 }
 
-/// About how many labels fit beside a plot.
-fn vertical_room(plot: Frame) -> usize {
+/// The approximate number of labels that fit next to a plot.
+fn max_vertical_ticks(plot: Frame) -> usize {
     (plot.height / 30.0) as usize
 }
 
-fn vertical_axis(scene: &mut Scene, panel: &Panel, y: &Stretch, frame: Frame, labelled: bool) {
+fn vertical_axis(scene: &mut Scene, panel: &Panel, y: &AxisRange, frame: Frame, labelled: bool) {
     let mut widest: f64 = 0.0;
-    let mut ticks = y.ticks(&panel.y, vertical_room(frame));
+    let mut ticks = y.ticks(&panel.y, max_vertical_ticks(frame));
     ticks.sort_by_key(|tick| !tick.label.is_empty());
     for tick in ticks {
         let height = frame.bottom() - tick.fraction * frame.height;
@@ -117,8 +119,8 @@ fn vertical_axis(scene: &mut Scene, panel: &Panel, y: &Stretch, frame: Frame, la
     }
 }
 
-/// As many ticks as have room for their labels.
-fn horizontal_ticks(stretch: &Stretch, axis: &Axis, width: f64) -> Vec<Tick> {
+/// As many ticks as possible without overlapping labels.
+fn horizontal_ticks(range: &AxisRange, axis: &Axis, width: f64) -> Vec<Tick> {
     let fits = |ticks: &[Tick]| {
         let mut end = f64::NEG_INFINITY;
         let mut labelled: Vec<&Tick> = ticks.iter().filter(|tick| !tick.label.is_empty()).collect();
@@ -130,7 +132,7 @@ fn horizontal_ticks(stretch: &Stretch, axis: &Axis, width: f64) -> Vec<Tick> {
             start >= before
         })
     };
-    let tries = (2..=16).rev().map(|most| stretch.ticks(axis, most));
+    let tries = (2..=16).rev().map(|most| range.ticks(axis, most));
     tries.into_iter().find(|ticks| fits(ticks)).unwrap_or_default()
 }
 
@@ -152,10 +154,10 @@ fn horizontal_axis(scene: &mut Scene, ticks: &[Tick], frame: Frame) {
 fn category_axis(scene: &mut Scene, names: &[&str], frame: Frame) {
     let bottom = frame.bottom();
     scene.line(at(frame.left, bottom), at(frame.right(), bottom), pen(AXIS, 1.0));
-    let slanted = slanted(names.iter().map(|name| name.to_string()), frame.width);
+    let slanted = needs_slant(names.iter().map(|name| name.to_string()), frame.width);
     for (i, name) in names.iter().enumerate() {
         let x = frame.left + frame.width * (i as f64 + 0.5) / names.len() as f64;
-        let (place, anchor, turn): (At, Anchor, f64) = match slanted {
+        let (place, anchor, turn): (Position, Anchor, f64) = match slanted {
             true => (at(x + 4.0, bottom + 13.0), Anchor::End, SLANT),
             false => (at(x, bottom + 8.0 + TICK_SIZE), Anchor::Middle, 0.0),
         };
@@ -164,7 +166,7 @@ fn category_axis(scene: &mut Scene, names: &[&str], frame: Frame) {
 }
 
 /// Whether some name is wider than its share of the axis.
-fn slanted(names: impl ExactSizeIterator<Item = String>, width: f64) -> bool {
+fn needs_slant(names: impl ExactSizeIterator<Item = String>, width: f64) -> bool {
     let share = width / names.len().max(1) as f64;
     names.into_iter().any(|name| font::width(&name, TICK_SIZE, false) > share - 6.0)
 }

@@ -1,12 +1,11 @@
 use super::font;
 
-/// Breaks a text at its spaces into lines that are at most `room` long; a longer word has a line
-/// of its own.
-pub(super) fn wrapped(text: &str, size: f64, bold: bool, room: f64) -> Vec<String> {
+/// Breaks a text at its spaces into lines of at most `max_width`; a longer word gets its own line.
+pub(super) fn wrapped(text: &str, size: f64, bold: bool, max_width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if font::width(&format!("{line} {word}"), size, bold) <= room => {
+            Some(line) if font::width(&format!("{line} {word}"), size, bold) <= max_width => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -21,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_keep_to_their_room_and_lose_no_word() {
+    fn lines_are_within_the_maximum_width_and_keep_all_words() {
         let text = "infeasible: would need 4×10⁷² GB";
         let lines = wrapped(text, 10.0, false, 70.0);
         assert!(lines.len() > 1);

@@ -1,14 +1,14 @@
-use super::scene::{At, Frame, at};
+use super::scene::{Frame, Position, at};
 
-/// How far a label is from the point that it belongs to.
+/// Between a label and its point.
 const DISTANCE: f64 = 9.0;
-/// Curves are looked at every so many units.
-const STRIDE: f64 = 3.0;
+/// Between sampled points of a curve.
+const SAMPLING: f64 = 3.0;
 
-/// What labels had better not cover.
+/// What labels should not cover.
 pub(super) struct Obstacles {
     plot: Frame,
-    points: Vec<At>,
+    points: Vec<Position>,
     labels: Vec<Frame>,
 }
 
@@ -17,41 +17,35 @@ impl Obstacles {
         Self { plot, points: Vec::new(), labels: Vec::new() }
     }
 
-    pub(super) fn plot(&self) -> &Frame {
-        &self.plot
-    }
-
-    /// A curve through these points.
-    pub(super) fn curve(&mut self, curve: &[At]) {
+    pub(super) fn curve(&mut self, curve: &[Position]) {
         self.points.extend(curve);
         for pair in curve.windows(2) {
             let (dx, dy) = (pair[1].x - pair[0].x, pair[1].y - pair[0].y);
-            let steps = (dx.hypot(dy) / STRIDE).clamp(1.0, 1000.0);
+            let steps = (dx.hypot(dy) / SAMPLING).clamp(1.0, 1000.0);
             let between = |i: usize| i as f64 / steps;
             let places = (1..steps as usize).map(between);
             self.points.extend(places.map(|t| at(pair[0].x + t * dx, pair[0].y + t * dy)));
         }
     }
 
-    /// How bad it would be to have a label there: leaving the plot or covering another label is
-    /// worst, then covering curves.
+    /// The cost of a label there: high outside of the plot and on other labels, lower on curves.
     fn cost(&self, label: &Frame) -> f64 {
         let plot = &self.plot;
-        let out = [
+        let overhangs = [
             plot.left - label.left,
             label.right() - plot.right(),
             plot.top - label.top,
             label.bottom() - plot.bottom(),
         ];
-        let outside: f64 = out.into_iter().filter(|&by| by > 0.0).sum();
-        let meets = |other: &&Frame| {
+        let outside: f64 = overhangs.into_iter().filter(|&by| by > 0.0).sum();
+        let overlaps = |other: &&Frame| {
             label.left < other.right()
                 && other.left < label.right()
                 && label.top < other.bottom()
                 && other.top < label.bottom()
         };
-        let covered = self.labels.iter().filter(meets).count();
-        let inside = |point: &&At| {
+        let covered = self.labels.iter().filter(overlaps).count();
+        let inside = |point: &&Position| {
             (label.left - 3.0..label.right() + 3.0).contains(&point.x)
                 && (label.top - 2.0..label.bottom() + 2.0).contains(&point.y)
         };
@@ -60,22 +54,28 @@ impl Obstacles {
     }
 }
 
-/// The best of many places around `tip` for a label of this size; it is an obstacle from then on.
-pub(super) fn place_label(tip: At, width: f64, height: f64, obstacles: &mut Obstacles) -> Frame {
+/// The candidate position around `tip` with the lowest cost for a label of this size, which becomes
+/// an obstacle for later labels.
+pub(super) fn place_label(
+    tip: Position,
+    width: f64,
+    height: f64,
+    obstacles: &mut Obstacles,
+) -> Frame {
     let (right, left) = (tip.x + DISTANCE, tip.x - DISTANCE - width);
     let centred = tip.y - height / 2.0;
     let shifts = (0..=24).flat_map(|i| [6.0 * f64::from(i), -6.0 * f64::from(i)]);
-    let beside = shifts.clone().flat_map(|shift| {
+    let left_or_right = shifts.clone().flat_map(|shift| {
         [(right, centred + shift, shift.abs()), (left, centred + shift, shift.abs() + 4.0)]
     });
-    let across = shifts.flat_map(|shift| {
+    let above_or_below = shifts.flat_map(|shift| {
         let x = tip.x - width / 2.0 + shift;
         let (above, below) = (tip.y - DISTANCE - height, tip.y + DISTANCE);
         [(x, above, shift.abs() + 5.0), (x, below, shift.abs() + 6.0)]
     });
-    let candidates = beside.chain(across).map(|(left, top, far)| {
+    let candidates = left_or_right.chain(above_or_below).map(|(left, top, distance)| {
         let frame = Frame { left, top, width, height };
-        (frame, obstacles.cost(&frame) + far)
+        (frame, obstacles.cost(&frame) + distance)
     });
     let best = candidates.min_by(|a, b| a.1.total_cmp(&b.1));
     let best = best.map_or(Frame { left: right, top: centred, width, height }, |(frame, _)| frame);
@@ -90,7 +90,7 @@ mod tests {
     const PLOT: Frame = Frame { left: 0.0, top: 0.0, width: 300.0, height: 200.0 };
 
     #[test]
-    fn a_label_stands_right_of_its_point_when_nothing_is_there() {
+    fn a_label_is_right_of_its_point_without_obstacles() {
         let label = place_label(at(100.0, 100.0), 50.0, 20.0, &mut Obstacles::new(PLOT));
         assert_eq!(label, Frame { left: 109.0, top: 90.0, width: 50.0, height: 20.0 });
     }

@@ -6,94 +6,94 @@ use rayon::prelude::*;
 use super::super::error::FigureError;
 use super::PIXELS_PER_UNIT;
 use super::drawing::draw;
-use super::raster::{FINENESS, Raster};
+use super::raster::{Raster, SUPERSAMPLING};
 use super::scene::Scene;
 
-/// Red, green and blue.
+/// RGB.
 const CHANNELS: usize = 3;
 
-/// Rows that are drawn at once: the fine pixels of all rows would take gigabytes. With fewer rows more
-/// texts are in two bands.
+/// Rows of pixels per band: the samples of all rows at once would take gigabytes, and with smaller
+/// bands more texts are drawn twice.
 const BAND: usize = 96;
 
-/// The scene as the bytes of a PNG file.
 pub(super) fn encode(scene: &Scene) -> Result<Vec<u8>, FigureError> {
     let pixels = |length: f64| (length * PIXELS_PER_UNIT).round() as usize;
     let (width, height) = (pixels(scene.width), pixels(scene.height));
     let picture = drawn(scene, (width, height), BAND)?;
-    packed(&picture, width as u32, height as u32).map_err(failed)
+    compressed(&picture, width as u32, height as u32).map_err(failed)
 }
 
 fn failed(error: impl Error) -> FigureError {
     FigureError::Encoding { reason: error.to_string() }
 }
 
-/// The pixels of the scene, drawn in bands of so many rows, which do not depend on each other.
+/// The pixels of the scene, drawn in independent bands.
 fn drawn(
     scene: &Scene,
     (width, height): (usize, usize),
-    rows_at_once: usize,
+    rows_per_band: usize,
 ) -> Result<Vec<u8>, FigureError> {
     let mut picture = vec![0; width * height * CHANNELS];
-    let bands = picture.par_chunks_mut(width * rows_at_once * CHANNELS).enumerate();
-    bands.try_for_each_init(Vec::new, |fine, (i, rows)| {
-        band(scene, (width, height), i * rows_at_once, fine, rows)
+    let bands = picture.par_chunks_mut(width * rows_per_band * CHANNELS).enumerate();
+    bands.try_for_each_init(Vec::new, |samples, (i, rows)| {
+        draw_band(scene, (width, height), i * rows_per_band, samples, rows)
     })?;
     Ok(picture)
 }
 
-/// Draws the rows from `first` on, with room for their fine pixels.
-fn band(
+/// Draws the rows from `first` on; `samples` is a buffer to reuse.
+fn draw_band(
     scene: &Scene,
     (width, height): (usize, usize),
     first: usize,
-    fine: &mut Vec<u8>,
+    samples: &mut Vec<u8>,
     rows: &mut [u8],
 ) -> Result<(), FigureError> {
     let count = rows.len() / (width * CHANNELS);
-    fine.clear();
-    fine.resize(rows.len() * FINENESS * FINENESS, 0xFF);
-    let size =
-        |width: usize, height: usize| ((width * FINENESS) as u32, (height * FINENESS) as u32);
+    samples.clear();
+    samples.resize(rows.len() * SUPERSAMPLING * SUPERSAMPLING, 0xFF);
+    let size = |width: usize, height: usize| {
+        ((width * SUPERSAMPLING) as u32, (height * SUPERSAMPLING) as u32)
+    };
     let raster = Raster {
-        bitmap: BitMapBackend::with_buffer(fine, size(width, count)),
+        bitmap: BitMapBackend::with_buffer(samples, size(width, count)),
         size: size(width, height),
-        top: (first * FINENESS) as i32,
+        top: (first * SUPERSAMPLING) as i32,
     };
     let (top, bottom) = (first as f64 / PIXELS_PER_UNIT, (first + count) as f64 / PIXELS_PER_UNIT);
-    let there = scene.shapes.iter().filter(|shape| {
-        let (highest, lowest) = shape.heights();
+    let visible = scene.shapes.iter().filter(|shape| {
+        let (highest, lowest) = shape.y_bounds();
         highest <= bottom && lowest >= top
     });
-    draw(there, raster).map_err(failed)?;
-    let fine_rows = fine.chunks_exact(width * FINENESS * CHANNELS * FINENESS);
-    for (row, fine) in rows.chunks_exact_mut(width * CHANNELS).zip(fine_rows) {
-        smooth(fine, row);
+    draw(visible, raster).map_err(failed)?;
+    let sample_rows = samples.chunks_exact(width * SUPERSAMPLING * CHANNELS * SUPERSAMPLING);
+    for (row, samples) in rows.chunks_exact_mut(width * CHANNELS).zip(sample_rows) {
+        downsample(samples, row);
     }
     Ok(())
 }
 
-/// Makes each pixel of a row the mean of its fine ones.
-fn smooth(fine: &[u8], row: &mut [u8]) {
-    const SHARE: u16 = (FINENESS * FINENESS) as u16;
-    let mut sums = vec![0u16; row.len() * FINENESS];
-    for line in fine.chunks_exact(sums.len()) {
+/// Sets each pixel of a row to the mean of its samples.
+fn downsample(samples: &[u8], row: &mut [u8]) {
+    const COUNT: u16 = (SUPERSAMPLING * SUPERSAMPLING) as u16;
+    let mut sums = vec![0u16; row.len() * SUPERSAMPLING];
+    for line in samples.chunks_exact(sums.len()) {
         sums.iter_mut().zip(line).for_each(|(sum, &value)| *sum += u16::from(value));
     }
     let pixels = row.chunks_exact_mut(CHANNELS);
-    for (pixel, sums) in pixels.zip(sums.chunks_exact(CHANNELS * FINENESS)) {
-        // One half, so that the mean is rounded.
-        let mut totals = [SHARE / 2; CHANNELS];
-        for fine in sums.chunks_exact(CHANNELS) {
-            totals.iter_mut().zip(fine).for_each(|(total, sum)| *total += sum);
+    for (pixel, sums) in pixels.zip(sums.chunks_exact(CHANNELS * SUPERSAMPLING)) {
+        // Half of the divisor, so that the mean is rounded to nearest.
+        let mut totals = [COUNT / 2; CHANNELS];
+        for sum in sums.chunks_exact(CHANNELS) {
+            totals.iter_mut().zip(sum).for_each(|(total, sum)| *total += sum);
         }
-        pixel.iter_mut().zip(totals).for_each(|(value, total)| *value = (total / SHARE) as u8);
+        pixel.iter_mut().zip(totals).for_each(|(value, total)| *value = (total / COUNT) as u8);
     }
 }
 
-/// Charts are large plains: without filters they take less room than with any, and more effort gains
-/// little.
-fn packed(picture: &[u8], width: u32, height: u32) -> Result<Vec<u8>, png::EncodingError> {
+/// Charts are large areas of one colour: files are smallest without filters, and higher levels of
+/// compression gain little.
+fn compressed(picture: &[u8], width: u32, height: u32) -> Result<Vec<u8>, png::EncodingError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width, height);
     encoder.set_color(png::ColorType::Rgb);
@@ -135,13 +135,13 @@ mod tests {
     }
 
     #[test]
-    fn bold_letters_have_more_ink() {
+    fn bold_text_has_more_ink() {
         let (regular, bold) = (ink(vec![word(false, 0.0)]), ink(vec![word(true, 0.0)]));
         assert!(regular > 100.0 && bold > 1.3 * regular, "{regular} {bold}");
     }
 
     #[test]
-    fn turned_letters_have_the_same_ink_in_other_places() {
+    fn rotated_text_has_the_same_amount_of_ink() {
         let upright = ink(vec![word(false, 0.0)]);
         // Columns and rows of pixels that have some ink.
         let extent = |turn: f64| {
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn opacity_lets_through_what_is_below() {
+    fn translucent_shapes_show_what_is_below() {
         let square = |left: f64| {
             let points = vec![
                 at(left, 20.0),
@@ -195,9 +195,9 @@ mod tests {
     }
 
     #[test]
-    fn corners_of_lines_are_filled_and_blocks_are_exact() {
+    fn corners_of_lines_are_round_and_rectangles_are_exact() {
         let block = Frame { left: 20.0, top: 30.0, width: 64.0, height: 32.0 };
-        assert!((ink(vec![Shape::Block { frame: block, colour: BLACK }]) - 2048.0).abs() < 1.0);
+        assert!((ink(vec![Shape::Rectangle { frame: block, colour: BLACK }]) - 2048.0).abs() < 1.0);
         let points = vec![at(20.0, 100.0), at(80.0, 40.0), at(140.0, 100.0)];
         let picture = inked(vec![Shape::Line { points, pen: pen(BLACK, 10.0) }]);
         let above =
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_halo_keeps_letters_off_lines() {
+    fn a_halo_separates_text_from_lines() {
         let points = vec![at(20.0, 76.0), at(140.0, 76.0)];
         let line = Shape::Line { points, pen: pen(BLACK, 20.0) };
         let Shape::Text(word) = word(false, 0.0) else { unreachable!() };
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_leave_no_trace() {
+    fn bands_do_not_change_the_picture() {
         let zigzag = (0..40).map(|i| at(4.0 * f64::from(i), 80.0 + 70.0 * f64::from(i * i).sin()));
         let points: Vec<_> = zigzag.collect();
         let line = Shape::Line { points: points.clone(), pen: pen(BLACK, 1.8) };

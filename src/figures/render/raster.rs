@@ -2,29 +2,29 @@ use plotters::backend::BitMapBackend;
 use plotters_backend::{BackendColor, BackendCoord, BackendStyle, DrawingBackend};
 
 use super::PIXELS_PER_UNIT;
-use super::drawing::{Canvas, Drawn, stroke};
+use super::drawing::{Canvas, DrawResult, stroke};
 use super::lettering::Lettering;
 use super::scene::{HALO, Text, WHITE, pen};
 
-/// Plotters smooths no more than the edges of a shape, and knows whole pixels only: it draws on a
-/// bitmap that is so many times as fine in both directions.
-pub(super) const FINENESS: usize = 4;
+/// Samples per pixel in both directions: plotters antialiases only some edges, and its coordinates
+/// are integers.
+pub(super) const SUPERSAMPLING: usize = 4;
 
-/// Some rows of a picture as plotters' bitmap; to the outside it is as large as the picture.
+/// A band of a picture as plotters' bitmap, in the coordinates of the whole picture.
 ///
-/// Plotters makes one polygon of a wide path, with notches where it turns sharply and holes where it
-/// comes near itself. Here each segment is a shape of its own, with a disc at each corner.
+/// Plotters fills a wide path as one polygon, with notches at sharp corners and holes where it is
+/// close to itself. Here each segment is its own polygon, with a disc at each corner.
 pub(super) struct Raster<'a> {
     pub(super) bitmap: BitMapBackend<'a>,
-    /// The size of the picture in fine pixels.
+    /// The size of the whole picture in samples.
     pub(super) size: (u32, u32),
-    /// The first row that the bitmap has.
+    /// The row of samples at which the band starts.
     pub(super) top: i32,
 }
 
 impl Raster<'_> {
-    /// Where a place of the picture is in the bitmap.
-    fn inside(&self, (x, y): BackendCoord) -> BackendCoord {
+    /// From coordinates of the picture to coordinates of the band.
+    fn in_band(&self, (x, y): BackendCoord) -> BackendCoord {
         (x, y - self.top)
     }
 
@@ -33,7 +33,7 @@ impl Raster<'_> {
         from: BackendCoord,
         to: BackendCoord,
         style: &impl BackendStyle,
-    ) -> Drawn<Self> {
+    ) -> DrawResult<Self> {
         let width = style.stroke_width().max(1) as i32;
         let half = width / 2;
         if from.0 == to.0 || from.1 == to.1 {
@@ -45,7 +45,7 @@ impl Raster<'_> {
             };
             return self.bitmap.draw_rect(first, last, style, true);
         }
-        // Plotters' polygons have the pixels of their border in them: one less is as wide.
+        // Plotters' polygons include the pixels of their border, so they are one pixel wider.
         let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
         let reach = f64::from(width - 1) / 2.0 / dx.hypot(dy);
         let corner = |(x, y): BackendCoord, side: f64| {
@@ -64,16 +64,16 @@ impl DrawingBackend for Raster<'_> {
         self.size
     }
 
-    fn ensure_prepared(&mut self) -> Drawn<Self> {
+    fn ensure_prepared(&mut self) -> DrawResult<Self> {
         self.bitmap.ensure_prepared()
     }
 
-    fn present(&mut self) -> Drawn<Self> {
+    fn present(&mut self) -> DrawResult<Self> {
         self.bitmap.present()
     }
 
-    fn draw_pixel(&mut self, at: BackendCoord, colour: BackendColor) -> Drawn<Self> {
-        self.bitmap.draw_pixel(self.inside(at), colour)
+    fn draw_pixel(&mut self, at: BackendCoord, colour: BackendColor) -> DrawResult<Self> {
+        self.bitmap.draw_pixel(self.in_band(at), colour)
     }
 
     fn draw_line<S: BackendStyle>(
@@ -81,16 +81,16 @@ impl DrawingBackend for Raster<'_> {
         from: BackendCoord,
         to: BackendCoord,
         style: &S,
-    ) -> Drawn<Self> {
-        self.segment(self.inside(from), self.inside(to), style)
+    ) -> DrawResult<Self> {
+        self.segment(self.in_band(from), self.in_band(to), style)
     }
 
     fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn<Self> {
-        let path: Vec<BackendCoord> = path.into_iter().map(|at| self.inside(at)).collect();
+    ) -> DrawResult<Self> {
+        let path: Vec<BackendCoord> = path.into_iter().map(|at| self.in_band(at)).collect();
         path.windows(2).try_for_each(|pair| self.segment(pair[0], pair[1], style))?;
         let closed = path.len() > 2 && path.first() == path.last();
         let corners = path.iter().skip(if closed { 0 } else { 1 }).rev().skip(1);
@@ -104,8 +104,8 @@ impl DrawingBackend for Raster<'_> {
         to: BackendCoord,
         style: &S,
         fill: bool,
-    ) -> Drawn<Self> {
-        self.bitmap.draw_rect(self.inside(from), self.inside(to), style, fill)
+    ) -> DrawResult<Self> {
+        self.bitmap.draw_rect(self.in_band(from), self.in_band(to), style, fill)
     }
 
     fn draw_circle<S: BackendStyle>(
@@ -114,30 +114,30 @@ impl DrawingBackend for Raster<'_> {
         radius: u32,
         style: &S,
         fill: bool,
-    ) -> Drawn<Self> {
-        // The pixel of the centre counts too.
-        self.bitmap.draw_circle(self.inside(centre), radius.saturating_sub(1), style, fill)
+    ) -> DrawResult<Self> {
+        // Plotters does not count the pixel of the centre in the radius.
+        self.bitmap.draw_circle(self.in_band(centre), radius.saturating_sub(1), style, fill)
     }
 
     fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn<Self> {
-        let path: Vec<BackendCoord> = path.into_iter().map(|at| self.inside(at)).collect();
+    ) -> DrawResult<Self> {
+        let path: Vec<BackendCoord> = path.into_iter().map(|at| self.in_band(at)).collect();
         self.bitmap.fill_polygon(path, style)
     }
 }
 
 impl Canvas for Raster<'_> {
-    const STEPS: f64 = PIXELS_PER_UNIT * FINENESS as f64;
+    const STEPS_PER_UNIT: f64 = PIXELS_PER_UNIT * SUPERSAMPLING as f64;
 
-    fn draw_lettering(&mut self, text: &Text, (x, y): BackendCoord) -> Drawn<Self> {
-        let lettering = Lettering::new(text, Self::STEPS);
+    fn draw_lettering(&mut self, text: &Text, (x, y): BackendCoord) -> DrawResult<Self> {
+        let lettering = Lettering::new(text, Self::STEPS_PER_UNIT);
         if text.halo {
             let white = stroke::<Self>(&pen(WHITE, HALO));
-            for seam in lettering.seams() {
-                self.draw_path(seam.into_iter().map(|(dx, dy)| (x + dx, y + dy)), &white)?;
+            for path in lettering.halo_paths() {
+                self.draw_path(path.into_iter().map(|(dx, dy)| (x + dx, y + dy)), &white)?;
             }
         }
         self.draw_text(&text.content, &lettering, (x, y))

@@ -2,12 +2,12 @@ use super::super::chart::{Bar, Outcome};
 use super::super::numbers::number;
 use crate::results::Spread;
 
-/// More digits than anybody reads off an axis, and no more than times and errors deserve.
+/// Significant digits: more than an axis shows, few enough to be readable.
 const DIGITS: usize = 6;
 
-/// The value of a mark in words, for those who point at it: whose it is, what it measures, the
-/// median with its range, and how many of the trials have not converged.
-pub(super) fn value(whose: &[&str], quantity: &str, spread: &Spread, unconverged: usize) -> String {
+/// The text that is shown while the pointer is on a bar or a point: names, quantity, median, range,
+/// number of trials, and how many of them have not converged.
+pub(super) fn value(names: &[&str], quantity: &str, spread: &Spread, unconverged: usize) -> String {
     let number = |value: f64| number(value, DIGITS);
     let range = match spread.min < spread.max {
         true => format!(", from {} to {}", number(spread.min), number(spread.max)),
@@ -20,21 +20,20 @@ pub(super) fn value(whose: &[&str], quantity: &str, spread: &Spread, unconverged
         (count, unconverged) => format!("{count} trials, {unconverged} of them not converged"),
     };
     let quantity = if quantity.is_empty() { String::new() } else { format!("{quantity} ") };
-    format!("{}: {quantity}{}{range} ({trials})", listed(whose), number(spread.median))
+    format!("{}: {quantity}{}{range} ({trials})", joined(names), number(spread.median))
 }
 
-/// What a bar, or what stands in its place, has to say.
-pub(super) fn bar(whose: &[&str], quantity: &str, bar: &Bar) -> String {
+pub(super) fn bar(names: &[&str], quantity: &str, bar: &Bar) -> String {
     match &bar.outcome {
         Outcome::Value(spread) if spread.median.is_finite() => {
-            value(whose, quantity, spread, bar.unconverged)
+            value(names, quantity, spread, bar.unconverged)
         }
-        Outcome::Mark(reason) => format!("{}: {reason}", listed(whose)),
-        Outcome::Value(_) | Outcome::Missing => format!("{}: no value", listed(whose)),
+        Outcome::Failure(reason) => format!("{}: {reason}", joined(names)),
+        Outcome::Value(_) | Outcome::Missing => format!("{}: no value", joined(names)),
     }
 }
 
-fn listed(whose: &[&str]) -> String {
-    let names: Vec<&str> = whose.iter().copied().filter(|name| !name.is_empty()).collect();
-    names.join(", ")
+fn joined(names: &[&str]) -> String {
+    let nonempty: Vec<&str> = names.iter().copied().filter(|name| !name.is_empty()).collect();
+    nonempty.join(", ")
 }

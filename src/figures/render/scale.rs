@@ -1,80 +1,79 @@
 use super::super::chart::{Axis, Scale};
 use super::super::numbers::{fixed, number, plainly, times_power};
 
-/// Beyond this sums and differences overflow; larger values are drawn at the end of the axis.
-const WIDEST: f64 = 1e300;
+/// Larger values are drawn at the end of the axis, since sums and differences would overflow.
+const MAX_VALUE: f64 = 1e300;
 
-/// Logarithmic axes between these powers of ten have plain labels: from 0.00001 to 1,000,000.
+/// Logarithmic axes between these powers of ten have labels without powers: 0.00001 to 1,000,000.
 const PLAIN: (f64, f64) = (-5.9, 6.9);
-/// Logarithmic axes of more decades have no small ticks.
-const SMALL_TICKS: usize = 4;
-/// The share of a logarithmic axis that may be without labels at either end (our choice).
-const WITHOUT_LABELS: f64 = 0.4;
-/// What is labelled within a decade where neither powers of ten nor equal differences reach both ends of
-/// an axis: as much as there is room for.
+/// Logarithmic axes of more decades have no minor ticks.
+const MAX_MINOR_DECADES: usize = 4;
+/// The largest share of a logarithmic axis without labels at either end (our choice).
+const MAX_UNLABELLED: f64 = 0.4;
+/// Candidates for labels within a decade, if neither powers of ten nor equal differences reach both
+/// ends of the axis. The first one that fits is used.
 const BETWEEN: [&[f64]; 4] =
     [&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0], &[1.0, 2.0, 3.0, 5.0], &[1.0, 2.0, 5.0], &[1.0, 3.0]];
 
-/// The stretch of an axis that is shown.
+/// The interval of values that an axis shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Stretch {
+pub(super) struct AxisRange {
     scale: Scale,
     /// The ends; their decimal logarithms on a logarithmic axis.
     low: f64,
     high: f64,
 }
 
-/// A labelled or small tick.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
-    /// Where it is, from 0 at the low end to 1 at the high end.
+    /// From 0 at the low end of the axis to 1 at the high end.
     pub(super) fraction: f64,
-    /// Empty for small ticks.
+    /// Empty for minor ticks.
     pub(super) label: String,
 }
 
-impl Stretch {
-    /// Holds all values that the axis can show, with some air at both ends. Bars on a linear axis
-    /// start at 0, on a logarithmic one far enough below the smallest value to be seen.
+impl AxisRange {
+    /// Contains all values that the axis can show, with padding at both ends. Bars start at 0 on a
+    /// linear axis, and visibly below the smallest value on a logarithmic one.
     pub(super) fn around(values: impl IntoIterator<Item = f64>, scale: Scale, bars: bool) -> Self {
         let shown = |value: f64| match scale {
-            Scale::Linear => value.is_finite().then(|| value.clamp(-WIDEST, WIDEST)),
+            Scale::Linear => value.is_finite().then(|| value.clamp(-MAX_VALUE, MAX_VALUE)),
             Scale::Log => (value.is_finite() && value > 0.0)
-                .then(|| value.clamp(1.0 / WIDEST, WIDEST).log10()),
+                .then(|| value.clamp(1.0 / MAX_VALUE, MAX_VALUE).log10()),
         };
         let values = values.into_iter().filter_map(shown);
         let (mut low, mut high) =
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
         if low > high {
-            // Nothing to show: as good as any.
+            // No values: an arbitrary interval.
             (low, high) = (0.0, 1.0);
         }
         if bars && scale == Scale::Linear {
             (low, high) = (low.min(0.0), high.max(0.0));
         }
-        // One value, or values that are hardly apart, get a neighbourhood.
-        let (least, wider) = match (scale, low.abs().max(high.abs())) {
+        // Widen the interval around a single value, or values that are almost equal.
+        let (min_span, widening) = match (scale, low.abs().max(high.abs())) {
             (Scale::Log, _) => (0.02, 0.2),
             (Scale::Linear, 0.0) => (1.0, 1.0),
             (Scale::Linear, size) => (1e-9 * size, 0.1 * size),
         };
-        if high - low < least {
-            (low, high) = (low - wider, high + wider);
+        if high - low < min_span {
+            (low, high) = (low - widening, high + widening);
         }
         let span = high - low;
         (low, high) = match (bars, scale) {
             (true, Scale::Log) => (floor_1_2_5(low - (0.15 * span).max(0.12)), high + 0.05 * span),
             (true, Scale::Linear) => {
-                let air = |end: f64| if end == 0.0 { 0.0 } else { 0.05 * span };
-                (low - air(low), high + air(high))
+                let padding = |end: f64| if end == 0.0 { 0.0 } else { 0.05 * span };
+                (low - padding(low), high + padding(high))
             }
             (false, _) => (low - 0.05 * span, high + 0.05 * span),
         };
         Self { scale, low, high }
     }
 
-    /// How far along the axis a value is: from 0 to 1, where beyond the ends at the nearer one.
-    /// None for what the axis cannot show.
+    /// The position of a value on the axis from 0 to 1, clamped to the ends; `None` if the axis
+    /// cannot show it.
     pub(super) fn fraction(&self, value: f64) -> Option<f64> {
         let place = match self.scale {
             Scale::Linear => value,
@@ -88,7 +87,7 @@ impl Stretch {
         (place - self.low) / (self.high - self.low)
     }
 
-    /// Ticks for an axis with room for about `most` labels.
+    /// Ticks for an axis with space for about `most` labels.
     pub(super) fn ticks(&self, axis: &Axis, most: usize) -> Vec<Tick> {
         let most = most.max(2);
         if !axis.ticks.is_empty() && axis.ticks.len() <= most {
@@ -103,12 +102,12 @@ impl Stretch {
         }
     }
 
-    /// Powers of ten; with 2 and 5 between them where there is room; where the axis is shorter than
-    /// that, at equal differences; where these leave much of it without labels, whatever does not.
+    /// Powers of ten, with 2 and 5 times a power if they fit. A short axis has labels at equal
+    /// differences instead. If either leaves too much of the axis unlabelled, `BETWEEN` is tried.
     fn log_ticks(&self, most: usize) -> Vec<Tick> {
         let (first, last) = (self.low.ceil() as i32, self.high.floor() as i32);
         let decades = (last - first + 1).max(0) as usize;
-        // All labels of an axis are written in the same way.
+        // All labels of an axis have the same format.
         let plain = self.low >= PLAIN.0 && self.high <= PLAIN.1;
         let inside = |place: f64| (self.low..=self.high).contains(&place);
         let tick = |factor: f64, power: i32, labelled: bool| {
@@ -132,7 +131,7 @@ impl Stretch {
             return fine.into_iter().chain(all(&[3.0, 4.0, 6.0, 7.0, 8.0, 9.0], false)).collect();
         }
         let step = decades.div_ceil(most).max(1) as i32;
-        // Powers at multiples of the step, so that 1 is among them, unless that leaves only one.
+        // Powers are multiples of the step, so that 1 is labelled, unless only one would remain.
         let start = first + (-first).rem_euclid(step);
         let start = if start + step > last { first } else { start };
         let labelled: Vec<Tick> = (start..=last)
@@ -155,15 +154,15 @@ impl Stretch {
         if is_short {
             return first_choice;
         }
-        let small = (step == 1 && decades <= SMALL_TICKS)
+        let minor = (step == 1 && decades <= MAX_MINOR_DECADES)
             .then(|| all(&[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], false));
-        first_choice.into_iter().chain(small.into_iter().flatten()).collect()
+        first_choice.into_iter().chain(minor.into_iter().flatten()).collect()
     }
 }
 
-/// Whether there are two labels at least, and the ends of the axis are not far from one.
+/// Whether there are at least two labels, and one of them near each end of the axis.
 fn reach_both_ends(ticks: &[Tick]) -> bool {
-    let at = |end: f64| ticks.iter().any(|tick| (tick.fraction - end).abs() <= WITHOUT_LABELS);
+    let at = |end: f64| ticks.iter().any(|tick| (tick.fraction - end).abs() <= MAX_UNLABELLED);
     ticks.len() >= 2 && at(0.0) && at(1.0)
 }
 
@@ -173,8 +172,7 @@ fn linear(low: f64, high: f64, most: usize, along: impl Fn(f64) -> f64) -> Vec<T
     let power = rough.log10().floor();
     let unit = 10f64.powf(power);
     let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * unit);
-    // An axis with room for few labels may have no two multiples of that step on it: the next
-    // shorter step has.
+    // If the axis contains fewer than two multiples of that step, the next shorter step is used.
     let fits = |&step: &f64| step >= rough && (high / step).floor() > (low / step).ceil();
     let shorter = || steps.into_iter().rev().find(|&step| step < rough);
     let step = steps.into_iter().find(fits).or_else(shorter).unwrap_or(unit);
@@ -190,10 +188,10 @@ fn linear(low: f64, high: f64, most: usize, along: impl Fn(f64) -> f64) -> Vec<T
     values.map(|value| Tick { fraction: along(value), label: label(value) }).collect()
 }
 
-/// The next smaller 1, 2 or 5 times a power of ten; all as decimal logarithms.
+/// The largest 1, 2 or 5 times a power of ten that is not larger; as decimal logarithms.
 fn floor_1_2_5(log: f64) -> f64 {
     let power = log.floor();
-    // A value on the mark stays there in spite of rounding.
+    // The tolerance keeps a value that is 1, 2 or 5 times a power, up to rounding.
     let rest = log - power + 1e-9;
     power + [5f64.log10(), 2f64.log10()].into_iter().find(|&mark| mark <= rest).unwrap_or(0.0)
 }
@@ -204,14 +202,14 @@ mod tests {
 
     fn labels(values: &[f64], scale: Scale, bars: bool, most: usize) -> Vec<String> {
         let axis = Axis { label: String::new(), scale, ticks: Vec::new() };
-        let ticks = Stretch::around(values.iter().copied(), scale, bars).ticks(&axis, most);
+        let ticks = AxisRange::around(values.iter().copied(), scale, bars).ticks(&axis, most);
         let inside = |tick: &Tick| (-1e-9..=1.0 + 1e-9).contains(&tick.fraction);
         assert!(ticks.iter().all(inside), "{values:?} {scale:?} {bars} {most} {ticks:?}");
         ticks.into_iter().map(|tick| tick.label).filter(|label| !label.is_empty()).collect()
     }
 
     #[test]
-    fn logarithmic_axes_are_labelled_in_plain_numbers() {
+    fn logarithmic_axes_have_labels_without_powers_where_possible() {
         assert_eq!(labels(&[0.008, 2.0], Scale::Log, false, 6), ["0.01", "0.1", "1"]);
         assert_eq!(labels(&[0.1, 1.0], Scale::Log, false, 6), ["0.1", "0.2", "0.5", "1"]);
         assert_eq!(labels(&[1e-30, 1e80], Scale::Log, false, 5).last().unwrap(), "10⁷⁵");
@@ -236,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn every_input_has_an_axis_with_at_least_two_labels() {
+    fn every_axis_has_at_least_two_labels() {
         let inputs: [&[f64]; 8] = [
             &[],
             &[0.0],
@@ -263,10 +261,10 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_bar_of_a_logarithmic_axis_can_be_seen() {
+    fn the_smallest_bar_on_a_logarithmic_axis_is_visible() {
         for values in [[0.1, 0.9], [0.099, 0.1], [1e-9, 1e9]] {
-            let stretch = Stretch::around(values, Scale::Log, true);
-            let least = stretch.fraction(values[0]).unwrap();
+            let range = AxisRange::around(values, Scale::Log, true);
+            let least = range.fraction(values[0]).unwrap();
             assert!(least > 0.08, "{values:?}: {least}");
         }
     }

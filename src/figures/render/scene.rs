@@ -9,24 +9,23 @@ pub(super) const GRID: Colour = Colour([0xE7, 0xE9, 0xEC]);
 pub(super) const FINE_GRID: Colour = Colour([0xF3, 0xF4, 0xF6]);
 pub(super) const WHITE: Colour = Colour([0xFF, 0xFF, 0xFF]);
 
-/// The share of ink in a series' colour with which small text on white has a contrast of 4.5.
+/// The share of ink to mix into a series' colour for small text on white, for a contrast of 4.5.
 pub(super) const READABLE: f64 = 0.45;
 
-/// The width of the pen that draws a halo around letters, half of which is outside of them.
+/// The stroke width of the halo around letters; half of it is outside of them.
 pub(super) const HALO: f64 = 3.0;
 
-/// A place; y grows downwards.
+/// In units; y grows downwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct At {
+pub(super) struct Position {
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
-pub(super) fn at(x: f64, y: f64) -> At {
-    At { x, y }
+pub(super) fn at(x: f64, y: f64) -> Position {
+    Position { x, y }
 }
 
-/// A rectangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Frame {
     pub(super) left: f64,
@@ -45,12 +44,11 @@ impl Frame {
     }
 }
 
-/// How a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pen {
     pub(super) colour: Colour,
     pub(super) width: f64,
-    /// Lengths of strokes and gaps in turn; empty for a solid line.
+    /// Alternating lengths of strokes and gaps; empty for a solid line.
     pub(super) dashes: &'static [f64],
 }
 
@@ -58,7 +56,7 @@ pub(super) fn pen(colour: Colour, width: f64) -> Pen {
     Pen { colour, width, dashes: &[] }
 }
 
-/// Which side of a text its place is.
+/// Which part of a text is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -67,7 +65,7 @@ pub(super) enum Anchor {
 }
 
 impl Anchor {
-    /// Which share of the text is before its place.
+    /// The share of the text's length before its position.
     pub(super) fn share(self) -> f64 {
         match self {
             Anchor::Start => 0.0,
@@ -80,46 +78,44 @@ impl Anchor {
 /// One line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Text {
-    /// A point on its baseline.
-    pub(super) place: At,
+    /// On the baseline.
+    pub(super) place: Position,
     pub(super) content: String,
     pub(super) size: f64,
     pub(super) bold: bool,
     pub(super) colour: Colour,
     pub(super) anchor: Anchor,
-    /// Degrees around its place, counter-clockwise.
+    /// In degrees, counter-clockwise around `place`.
     pub(super) turn: f64,
-    /// A white seam that keeps it readable on top of lines.
+    /// A white outline keeps the text readable on top of lines.
     pub(super) halo: bool,
 }
 
-/// What a picture is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shape {
-    /// A rectangle full of colour.
-    Block {
+    /// Filled.
+    Rectangle {
         frame: Frame,
         colour: Colour,
     },
-    /// What is inside of a closed path.
+    /// A filled polygon.
     Area {
-        points: Vec<At>,
+        points: Vec<Position>,
         colour: Colour,
-        /// Less than 1 lets some of what is below through.
         opacity: f64,
     },
     Disc {
-        centre: At,
+        centre: Position,
         radius: f64,
         colour: Colour,
     },
-    /// A path, closed if it ends where it begins. Its corners are round.
+    /// A path with round corners, closed if its first and last points are equal.
     Line {
-        points: Vec<At>,
+        points: Vec<Position>,
         pen: Pen,
     },
     Text(Text),
-    /// Nothing to see: what is said to those who point there.
+    /// An invisible area with a text that is shown while the pointer is on it.
     Reading {
         area: Frame,
         content: String,
@@ -127,17 +123,17 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// Heights between which it stays.
-    pub(super) fn heights(&self) -> (f64, f64) {
-        /// Back ends round places.
+    /// Bounds on the y coordinates that it covers.
+    pub(super) fn y_bounds(&self) -> (f64, f64) {
+        /// Backends round coordinates.
         const SLACK: f64 = 0.5;
-        let around = |points: &[At], by: f64| {
+        let around = |points: &[Position], by: f64| {
             let top = points.iter().map(|point| point.y).fold(f64::INFINITY, f64::min);
             let bottom = points.iter().map(|point| point.y).fold(f64::NEG_INFINITY, f64::max);
             (top - by - SLACK, bottom + by + SLACK)
         };
         match self {
-            Shape::Block { frame, .. } | Shape::Reading { area: frame, .. } => {
+            Shape::Rectangle { frame, .. } | Shape::Reading { area: frame, .. } => {
                 around(&[at(frame.left, frame.top), at(frame.right(), frame.bottom())], 0.0)
             }
             Shape::Area { points, .. } => around(points, 0.0),
@@ -149,8 +145,8 @@ impl Shape {
 }
 
 impl Text {
-    /// The corners of a box that has all letters in it, turned like the text.
-    fn corners(&self) -> [At; 4] {
+    /// The corners of a box around all letters, rotated with the text.
+    fn corners(&self) -> [Position; 4] {
         let length = font::width(&self.content, self.size, self.bold);
         let start = -length * self.anchor.share();
         let (sine, cosine) = self.turn.to_radians().sin_cos();
@@ -163,7 +159,7 @@ impl Text {
     }
 }
 
-/// A picture: shapes from the lowest to the topmost.
+/// A picture as shapes with positions, from bottom to top.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scene {
     pub(super) width: f64,
@@ -172,23 +168,23 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    pub(super) fn line(&mut self, from: At, to: At, pen: Pen) {
+    pub(super) fn line(&mut self, from: Position, to: Position, pen: Pen) {
         self.polyline(vec![from, to], pen);
     }
 
-    pub(super) fn polyline(&mut self, points: Vec<At>, pen: Pen) {
+    pub(super) fn polyline(&mut self, points: Vec<Position>, pen: Pen) {
         self.shapes.push(Shape::Line { points, pen });
     }
 
-    pub(super) fn block(&mut self, frame: Frame, colour: Colour) {
-        self.shapes.push(Shape::Block { frame, colour });
+    pub(super) fn rectangle(&mut self, frame: Frame, colour: Colour) {
+        self.shapes.push(Shape::Rectangle { frame, colour });
     }
 
-    pub(super) fn area(&mut self, points: Vec<At>, colour: Colour, opacity: f64) {
+    pub(super) fn area(&mut self, points: Vec<Position>, colour: Colour, opacity: f64) {
         self.shapes.push(Shape::Area { points, colour, opacity });
     }
 
-    pub(super) fn disc(&mut self, centre: At, radius: f64, colour: Colour) {
+    pub(super) fn disc(&mut self, centre: Position, radius: f64, colour: Colour) {
         self.shapes.push(Shape::Disc { centre, radius, colour });
     }
 
@@ -201,8 +197,8 @@ impl Scene {
     }
 }
 
-/// A text in ink, upright, that starts at its place.
-pub(super) fn text(place: At, content: impl Into<String>, size: f64) -> Text {
+/// Horizontal regular text in ink that starts at `place`.
+pub(super) fn text(place: Position, content: impl Into<String>, size: f64) -> Text {
     Text {
         place,
         content: content.into(),

@@ -1,5 +1,5 @@
-//! A back end of plotters that writes SVG: plotters' own has no titles that appear where one points,
-//! and leaves the length of texts to the viewer's font.
+//! A plotters backend that writes SVG: plotters' own has no titles on hovering, and leaves the
+//! length of texts to the viewer's font.
 
 use std::convert::Infallible;
 
@@ -7,13 +7,13 @@ use plotters::style::ShapeStyle;
 use plotters_backend::{BackendColor, BackendCoord, BackendStyle, DrawingBackend};
 
 use super::super::chart::Chart;
-use super::drawing::{Canvas, Drawn, draw};
+use super::drawing::{Canvas, DrawResult, draw};
 use super::font;
-use super::markup::{directions, escaped, hexadecimal, length, painted, stroked};
+use super::markup::{escaped, fill_attributes, hex, length, path_data, stroke_attributes};
 use super::scene::{Anchor, HALO, Scene, Text};
 
-/// The scene as a document. Each text has its length with it, so that it fits into its place even
-/// when the viewer has another font.
+/// The scene as a document. Each text has its length as an attribute, so that it fits even if the
+/// viewer uses another font.
 pub(super) fn write(scene: &Scene, chart: &Chart) -> String {
     let (width, height) = (length(scene.width), length(scene.height));
     let mut out = format!(
@@ -25,19 +25,17 @@ pub(super) fn write(scene: &Scene, chart: &Chart) -> String {
         escaped(&chart.title),
         escaped(&chart.subtitle),
     );
-    let steps = |length: f64| (length * Document::STEPS).ceil() as u32;
+    let steps = |length: f64| (length * Document::STEPS_PER_UNIT).ceil() as u32;
     let size = (steps(scene.width), steps(scene.height));
-    draw(&scene.shapes, Document { out: &mut out, size }).expect("a string takes everything");
+    draw(&scene.shapes, Document { out: &mut out, size }).expect("writing to a string cannot fail");
     out += "</svg>\n";
     out
 }
 
-/// Steps in units.
 fn units(steps: i32) -> String {
-    length(f64::from(steps) / Document::STEPS)
+    length(f64::from(steps) / Document::STEPS_PER_UNIT)
 }
 
-/// The document as far as it is written.
 struct Document<'a> {
     out: &'a mut String,
     /// In steps.
@@ -45,7 +43,7 @@ struct Document<'a> {
 }
 
 impl Document<'_> {
-    fn element(&mut self, element: &str) -> Drawn<Self> {
+    fn element(&mut self, element: &str) -> DrawResult<Self> {
         self.out.push_str(element);
         self.out.push('\n');
         Ok(())
@@ -56,11 +54,11 @@ impl Document<'_> {
         path: &[BackendCoord],
         style: &impl BackendStyle,
         dashes: &str,
-    ) -> Drawn<Self> {
+    ) -> DrawResult<Self> {
         let element = format!(
             "<path d=\"{}\" fill=\"none\"{}{dashes}/>",
-            directions(path, Self::STEPS),
-            stroked(style, Self::STEPS)
+            path_data(path, Self::STEPS_PER_UNIT),
+            stroke_attributes(style, Self::STEPS_PER_UNIT)
         );
         self.element(&element)
     }
@@ -73,16 +71,16 @@ impl DrawingBackend for Document<'_> {
         self.size
     }
 
-    fn ensure_prepared(&mut self) -> Drawn<Self> {
+    fn ensure_prepared(&mut self) -> DrawResult<Self> {
         Ok(())
     }
 
-    fn present(&mut self) -> Drawn<Self> {
+    fn present(&mut self) -> DrawResult<Self> {
         Ok(())
     }
 
-    /// Plotters asks for it; no shape of a scene is made of pixels.
-    fn draw_pixel(&mut self, (x, y): BackendCoord, colour: BackendColor) -> Drawn<Self> {
+    /// Required by plotters; shapes of a scene do not use it.
+    fn draw_pixel(&mut self, (x, y): BackendCoord, colour: BackendColor) -> DrawResult<Self> {
         self.draw_rect((x, y), (x + 1, y + 1), &colour, true)
     }
 
@@ -91,7 +89,7 @@ impl DrawingBackend for Document<'_> {
         from: BackendCoord,
         to: BackendCoord,
         style: &S,
-    ) -> Drawn<Self> {
+    ) -> DrawResult<Self> {
         self.line(&[from, to], style, "")
     }
 
@@ -99,7 +97,7 @@ impl DrawingBackend for Document<'_> {
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn<Self> {
+    ) -> DrawResult<Self> {
         let path: Vec<BackendCoord> = path.into_iter().collect();
         self.line(&path, style, "")
     }
@@ -110,14 +108,14 @@ impl DrawingBackend for Document<'_> {
         (right, bottom): BackendCoord,
         style: &S,
         fill: bool,
-    ) -> Drawn<Self> {
+    ) -> DrawResult<Self> {
         let element = format!(
             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}/>",
             units(left),
             units(top),
             units(right - left),
             units(bottom - top),
-            painted(style, fill, Self::STEPS),
+            fill_attributes(style, fill, Self::STEPS_PER_UNIT),
         );
         self.element(&element)
     }
@@ -128,13 +126,13 @@ impl DrawingBackend for Document<'_> {
         radius: u32,
         style: &S,
         fill: bool,
-    ) -> Drawn<Self> {
-        let radius = length(f64::from(radius) / Self::STEPS);
+    ) -> DrawResult<Self> {
+        let radius = length(f64::from(radius) / Self::STEPS_PER_UNIT);
         let element = format!(
             "<circle cx=\"{}\" cy=\"{}\" r=\"{radius}\"{}/>",
             units(x),
             units(y),
-            painted(style, fill, Self::STEPS),
+            fill_attributes(style, fill, Self::STEPS_PER_UNIT),
         );
         self.element(&element)
     }
@@ -143,28 +141,28 @@ impl DrawingBackend for Document<'_> {
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn<Self> {
+    ) -> DrawResult<Self> {
         let path: Vec<BackendCoord> = path.into_iter().collect();
         let element = format!(
             "<path d=\"{}Z\"{}/>",
-            directions(&path, Self::STEPS),
-            painted(style, true, Self::STEPS)
+            path_data(&path, Self::STEPS_PER_UNIT),
+            fill_attributes(style, true, Self::STEPS_PER_UNIT)
         );
         self.element(&element)
     }
 }
 
 impl Canvas for Document<'_> {
-    /// Two digits behind the point are a fiftieth of a dense screen's pixel.
-    const STEPS: f64 = 100.0;
+    /// Two decimals of a CSS pixel, well below what a screen resolves.
+    const STEPS_PER_UNIT: f64 = 100.0;
 
-    fn draw_lettering(&mut self, text: &Text, (x, y): BackendCoord) -> Drawn<Self> {
+    fn draw_lettering(&mut self, text: &Text, (x, y): BackendCoord) -> DrawResult<Self> {
         let (x, y) = (units(x), units(y));
         let mut attributes = format!(
             "x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"{}\" textLength=\"{}\" \
              lengthAdjust=\"spacingAndGlyphs\"",
             length(text.size),
-            hexadecimal(text.colour.0),
+            hex(text.colour.0),
             length(font::width(&text.content, text.size, text.bold)),
         );
         if text.bold {
@@ -193,12 +191,12 @@ impl Canvas for Document<'_> {
         path: &[BackendCoord],
         style: &ShapeStyle,
         dashes: &[f64],
-    ) -> Drawn<Self> {
+    ) -> DrawResult<Self> {
         let dashes: Vec<String> = dashes.iter().map(|&dash| length(dash)).collect();
         self.line(path, style, &format!(" stroke-dasharray=\"{}\"", dashes.join(" ")))
     }
 
-    fn draw_reading(&mut self, content: &str, [from, to]: [BackendCoord; 2]) -> Drawn<Self> {
+    fn draw_reading(&mut self, content: &str, [from, to]: [BackendCoord; 2]) -> DrawResult<Self> {
         let element = format!(
             "<g class=\"reading\"><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" \
              height=\"{}\" fill=\"none\" pointer-events=\"all\"/></g>",

@@ -1,25 +1,23 @@
 use super::super::chart::Series;
 use super::super::palette::Colour;
 use super::font;
-use super::scene::{Anchor, At, Frame, INK, Pen, Scene, Text, WHITE, at, pen, text};
+use super::scene::{Anchor, Frame, INK, Pen, Position, Scene, Text, WHITE, at, pen, text};
 use crate::results::UNCONVERGED_MARK;
 
 /// Solid, dashed, dotted, dash and dot.
 const DASHES: [&[f64]; 4] = [&[], &[6.0, 3.0], &[2.0, 2.5], &[7.0, 2.5, 2.0, 2.5]];
 const RADIUS: f64 = 3.4;
-/// How far the symbol of a value off the axis reaches into the plot.
+/// The height of the symbol of a value that is off the axis.
 pub(super) const ZERO_HEIGHT: f64 = 7.5;
-/// The size of the letter that marks estimates which have not converged.
-const DAGGER: f64 = 11.0;
+const DAGGER_SIZE: f64 = 11.0;
 
-/// What a series' lines are drawn with.
 pub(super) fn line_pen(series: &Series) -> Pen {
     Pen { colour: series.colour, width: 1.8, dashes: DASHES[series.style % DASHES.len()] }
 }
 
-/// A point of a series: a disc, a square, a triangle or a diamond.
-pub(super) fn point(scene: &mut Scene, place: At, series: &Series) {
-    let At { x, y } = place;
+/// The marker of a series: a disc, a square, a triangle or a diamond.
+pub(super) fn point(scene: &mut Scene, place: Position, series: &Series) {
+    let Position { x, y } = place;
     let r = RADIUS;
     let corners = match series.style % 4 {
         0 => return scene.disc(place, r, series.colour),
@@ -32,33 +30,33 @@ pub(super) fn point(scene: &mut Scene, place: At, series: &Series) {
     scene.area(corners.to_vec(), series.colour, 1.0);
 }
 
-/// A value that is off the low end of a logarithmic axis: a hollow triangle that points there.
-/// `place` is where the axis ends.
-pub(super) fn zero(scene: &mut Scene, place: At, colour: Colour) {
-    let At { x, y } = place;
+/// A hollow triangle that points down, for a value that is not positive on a logarithmic axis.
+/// `place` is at the low end of the axis.
+pub(super) fn zero(scene: &mut Scene, place: Position, colour: Colour) {
+    let Position { x, y } = place;
     let top = y - ZERO_HEIGHT;
     let (left, right, tip) = (at(x - 3.6, top), at(x + 3.6, top), at(x, y - 1.5));
     scene.area(vec![left, right, tip], WHITE, 1.0);
     scene.polyline(vec![left, right, tip, left], pen(colour, 1.3));
 }
 
-/// No value.
-pub(super) fn cross(scene: &mut Scene, place: At, colour: Colour) {
-    let At { x, y } = place;
+/// Marks a missing value.
+pub(super) fn cross(scene: &mut Scene, place: Position, colour: Colour) {
+    let Position { x, y } = place;
     let r = 3.0;
     scene.line(at(x - r, y - r), at(x + r, y + r), pen(colour, 1.5));
     scene.line(at(x - r, y + r), at(x + r, y - r), pen(colour, 1.5));
 }
 
-/// A dagger over `place`, or as high as the plot allows: an estimate that has not converged.
-pub(super) fn unconverged(scene: &mut Scene, place: At, plot: Frame) {
-    let baseline = (place.y - 3.0).max(plot.top + DAGGER * font::CAPITAL);
-    let mark = text(at(place.x, baseline), UNCONVERGED_MARK, DAGGER);
+/// Marks an estimate that has not converged, above `place` but inside of the plot.
+pub(super) fn dagger(scene: &mut Scene, place: Position, plot: Frame) {
+    let baseline = (place.y - 3.0).max(plot.top + DAGGER_SIZE * font::CAPITAL);
+    let mark = text(at(place.x, baseline), UNCONVERGED_MARK, DAGGER_SIZE);
     scene.text(Text { anchor: Anchor::Middle, colour: INK, halo: true, ..mark });
 }
 
-/// A vertical whisker with caps of this width.
-pub(super) fn whisker(scene: &mut Scene, low: At, high: At, cap: f64, pen: Pen) {
+/// A vertical line with a horizontal cap of width `cap` at each end.
+pub(super) fn whisker(scene: &mut Scene, low: Position, high: Position, cap: f64, pen: Pen) {
     scene.line(low, high, pen);
     for end in [low, high] {
         scene.line(at(end.x - cap / 2.0, end.y), at(end.x + cap / 2.0, end.y), pen);

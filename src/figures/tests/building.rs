@@ -1,6 +1,6 @@
-//! From records to charts.
+//! From trial records to charts.
 
-use super::made_up::{
+use super::synthetic::{
     ended, figure_1, figure_2a, figure_2b, figure_3, figure_3_trials, five, trial, with_rounds,
     with_sizes,
 };
@@ -24,7 +24,7 @@ pub(super) fn chart(name: &str, trials: &[TrialRecord], traces: &[TraceRecord]) 
     (named(name).chart)(trials, traces, &facts).unwrap()
 }
 
-/// Label, and series with outcome, of each group of bars.
+/// The label of each group of bars, and the series and outcome of each bar.
 fn groups(panel: &Panel) -> Vec<(&str, Vec<(usize, &Outcome)>)> {
     let Content::Bars { categories, .. } = &panel.content else { panic!("no bars") };
     categories
@@ -42,7 +42,7 @@ fn titles(chart: &Chart) -> Vec<&str> {
 }
 
 #[test]
-fn every_kind_has_a_name_of_its_own_and_a_sentence_and_takes_no_records() {
+fn every_kind_has_a_unique_name_and_a_description_and_accepts_no_records() {
     for (i, kind) in FIGURES.iter().enumerate() {
         assert!(kind.about.ends_with('.'), "{}", kind.kind.name());
         assert!(FIGURES[..i].iter().all(|other| other.kind != kind.kind));
@@ -56,7 +56,7 @@ fn every_kind_has_a_name_of_its_own_and_a_sentence_and_takes_no_records() {
 }
 
 #[test]
-fn bars_have_the_papers_order_of_panels_and_the_records_order_of_data() {
+fn panels_are_in_the_papers_order_and_datasets_in_the_order_of_records() {
     let chart = chart("bars", &figure_1(), &[]);
     assert_eq!(titles(&chart), ["PrivBayes", "DualQuery", "MWEM", "HDMM"]);
     assert_eq!(names(&chart), ["mechanism with its own estimator", "+LLS", "+PGM"]);
@@ -82,20 +82,20 @@ fn bars_are_medians_with_their_range() {
 }
 
 #[test]
-fn arms_that_do_not_run_have_their_reason_in_place_of_a_bar() {
+fn arms_without_a_value_have_a_reason_in_place_of_a_bar() {
     let chart = chart("bars", &figure_1(), &[]);
-    let mark = |panel: usize, category: usize| match groups(&chart.panels[panel])[category].1[0] {
-        (0, Outcome::Mark(reason)) => reason.clone(),
+    let reason = |panel: usize, category: usize| match groups(&chart.panels[panel])[category].1[0] {
+        (0, Outcome::Failure(reason)) => reason.clone(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(mark(2, 0), "infeasible: would need 2.2 GB");
-    assert_eq!(mark(2, 1), "timeout after 1800 s");
-    assert_eq!(mark(3, 2), "infeasible: would need 4e72 GB");
+    assert_eq!(reason(2, 0), "infeasible: would need 2.2 GB");
+    assert_eq!(reason(2, 1), "timeout after 1800 s");
+    assert_eq!(reason(3, 2), "infeasible: would need 4e72 GB");
     assert!(matches!(groups(&chart.panels[2])[3].1[0].1, Outcome::Value(_)));
 }
 
 #[test]
-fn stars_are_explained_and_failures_counted() {
+fn notes_explain_stars_and_count_failures() {
     let mut rows = figure_1();
     for row in rows.iter_mut().filter(|r| r.mechanism == "hdmm" && r.arm == "pgm" && r.trial < 2) {
         if row.dataset == "adult" {
@@ -107,8 +107,8 @@ fn stars_are_explained_and_failures_counted() {
     assert_eq!(
         chart.notes,
         [
-            "* Loans and Stroke: made-up records of the same shape stand in for data that does \
-             not ship.",
+            "* Loans and Stroke are stand-ins: synthetic records in place of data that does not \
+             ship.",
             "Not in the medians: HDMM+PGM on Adult: 2 of 5 trials failed."
         ]
     );
@@ -117,7 +117,7 @@ fn stars_are_explained_and_failures_counted() {
 }
 
 #[test]
-fn several_epsilons_have_bars_of_their_own() {
+fn bars_of_several_epsilons_are_in_separate_panels() {
     let one = five("adult", "hdmm", "pgm", 0.1);
     let two = one.iter().cloned().map(|row| TrialRecord { epsilon: 0.5, ..row });
     let rows: Vec<TrialRecord> = one.iter().cloned().chain(two).collect();
@@ -125,7 +125,7 @@ fn several_epsilons_have_bars_of_their_own() {
 }
 
 #[test]
-fn cases_of_several_epsilons_have_panels_of_their_own() {
+fn cases_of_several_epsilons_are_in_separate_panels() {
     let chart = chart("cases", &with_sizes(), &[]);
     assert_eq!(titles(&chart), ["Nettrace, epsilon = 0.1", "Nettrace, epsilon = 1"]);
     let first = |panel: usize| match groups(&chart.panels[panel])[0] {
@@ -134,11 +134,11 @@ fn cases_of_several_epsilons_have_panels_of_their_own() {
     };
     let (small, large) = (first(0), first(1));
     assert_eq!((small.count, large.count), (5, 5));
-    assert!(small.min > large.max, "budgets are not in one median");
+    assert!(small.min > large.max, "epsilons are not mixed in one median");
 }
 
 #[test]
-fn bars_show_the_error_that_the_configuration_names() {
+fn bars_show_the_metric_of_the_configuration() {
     let rows: Vec<TrialRecord> = five("adult", "hdmm", "pgm", 0.1)
         .into_iter()
         .map(|row| TrialRecord { max_error: Some(7.0), ..row })
@@ -151,7 +151,7 @@ fn bars_show_the_error_that_the_configuration_names() {
 }
 
 #[test]
-fn epsilon_has_a_line_for_each_arm_that_ran_and_a_note_for_others() {
+fn arms_that_ran_have_a_line_and_others_a_note() {
     let chart = chart("epsilon", &figure_2a(), &[]);
     assert_eq!(names(&chart), ["HDMM+LLS", "HDMM+PGM"]);
     assert_eq!(chart.notes, ["No line for HDMM on Adult (infeasible: would need 82 EB)."]);
@@ -163,7 +163,7 @@ fn epsilon_has_a_line_for_each_arm_that_ran_and_a_note_for_others() {
 }
 
 #[test]
-fn an_epsilon_without_values_interrupts_the_line() {
+fn an_epsilon_without_a_value_interrupts_the_line() {
     let mut rows = figure_2a();
     for row in rows.iter_mut().filter(|row| row.epsilon == 1.0) {
         row.status = Status::Timeout;
@@ -175,11 +175,11 @@ fn an_epsilon_without_values_interrupts_the_line() {
 }
 
 #[test]
-fn data_of_different_sizes_are_one_line_against_records_with_the_bound_beside_it() {
+fn datasets_of_different_sizes_form_one_line_with_a_line_for_the_bound() {
     let facts = Facts { metric: Metric::MaxError, ..Facts::default() };
     let kind = figure(FigureKind::Records);
     let chart = (kind.chart)(&with_rounds(), &[], &facts).unwrap();
-    assert_eq!(names(&chart), ["PMW", "PMW, its bound"]);
+    assert_eq!(names(&chart), ["PMW", "PMW, bound"]);
     let [panel] = &chart.panels[..] else { panic!("{} panels", chart.panels.len()) };
     let Content::Lines { lines, .. } = &panel.content else { panic!("no lines") };
     let points = |line: usize| lines[line].points.iter().map(|point| point.x).collect::<Vec<_>>();
@@ -187,11 +187,11 @@ fn data_of_different_sizes_are_one_line_against_records_with_the_bound_beside_it
     assert_eq!(points(1), [1000.0, 10_000.0]);
     assert_eq!(lines[1].points[0].y.unwrap().median, 0.01);
     let [measured, bound] = &chart.series[..] else { panic!("{:?}", chart.series) };
-    assert_ne!(measured.colour, bound.colour, "dashes alone are another mechanism's");
+    assert_ne!(measured.colour, bound.colour, "dashes alone would mean another mechanism");
 }
 
 #[test]
-fn rounds_are_shown_against_those_that_there_could_have_been() {
+fn rounds_used_are_shown_against_rounds_planned() {
     let chart = chart("rounds", &with_rounds(), &[]);
     assert_eq!(names(&chart), ["at most", "Chain 100", "Chain 1000", "Chain 10000"]);
     let Content::Lines { lines, .. } = &chart.panels[0].content else { panic!("no lines") };
@@ -203,7 +203,7 @@ fn rounds_are_shown_against_those_that_there_could_have_been() {
 }
 
 #[test]
-fn scaling_says_at_a_lines_end_why_it_ends() {
+fn lines_of_scaling_end_with_a_reason() {
     let chart = chart("scaling", &figure_2b(), &[]);
     assert_eq!(names(&chart), ["PGM", "MW", "LSMR"]);
     let Content::Lines { lines, .. } = &chart.panels[0].content else { panic!("no lines") };
@@ -223,7 +223,7 @@ fn scaling_says_at_a_lines_end_why_it_ends() {
 }
 
 #[test]
-fn traces_follow_three_quantities_over_the_iterations() {
+fn traces_show_three_quantities_over_the_iterations() {
     let mut rows = figure_3();
     rows.push(TraceRecord { iteration: 0, ..rows[0].clone() });
     let chart = chart("traces", &figure_3_trials(), &rows);

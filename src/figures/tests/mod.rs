@@ -1,4 +1,4 @@
 mod building;
-mod made_up;
 mod notes;
 mod rendering;
+mod synthetic;

@@ -1,7 +1,7 @@
-//! What is left out of a picture is said under it.
+//! Notes under figures.
 
 use super::building::{chart, names};
-use super::made_up::{
+use super::synthetic::{
     ended, figure_2a, figure_2b, figure_3, figure_3_trials, five, trial, with_sizes,
 };
 use crate::figures::{Chart, Content, Panel, Size, svg};
@@ -29,12 +29,12 @@ fn traces_of_trials_that_are_not_done_are_left_out() {
     );
 }
 
-/// The same trial as an estimate that ended this far from the smallest possible loss.
+/// The same trial with a certified gap of `share` of its loss.
 fn certified(row: TrialRecord, share: f64) -> TrialRecord {
     TrialRecord { loss: Some(1000.0), gap: Some(1000.0 * share), ..row }
 }
 
-/// For each bar or point, how many of its estimates have not converged.
+/// Per bar or point, the number of estimates that have not converged.
 fn unconverged(chart: &Chart) -> Vec<usize> {
     let of_panel = |panel: &Panel| -> Vec<usize> {
         match &panel.content {
@@ -53,7 +53,7 @@ const NOTE: &str = "\u{2020} not converged: the loss is not certified to be with
                     smallest possible one, so that more iterations may change the estimate.";
 
 #[test]
-fn bars_of_estimates_that_have_not_converged_are_marked_and_the_mark_is_explained() {
+fn bars_of_unconverged_estimates_have_a_dagger_that_a_note_explains() {
     let mut rows = five("adult", "hdmm", "lls", 0.3);
     let near = five("adult", "hdmm", "mw", 0.2).into_iter().map(|row| certified(row, 0.001));
     rows.extend(near);
@@ -75,7 +75,7 @@ fn bars_of_estimates_that_have_not_converged_are_marked_and_the_mark_is_explaine
 }
 
 #[test]
-fn points_and_ends_of_traces_are_marked_where_estimates_have_not_converged() {
+fn points_and_ends_of_traces_of_unconverged_estimates_have_a_dagger() {
     let far_at = |epsilon: f64| if epsilon == 10.0 { 0.5 } else { 0.001 };
     let rows: Vec<TrialRecord> = figure_2a()
         .into_iter()
@@ -100,14 +100,14 @@ fn points_and_ends_of_traces_are_marked_where_estimates_have_not_converged() {
 }
 
 #[test]
-fn the_time_of_an_iteration_is_not_marked() {
+fn seconds_per_iteration_have_no_dagger() {
     let rows: Vec<TrialRecord> = figure_2b().into_iter().map(|row| certified(row, 0.5)).collect();
     let chart = chart("scaling", &rows, &[]);
     assert!(unconverged(&chart).iter().all(|&count| count == 0) && chart.notes.is_empty());
 }
 
 #[test]
-fn traces_of_several_cases_are_several_lines() {
+fn each_case_of_a_trace_has_its_own_line() {
     let trials: Vec<TrialRecord> =
         with_sizes().into_iter().filter(|t| t.mechanism == "laplace" && t.epsilon == 1.0).collect();
     let trace = |trial: &TrialRecord| TraceRecord {
@@ -124,7 +124,7 @@ fn traces_of_several_cases_are_several_lines() {
 }
 
 #[test]
-fn an_estimator_that_failed_at_every_size_is_in_a_note() {
+fn an_estimator_that_failed_at_every_size_is_listed_in_a_note() {
     let failed = |row| ended(row, Status::Failed, None);
     let rows: Vec<TrialRecord> =
         five("synthetic", "triples", "lsmr", 1.0).into_iter().map(failed).collect();
@@ -133,7 +133,7 @@ fn an_estimator_that_failed_at_every_size_is_in_a_note() {
 }
 
 #[test]
-fn notes_name_the_row_of_panels_where_there_are_several() {
+fn notes_name_the_row_of_panels_if_there_are_several() {
     let mut rows = with_sizes();
     for row in rows.iter_mut().filter(|row| row.mechanism == "privlet" && row.epsilon == 0.1) {
         *row = ended(row.clone(), Status::Failed, None);

@@ -1,4 +1,4 @@
-//! From charts to pictures.
+//! From charts to SVG and PNG.
 
 use std::fs;
 use std::io::Cursor;
@@ -7,7 +7,7 @@ use ::png::{BitDepth, ColorType, Decoder};
 use roxmltree::Document;
 
 use super::building::named;
-use super::made_up::{
+use super::synthetic::{
     figure_1, figure_2a, figure_2b, figure_3, figure_3_trials, with_rounds, with_sizes,
 };
 use crate::config::FigureKind;
@@ -30,7 +30,7 @@ fn spread(median: f64) -> Spread {
     Spread { count: 5, median, min: median * 0.8, max: median * 1.3, interval: None }
 }
 
-/// A chart with one panel of lines through these values.
+/// One panel with a line through each list of values.
 fn lines(values: &[&[f64]], scale: Scale) -> Chart {
     let axis = |label: &str| Axis { label: label.into(), scale, ticks: Vec::new() };
     let point =
@@ -54,7 +54,7 @@ fn lines(values: &[&[f64]], scale: Scale) -> Chart {
     }
 }
 
-/// A chart with panels of bars with these outcomes, one series each.
+/// Panels with two groups of bars each; each outcome is a series.
 fn bars(outcomes: &[Outcome], panels: usize, scale: Scale) -> Chart {
     let bar = |(series, outcome): (usize, &Outcome)| Bar {
         series,
@@ -83,7 +83,7 @@ fn bars(outcomes: &[Outcome], panels: usize, scale: Scale) -> Chart {
     }
 }
 
-/// Width, height, and red, green and blue of the pixels of a PNG file.
+/// Width, height and RGB values of a PNG file.
 fn decoded(file: &[u8]) -> (u32, u32, Vec<u8>) {
     let mut reader = Decoder::new(Cursor::new(file)).read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
@@ -92,8 +92,8 @@ fn decoded(file: &[u8]) -> (u32, u32, Vec<u8>) {
     (frame.width, frame.height, pixels)
 }
 
-/// Draws the chart, and checks what holds for every picture: the PNG has its size and is not
-/// blank; the SVG is well-formed and holds all names; no text leaves the picture.
+/// Draws the chart and checks properties of every picture: the PNG has the right size and is not
+/// blank; the SVG is well-formed and contains all names; all text is inside of the picture.
 fn check(chart: &Chart) {
     check_at(chart, Size::natural(chart));
 }
@@ -128,12 +128,12 @@ fn check_at(chart: &Chart, size: Size) {
         let (left, right) = (x - start, x - start + length);
         let inside = match text.attribute("transform") {
             None => left >= 0.0 && right <= size.width() && y > 0.0 && y < size.height(),
-            // Turned by 90 degrees, so that it runs upwards from its start.
+            // Rotated by 90 degrees: it runs upwards from its start.
             Some(_) => {
                 x > 0.0 && x < size.width() && y + start < size.height() && y > length - start
             }
         };
-        assert!(inside, "{:?} leaves the picture", text.text());
+        assert!(inside, "{:?} is outside of the picture", text.text());
     }
     assert!(!source.contains("NaN") && !source.contains("inf\""));
 }
@@ -163,12 +163,12 @@ fn every_figure_is_drawn() {
         let chart = drawn(kind.kind.name()).unwrap();
         assert!(!chart.panels.is_empty(), "{} shows nothing", kind.kind.name());
         check(&chart);
-        // The width of a paper's column, where no panels stand side by side.
+        // The width of a paper's column, where panels are stacked.
         let column = Size::of_width(&chart, 317.0);
         check_at(&chart, column);
         assert!(column.height() < 1000.0, "{} is too high for a page", kind.kind.name());
     }
-    // Reasons stay readable there, in fewer words.
+    // Reasons are shortened there.
     let bars = drawn("bars").unwrap();
     let column = svg(&bars, Size::of_width(&bars, 317.0));
     assert!(column.contains(">would need 2.2 GB</text>") && !column.contains("no value"));
@@ -176,7 +176,7 @@ fn every_figure_is_drawn() {
 }
 
 #[test]
-fn strange_numbers_are_drawn() {
+fn extreme_and_missing_numbers_are_drawn() {
     let values: [&[&[f64]]; 7] = [
         &[],
         &[&[]],
@@ -203,7 +203,7 @@ fn up_to_eight_panels_and_thirty_series_are_drawn() {
     let outcomes: Vec<Outcome> = (0..30)
         .map(|i| match i % 10 {
             8 => Outcome::Missing,
-            9 => Outcome::Mark("infeasible: would need 384 GB".into()),
+            9 => Outcome::Failure("infeasible: would need 384 GB".into()),
             _ => Outcome::Value(spread(f64::from(i) + 1.0)),
         })
         .collect();
@@ -216,7 +216,7 @@ fn up_to_eight_panels_and_thirty_series_are_drawn() {
 }
 
 #[test]
-fn titles_that_are_longer_than_their_panel_go_on_in_another_line() {
+fn titles_longer_than_their_panel_are_wrapped() {
     let mut chart = bars(&[Outcome::Value(spread(1.0))], 9, Scale::Log);
     let short = [1020.0, 317.0].map(|width| Size::of_width(&chart, width).height());
     for panel in &mut chart.panels {
@@ -240,12 +240,12 @@ fn titles_that_are_longer_than_their_panel_go_on_in_another_line() {
         assert_eq!(lines.len(), 9);
         lines.sort_by(|a, b| a.0.total_cmp(&b.0));
         let beside = |pair: &[(f64, f64)]| pair[0].0 == pair[1].0 || pair[0].1 < pair[1].0;
-        assert!(lines.windows(2).all(beside), "titles side by side overlap: {lines:?}");
+        assert!(lines.windows(2).all(beside), "titles overlap: {lines:?}");
     }
 }
 
 #[test]
-fn marks_stay_inside_of_the_plot() {
+fn daggers_are_inside_of_the_plot() {
     let mut values = bars(
         &[Outcome::Value(spread(0.0)), Outcome::Value(spread(1e6)), Outcome::Missing],
         1,
@@ -260,7 +260,7 @@ fn marks_stay_inside_of_the_plot() {
     let mut curves = lines(&[&[1.0, 1e6, 0.0]], Scale::Log);
     let Content::Lines { lines, .. } = &mut curves.panels[0].content else { panic!("no lines") };
     lines[0].points.iter_mut().for_each(|point| point.unconverged = 1);
-    // Where there is no value there is nothing to mark.
+    // Bars without a value have no dagger.
     for (chart, marks) in [(values, 2 * 2), (curves, 3)] {
         check(&chart);
         let drawn = svg(&chart, Size::natural(&chart));
@@ -269,7 +269,7 @@ fn marks_stay_inside_of_the_plot() {
 }
 
 #[test]
-fn zeros_and_missing_values_have_markers_that_the_legend_explains() {
+fn zeros_and_missing_values_have_symbols_that_the_legend_explains() {
     let texts = |outcomes: &[Outcome], scale| {
         let chart = bars(outcomes, 1, scale);
         svg(&chart, Size::natural(&chart))
@@ -282,17 +282,17 @@ fn zeros_and_missing_values_have_markers_that_the_legend_explains() {
     assert!(!drawn.contains(zero_key));
     let drawn = texts(&[Outcome::Missing, one.clone()], Scale::Linear);
     assert!(drawn.contains(missing_key));
-    // Reasons are written out where they fit, and are crosses with a key where they do not.
-    let mark = Outcome::Mark("infeasible".into());
+    // Reasons that do not fit become crosses.
+    let mark = Outcome::Failure("infeasible".into());
     let drawn = texts(&[mark.clone(), one.clone()], Scale::Log);
     assert!(drawn.contains(">infeasible<") && !drawn.contains(missing_key));
-    let crowd: Vec<Outcome> = [mark].into_iter().chain(vec![one; 60]).collect();
-    let drawn = texts(&crowd, Scale::Log);
+    let many: Vec<Outcome> = [mark].into_iter().chain(vec![one; 60]).collect();
+    let drawn = texts(&many, Scale::Log);
     assert!(!drawn.contains(">infeasible<") && drawn.contains(missing_key));
 }
 
 #[test]
-fn sizes_that_cannot_be_drawn_are_refused_and_small_ones_are_drawn() {
+fn sizes_out_of_range_are_refused_and_the_smallest_is_drawn() {
     for (width, height) in [(0.0, 300.0), (300.0, 1e9), (f64::NAN, 300.0), (300.0, -5.0)] {
         assert!(matches!(Size::new(width, height), Err(FigureError::Size { .. })));
     }
@@ -303,7 +303,7 @@ fn sizes_that_cannot_be_drawn_are_refused_and_small_ones_are_drawn() {
 }
 
 #[test]
-fn all_files_are_written_and_the_same_chart_gives_the_same_bytes() {
+fn writing_twice_gives_the_same_four_files() {
     let folder = tempfile::tempdir().unwrap();
     let chart = lines(&[&[1.0, 0.1, 0.01]], Scale::Log);
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Records that look like the paper's figures. No result: every number is made up.
+//! Synthetic trial records with the shape of the paper's figures; no number is a result.
 
 use crate::results::{Status, TraceRecord, TrialRecord};
 
@@ -15,7 +15,7 @@ pub(crate) fn trial(
 ) -> TrialRecord {
     TrialRecord {
         key: format!("{dataset}/{mechanism}/{arm}/{trial}"),
-        experiment: "made-up".into(),
+        experiment: "synthetic".into(),
         dataset: dataset.into(),
         attributes: 9,
         records: 1000,
@@ -29,7 +29,7 @@ pub(crate) fn trial(
     }
 }
 
-/// The same trial, ended otherwise.
+/// The same trial with another status and without a value.
 pub(crate) fn ended(trial: TrialRecord, status: Status, peak_bytes: Option<f64>) -> TrialRecord {
     TrialRecord { status, peak_bytes, workload_error: None, seconds_per_iteration: None, ..trial }
 }
@@ -41,7 +41,7 @@ pub(crate) fn five(dataset: &str, mechanism: &str, arm: &str, around: f64) -> Ve
     factors.iter().enumerate().map(one).collect()
 }
 
-/// Like Figure 1, recorded in another order than it is drawn.
+/// Like Figure 1, in another order than it is drawn.
 pub(crate) fn figure_1() -> Vec<TrialRecord> {
     let errors = [
         ("hdmm", "lls", [0.46, 0.27, 1.9, 0.31]),
@@ -61,12 +61,12 @@ pub(crate) fn figure_1() -> Vec<TrialRecord> {
     let needs = [2.2e9, 8.2e19, 4.2e81, 2.9e105];
     for ((dataset, _), bytes) in DATASETS.iter().zip(needs) {
         let own = |mechanism| five(dataset, mechanism, "own", 0.043).into_iter();
-        let gone = |status| move |row| ended(row, status, Some(bytes));
-        rows.extend(own("hdmm").map(gone(Status::Infeasible)));
+        let without_value = |status| move |row| ended(row, status, Some(bytes));
+        rows.extend(own("hdmm").map(without_value(Status::Infeasible)));
         match *dataset {
             "stroke" => rows.extend(own("mwem")),
             "adult" => rows.extend(own("mwem").map(|row| ended(row, Status::Timeout, None))),
-            _ => rows.extend(own("mwem").map(gone(Status::Infeasible))),
+            _ => rows.extend(own("mwem").map(without_value(Status::Infeasible))),
         }
     }
     rows.iter_mut()
@@ -143,13 +143,13 @@ pub(crate) fn figure_3() -> Vec<TraceRecord> {
     rows
 }
 
-/// The trials that [`figure_3`] follows.
+/// The trials of [`figure_3`].
 pub(crate) fn figure_3_trials() -> Vec<TrialRecord> {
     let arms = ["pgm-l1", "pgm-l2"].into_iter();
     arms.flat_map(|arm| (0..3).map(move |i| trial("adult", "hdmm", arm, i, 0.1))).collect()
 }
 
-/// Ranges of several sizes, each a case of its own, with two budgets.
+/// Range queries of several sizes, a case each, at two epsilons.
 pub(crate) fn with_sizes() -> Vec<TrialRecord> {
     let mut rows = Vec::new();
     for epsilon in [0.1, 1.0] {
@@ -171,7 +171,7 @@ pub(crate) fn with_sizes() -> Vec<TrialRecord> {
     rows
 }
 
-/// Trials of a mechanism with rounds and a bound on data of growing size.
+/// Trials of a mechanism with rounds and a bound, on datasets of increasing size.
 pub(crate) fn with_rounds() -> Vec<TrialRecord> {
     let sizes = [100, 1000, 10_000].into_iter();
     let of_size = |records: usize| {
