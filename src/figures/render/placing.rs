@@ -17,10 +17,6 @@ impl Obstacles {
         Self { plot, points: Vec::new(), labels: Vec::new() }
     }
 
-    pub(super) fn plot(&self) -> &Frame {
-        &self.plot
-    }
-
     pub(super) fn curve(&mut self, curve: &[Position]) {
         self.points.extend(curve);
         for pair in curve.windows(2) {
