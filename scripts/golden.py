@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Estimation problems with their optimum, found without any graphical model.
 
-    python3 scripts/golden.py write             writes tests/golden/*.json
+    python3 scripts/golden.py write             writes crates/private-pgm/tests/golden/*.json
     python3 scripts/golden.py check FILE ...    solves problem files again and compares
 
 Needs Python 3.10 or newer. The first run makes a virtual environment (--venv, by default
@@ -56,7 +56,7 @@ LARGEST_VIOLATION = 1e-7
 def parse_arguments():
     parser = argparse.ArgumentParser(description="Estimation problems with their optimum.")
     parser.add_argument("--venv", type=Path, default=PROJECT / ".venv" / "golden", help="virtual environment to use")
-    parser.add_argument("--out", type=Path, default=PROJECT / "tests" / "golden", help="where `write` writes")
+    parser.add_argument("--out", type=Path, default=PROJECT / "crates" / "private-pgm" / "tests" / "golden", help="where `write` writes")
     parser.add_argument("action", choices=["write", "check"])
     parser.add_argument("files", nargs="*", type=Path, help="problem files for `check`")
     return parser.parse_args()

@@ -13,9 +13,8 @@ use private_pgm::model::Model;
 use dp::{Delta, Epsilon, Guarantee, Ledger, Neighbours, Rho};
 use private_pgm::problem::{FactoredQuery, Problem};
 use pgmbench::results::Metric;
-use pgmbench::results::claims::Claim;
 use pgmbench::results::manifest::Manifest;
-use pgmbench::results::store::Recorded;
+use pgmbench::results::store::{Recorded, read_ledger};
 use pgmbench::results::summary::Summary;
 
 /// A reader, and where files are that it accepts.
@@ -55,7 +54,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ledger", read: ledger, seeds: &["seeds/ledger"] },
 ];
 
-/// An experiment file, with its claims, and the message about its mistakes.
+/// An experiment file and the message about its mistakes.
 pub fn configuration(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let source = Source { path: PathBuf::from("fuzz.toml"), text };
@@ -65,7 +64,6 @@ pub fn configuration(bytes: &[u8]) -> bool {
             false
         }
         Ok(experiment) => {
-            let _ = source.claims::<Claim>();
             let quick = experiment.quick.clone();
             let _ = experiment.changed(&quick);
             true
@@ -151,7 +149,8 @@ pub fn results(bytes: &[u8]) -> bool {
     if let Ok(recorded) = &recorded {
         let _ = Summary::of(&recorded.rows).table(Metric::default());
     }
-    recorded.is_ok() && Manifest::read(folder.0.path()).is_ok()
+    let ledger = read_ledger(folder.0.path());
+    recorded.is_ok() && ledger.is_ok() && Manifest::read(folder.0.path()).is_ok()
 }
 
 /// A ledger by itself, which is then verified.

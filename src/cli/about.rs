@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// An estimated number of seconds as people say it: `about 45 s`, `about 3.5 h`.
+/// An estimated number of seconds in a readable unit: `about 45 s`, `about 3.5 h`.
 pub(crate) struct About(pub(crate) f64);
 
 impl fmt::Display for About {
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_have_the_unit_that_people_would_use() {
+    fn durations_have_a_readable_unit() {
         let cases = [
             (0.04, "less than 1 s"),
             (2.4, "about 2 s"),

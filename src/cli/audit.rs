@@ -6,38 +6,38 @@ use pgmbench::audit::{Finding, Request, audit};
 use pgmbench::experiment::{MECHANISMS, MechanismSpec};
 use serde_json::json;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
 use super::privacy_args::{delta, epsilon};
 
-/// Attack a mechanism, and report how much privacy it gives at most
+/// Attack a mechanism to find a lower bound on its epsilon
 ///
-/// Runs it many times on two data sets that differ in one record, chosen to bring out its weakest
-/// spot. Half of the runs choose the event that tells the two apart best, the other half count it:
-/// that gives a lower bound on epsilon which holds with a confidence of 95 %. A bound above the claim
-/// refutes it (exit code 1); a bound below it proves nothing. The data sets are the program's own, so
-/// that nothing private is looked at.
+/// Runs the mechanism many times on two data sets that differ in one record, a worst case for it.
+/// Half of the runs select the event that distinguishes the two data sets best, the other half
+/// estimate its probabilities. The result is a lower bound on epsilon with 95 % confidence. A bound
+/// above the claim refutes it (exit code 1); a bound below the claim proves nothing. The data sets
+/// are generated: the audit reads no private data.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench audit laplace --epsilon 1 --trials 100000\n  \
     pgmbench audit spanning-tree --epsilon 1 --delta 1e-6 --json")]
 pub(crate) struct AuditArgs {
-    /// The mechanism, one of those that `pgmbench list` shows, or `all`
+    /// A mechanism of `pgmbench list`, or `all`
     mechanism: String,
-    /// The epsilon that it claims
+    /// The claimed epsilon
     #[arg(long, value_name = "E", value_parser = epsilon)]
     epsilon: Epsilon,
-    /// The delta that it claims, if it has one
+    /// The claimed delta, for mechanisms that have one
     #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-6")]
     delta: Delta,
-    /// Runs on each of the two data sets
+    /// Number of runs on each of the two data sets
     #[arg(long, value_name = "N", default_value_t = 20_000,
         value_parser = clap::value_parser!(u32).range(100..=100_000_000))]
     trials: u32,
-    /// What the noise starts from
+    /// Seed of the noise
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Neighbours differ by a record that is added or removed, rather than replaced
+    /// Neighbouring data sets differ by an added or removed record [default: a replaced record]
     #[arg(long)]
     add_remove: bool,
     /// Print the findings as JSON
@@ -45,34 +45,22 @@ pub(crate) struct AuditArgs {
     json: bool,
 }
 
-/// The probability with which a bound holds.
 const CONFIDENCE: f64 = 0.95;
 
 impl AuditArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let all = self.mechanism == "all";
-        let kinds: Vec<&MechanismSpec> =
-            MECHANISMS.iter().copied().filter(|kind| all || kind.name == self.mechanism).collect();
-        if kinds.is_empty() {
-            let names: Vec<&str> = MECHANISMS.iter().map(|kind| kind.name).collect();
-            return Err(Failure::input(format!(
-                "there is no mechanism {:?}; there are {}",
-                self.mechanism,
-                names.join(", ")
-            )));
-        }
         let mut reports = Vec::new();
         let mut refuted = Vec::new();
-        for kind in kinds {
-            let findings = audit(kind, &self.request()).or_input(kind.name)?;
-            let worst = findings.iter().map(|finding| finding.epsilon_lower_bound);
+        for mechanism in self.mechanisms()? {
+            let findings = audit(mechanism, &self.request()).input_at(mechanism.name)?;
             if findings.iter().any(Finding::refutes) {
-                let bound = worst.fold(0.0, f64::max);
-                refuted.push(format!("{}: epsilon is at least {bound:.3}", kind.name));
+                let bounds = findings.iter().map(|finding| finding.epsilon_lower_bound);
+                let bound = bounds.fold(0.0, f64::max);
+                refuted.push(format!("{} (epsilon is at least {bound:.3})", mechanism.name));
             }
             match self.json {
-                true => reports.push(self.report(kind, &findings)),
-                false => show(kind.title, &findings)?,
+                true => reports.push(self.report(mechanism, &findings)),
+                false => show(mechanism.title, &findings)?,
             }
         }
         if self.json {
@@ -81,11 +69,26 @@ impl AuditArgs {
         match refuted.is_empty() {
             true => Ok(()),
             false => Err(Failure::Unexpected(anyhow::anyhow!(
-                "a promise of epsilon = {} is not kept by {}",
+                "epsilon = {} is refuted for {}",
                 self.epsilon,
                 refuted.join(", ")
             ))),
         }
+    }
+
+    fn mechanisms(&self) -> Result<Vec<&'static MechanismSpec>, Failure> {
+        let is_requested =
+            |spec: &&MechanismSpec| self.mechanism == "all" || spec.name == self.mechanism;
+        let requested: Vec<_> = MECHANISMS.iter().copied().filter(is_requested).collect();
+        if requested.is_empty() {
+            let names: Vec<&str> = MECHANISMS.iter().map(|spec| spec.name).collect();
+            return Err(Failure::input(format!(
+                "no mechanism is named {:?}; choose one of {}, or all",
+                self.mechanism,
+                names.join(", ")
+            )));
+        }
+        Ok(requested)
     }
 
     fn request(&self) -> Request {
@@ -106,9 +109,9 @@ impl AuditArgs {
         }
     }
 
-    fn report(&self, kind: &MechanismSpec, findings: &[Finding]) -> serde_json::Value {
+    fn report(&self, spec: &MechanismSpec, findings: &[Finding]) -> serde_json::Value {
         json!({
-            "mechanism": kind.name,
+            "mechanism": spec.name,
             "neighbours": self.neighbours(),
             "trials": self.trials,
             "seed": self.seed,
@@ -144,10 +147,13 @@ fn show(title: &str, findings: &[Finding]) -> Result<(), Failure> {
                 Some(spent) => {
                     writeln!(
                         output,
-                        "  ledger   {spent} drawn in the first run; verified in every run"
+                        "  ledger   {spent} spent in the first run; verified in every run"
                     )?;
                 }
-                None => writeln!(output, "  ledger   empty: nothing was drawn through it")?,
+                None => writeln!(
+                    output,
+                    "  ledger   empty: the mechanism drew no noise from its budget"
+                )?,
             }
         }
         Ok(())

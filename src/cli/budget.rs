@@ -9,15 +9,16 @@ use pgmbench::budget_file::{BudgetFile, Header, Statement};
 use pgmbench::data::Registry;
 use serde_json::{Value, json};
 
-use super::failure::{Blame, Failure};
+use super::count::Count;
+use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
 use super::privacy_args::{delta, epsilon, rho};
 use super::release_charge::now;
 
-/// The budget of a data set across releases: a file that `synthesize` charges
+/// Create or show a budget file, which limits all releases of a data set together
 ///
-/// Charges are made before any noise is drawn, and refused once the total is spent. The file is
-/// internal to the holder of the data, and no part of a release.
+/// `synthesize` charges the file before it draws any noise, and refuses a release that would exceed
+/// the total. The file is for the data holder only, and not part of a release.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench budget create adult.budget --dataset adult --epsilon 3 --delta 1e-6\n  \
@@ -43,34 +44,35 @@ impl BudgetArgs {
     }
 }
 
-/// Create a budget file with a total, which cannot be changed later
+/// Create a budget file with a fixed total
 ///
-/// With --epsilon and --delta, both add up over the releases. With --rho the releases are counted
-/// in zero-concentrated differential privacy, which allows more of them for the same protection.
+/// With --epsilon and --delta, the epsilons and deltas of the releases are added. With --rho,
+/// releases are counted in zero-concentrated differential privacy, which allows more of them for
+/// the same protection.
 #[derive(Args)]
 struct CreateArgs {
-    /// The file, which must not exist
+    /// The budget file; it must not exist
     file: PathBuf,
     /// The name of the data set, or the path of its schema
     #[arg(long, value_name = "NAME")]
     dataset: String,
-    /// The epsilon of all releases together
+    /// Total epsilon of all releases
     #[arg(long, value_name = "E", value_parser = epsilon, required_unless_present = "rho")]
     epsilon: Option<Epsilon>,
-    /// The delta of all releases together, far below 1/n for n records
+    /// Total delta of all releases, far below 1/n for n records
     #[arg(long, value_name = "D", value_parser = delta, requires = "epsilon")]
     delta: Option<Delta>,
-    /// The rho of all releases together
+    /// Total rho of all releases
     #[arg(long, value_name = "R", value_parser = rho, conflicts_with_all = ["epsilon", "delta"])]
     rho: Option<Rho>,
-    /// Count releases with --add-remove, rather than those about replaced records
+    /// For releases with --add-remove [default: for releases without it]
     #[arg(long)]
     add_remove: bool,
 }
 
 impl CreateArgs {
     fn run(self) -> Result<(), Failure> {
-        let entry = Registry::default().entry(&self.dataset).blame_input()?;
+        let entry = Registry::default().entry(&self.dataset).input()?;
         let total = match (self.rho, self.epsilon, self.delta) {
             (Some(rho), ..) => Guarantee::from(rho),
             (None, Some(epsilon), Some(delta)) => (epsilon, delta).into(),
@@ -79,8 +81,8 @@ impl CreateArgs {
         };
         if matches!(total, Guarantee::Pure { .. }) {
             eprintln!(
-                "note: releases of `synthesize` have a delta, and this budget pays for none; a \
-                 budget with --delta or --rho does"
+                "note: releases of `synthesize` have a delta, and this budget covers none; add \
+                 --delta, or use --rho"
             );
         }
         let neighbours = match self.add_remove {
@@ -88,21 +90,22 @@ impl CreateArgs {
             false => Neighbours::Replace,
         };
         let name = &entry.schema().name;
-        BudgetFile::at(&self.file)
-            .create(&Header::new(name, neighbours, total, &now()))
-            .blame_input()?;
+        BudgetFile::at(&self.file).create(&Header::new(name, neighbours, total, &now())).input()?;
         print(|output| {
             let file = self.file.display();
-            writeln!(output, "created  {file}: {total} for all releases of {name} together")?;
-            writeln!(output, "charge   with --budget {file}, or always: budget = ... in the schema")
+            writeln!(output, "created  {file}: {total} in total for all releases of {name}")?;
+            writeln!(
+                output,
+                "charge   with --budget {file}, or declare it in the schema: budget = ..."
+            )
         })
     }
 }
 
-/// Verify a budget file, and show what is spent and what is left
+/// Verify a budget file, and show what is spent and what remains
 #[derive(Args)]
 struct ShowArgs {
-    /// The file
+    /// The budget file
     file: PathBuf,
     /// Print a JSON object
     #[arg(long)]
@@ -111,7 +114,7 @@ struct ShowArgs {
 
 impl ShowArgs {
     fn run(self) -> Result<(), Failure> {
-        let statement = BudgetFile::at(&self.file).read().blame_input()?;
+        let statement = BudgetFile::at(&self.file).read().input()?;
         match self.json {
             true => print_json(&as_json(&statement)),
             false => print(|output| show(&statement, output)),
@@ -119,7 +122,7 @@ impl ShowArgs {
     }
 }
 
-/// For which a total in rho is shown as an epsilon (our choice).
+/// The delta at which a total in rho is also shown as an epsilon (our choice).
 const SHOWN_DELTA: f64 = 1e-9;
 
 fn show(statement: &Statement, output: &mut dyn Write) -> io::Result<()> {
@@ -131,7 +134,7 @@ fn show(statement: &Statement, output: &mut dyn Write) -> io::Result<()> {
     let amount = |guarantee: Option<Guarantee>| {
         guarantee.map_or("nothing".to_string(), |guarantee| guarantee.to_string())
     };
-    writeln!(output, "budget   of {}, between records that are {relation}", header.dataset)?;
+    writeln!(output, "budget   of {}, neighbours by {relation} records", header.dataset)?;
     writeln!(output, "total    {}{}", header.total, implied(header.total))?;
     writeln!(output, "spent    {}", amount(account.spent()))?;
     writeln!(output, "left     {}", amount(account.remaining()))?;
@@ -139,7 +142,7 @@ fn show(statement: &Statement, output: &mut dyn Write) -> io::Result<()> {
         let charge = &release.charge;
         let state = match release.completion {
             Some(_) => "",
-            None => " (not completed; it counts all the same)",
+            None => " (not completed, but charged)",
         };
         writeln!(
             output,
@@ -147,11 +150,11 @@ fn show(statement: &Statement, output: &mut dyn Write) -> io::Result<()> {
             charge.number, charge.date, charge.cost, charge.mechanism, charge.release
         )?;
     }
-    writeln!(output, "chain    {} after {} lines", chain.to_hex(), statement.lines())?;
-    writeln!(output, "this file is internal: it is no part of a release")
+    writeln!(output, "chain    {} after {}", chain.to_hex(), Count(statement.lines(), "line"))?;
+    writeln!(output, "this file is confidential: it is not part of a release")
 }
 
-/// What a total in rho means in the other currency.
+/// A total in rho as an epsilon.
 fn implied(total: Guarantee) -> String {
     let Guarantee::Concentrated { rho } = total else { return String::new() };
     match Delta::new(SHOWN_DELTA).and_then(|delta| rho.epsilon(delta)) {

@@ -1,7 +1,7 @@
 use pgmbench::results::manifest::{Build, Commit};
 
-/// What this program was built from. In the binary rather than the library, so that a commit does
-/// not rebuild the library.
+/// What this program was built from. In the binary rather than the library, so that a new commit
+/// does not rebuild the library.
 pub(crate) fn build() -> Build {
     let (commit, is_clean, rustc) = build_info::build_info!();
     let known = |text: &str| (!text.is_empty()).then(|| text.to_string());

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use pgmbench::experiment::{Analysis, CollectError, collect};
 use pgmbench::results::Status;
-use pgmbench::results::manifest::Manifest;
-use pgmbench::results::store::Store;
 
-use super::conclude::Conclusion;
-use super::failure::{Blame, Failure};
+use super::conclude::print_results;
+use super::failure::Failure;
 use super::output::print;
 use super::results_args;
 use super::shell;
@@ -40,17 +39,11 @@ impl CollectArgs {
         let sources: Vec<PathBuf> =
             self.results.iter().map(|name| results_args::folder(name, &self.within)).collect();
         let target = self.into.clone().unwrap_or_else(|| sources[0].clone());
-        let manifest = manifest(&sources)?;
-        let store = Store::open(&target).blame_input()?;
-        let others: Vec<&PathBuf> =
-            sources.iter().filter(|source| !is_same(source, &target)).collect();
-        let rows = store.collect(&others).or_unexpected("cannot put these together")?;
-        manifest.write(&target).blame_machine()?;
-        Manifest::remove_shards(&target).blame_machine()?;
-        drop(store);
-        let conclusion = Conclusion::read(&target)?;
-        conclusion.write()?;
-        conclusion.print_results()?;
+        let rows = collect(&sources, &target).map_err(|error| match error {
+            CollectError::Rows(_) | CollectError::Manifest(_) => Failure::Unexpected(error.into()),
+            error => Failure::Input(error.into()),
+        })?;
+        print_results(&Analysis::write_in(&target)?)?;
         print(|output| {
             writeln!(output, "{rows} rows collected; everything is in {}", target.display())
         })?;
@@ -58,32 +51,11 @@ impl CollectArgs {
     }
 }
 
-/// The manifest of all, which must ask for the same rows.
-fn manifest(sources: &[PathBuf]) -> Result<Manifest, Failure> {
-    let all = sources
-        .iter()
-        .map(|source| results_args::read_manifest(source))
-        .collect::<Result<Vec<_>, _>>()?;
-    let first = &all[0];
-    if let Some(other) = all.iter().position(|manifest| manifest.keys != first.keys) {
-        return Err(Failure::input(format!(
-            "{} and {} are results of different configurations",
-            sources[0].display(),
-            sources[other].display()
-        )));
-    }
-    Manifest::newest(all).ok_or_else(|| Failure::input("nothing to collect"))
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
-}
-
 /// Whether every arm has an end.
 fn check(folder: &Path) -> Result<(), Failure> {
     let progress = State::read(folder)?.progress;
     let failed = progress.count(Status::Failed);
-    let missing = progress.left.len() + progress.unknown - failed;
+    let missing = progress.left.len() - failed;
     if missing + failed == 0 {
         return Ok(());
     }

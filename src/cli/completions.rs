@@ -7,9 +7,9 @@ use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
-use super::output_file::{ForceArgs, OutputFile, StagedFile};
+use super::output_file::{ForceArgs, OutputFile, Overwrite, StagedFile};
 
 /// Print completions for a shell
 #[derive(Args)]
@@ -17,7 +17,7 @@ use super::output_file::{ForceArgs, OutputFile, StagedFile};
     pgmbench completions bash > ~/.local/share/bash-completion/completions/pgmbench\n  \
     pgmbench completions fish > ~/.config/fish/completions/pgmbench.fish")]
 pub(crate) struct CompletionsArgs {
-    /// Which shell
+    /// The shell to print completions for
     shell: Shell,
 }
 
@@ -29,11 +29,11 @@ impl CompletionsArgs {
     }
 }
 
-/// Write manual pages, one for each command; those of an earlier version are replaced
+/// Write manual pages, one per command; pages of an earlier version are replaced
 #[derive(Args)]
 #[command(after_help = "Example:\n  pgmbench man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// The folder, which is made if it is not there
+    /// The folder to write to; created if it does not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     #[command(flatten)]
@@ -43,27 +43,34 @@ pub(crate) struct ManArgs {
 impl ManArgs {
     pub(crate) fn run(self, command: Command) -> Result<(), Failure> {
         let place = || format!("cannot write to {}", self.out.display());
-        fs::create_dir_all(&self.out).or_input(place())?;
+        fs::create_dir_all(&self.out).input_at(place())?;
         let mut command = command.disable_help_subcommand(true);
         command.build();
         let mut pages = Vec::new();
         for man in manuals(&command) {
             let mut page = Vec::new();
-            man.render(&mut page).or_unexpected(place())?;
+            man.render(&mut page).internal_at(place())?;
             let path = self.out.join(man.get_filename());
-            let file = OutputFile::check(&path, self.force.or_own(is_manual), &[])?;
+            let file = OutputFile::check(
+                &path,
+                self.force.overwrite_or(Overwrite::Own(is_manual, FOREIGN)),
+                &[],
+            )?;
             pages.push(file.stage(&page)?);
         }
         pages.into_iter().try_for_each(StagedFile::commit)
     }
 }
 
-/// Whether a file begins as a manual page of this program does.
+const FOREIGN: &str = "it is not a manual page of pgmbench; choose another folder, or replace it \
+                       with --force";
+
+/// Whether the first bytes are those of a manual page of this program.
 fn is_manual(beginning: &str) -> bool {
     beginning.contains("\n.TH pgmbench")
 }
 
-/// The manual of a command, and those of the commands below it.
+/// The manual pages of a command and of its subcommands.
 fn manuals(command: &Command) -> Vec<Man> {
     let below = command.get_subcommands().filter(|below| !below.is_hide_set());
     let mut manuals: Vec<Man> = below.flat_map(manuals).collect();

@@ -7,11 +7,12 @@ use clap::{Args, Subcommand};
 use pgmbench::data::{AttributeDescription, Availability, Description, Draft, Registry, infer};
 use pgmbench::storage::Existing;
 
-use super::failure::{Blame, Failure};
+use super::count::Count;
+use super::failure::{Failure, ResultExt};
 use super::output::print;
-use super::output_file::{ForceArgs, Input, OutputFile};
+use super::output_file::{ForceArgs, Input, OutputFile, Overwrite};
 
-/// The data sets: which there are, what is in them, and how to add one
+/// List, describe and import data sets, or draft a schema for your own
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench datasets describe adult\n  \
@@ -24,20 +25,22 @@ pub(crate) struct DatasetsArgs {
 
 #[derive(Subcommand)]
 enum DatasetsCommand {
-    /// Show all of them
+    /// List all data sets
     List,
-    /// Show records, attributes, size of the domain and one-way marginals of one of them
+    /// Show records, attributes, size of the domain and one-way marginals of a data set
     ///
-    /// The counts are true ones: not for release.
+    /// The counts are exact: not for release.
     Describe {
         /// Its name, or the path of a schema
         name: String,
     },
-    /// Take the files of a data set that does not ship, check them, and use them from then on
+    /// Import the files of a data set that is not distributed with the program
+    ///
+    /// Experiments use the imported records from then on, instead of a stand-in.
     Import {
         /// Its name, or the path of a schema
         name: String,
-        /// The files, as their home gives them; they may be compressed
+        /// The files as downloaded; they may be compressed
         #[arg(required = true)]
         files: Vec<PathBuf>,
         #[command(flatten)]
@@ -45,11 +48,10 @@ enum DatasetsCommand {
     },
     /// Draft a schema for a CSV file
     ///
-    /// Bounds and values are taken from the data, which is not private: the draft says so, and is
-    /// meant to be edited. It is marked as a draft, and `synthesize` refuses it until the mark is
-    /// removed by hand.
+    /// Bounds and values are taken from the data, which is not private. The draft contains `draft =
+    /// true`, and `synthesize` refuses it until you have checked the schema and removed that line.
     Infer {
-        /// The CSV file, with a line of column names
+        /// The CSV file, with a header
         file: PathBuf,
         /// Write the draft here instead of printing it
         #[arg(long, value_name = "FILE")]
@@ -73,27 +75,26 @@ impl DatasetsArgs {
     }
 }
 
-/// What to say about how data can be had.
 pub(crate) fn state(availability: Availability) -> &'static str {
     match availability {
-        Availability::Here => "here",
+        Availability::Here => "available",
         Availability::Imported => "imported",
-        Availability::StandIn => "stand-in, until it is imported",
-        Availability::NotImported => "to be imported",
+        Availability::StandIn => "stand-in until imported",
+        Availability::NotImported => "not imported",
     }
 }
 
 fn list(registry: &Registry) -> Result<(), Failure> {
-    let entries = registry.entries().blame_input()?;
+    let entries = registry.entries().input()?;
     print(|output| {
         for entry in &entries {
             let schema = entry.schema();
             let records = schema.expected.records.map_or("?".into(), |n| n.to_string());
             writeln!(
                 output,
-                "{:<12} {records:>7} records, {:>3} attributes  {} ({})",
+                "{:<12} {records:>7} records, {:>14}  {} ({})",
                 schema.name,
-                schema.attributes().len(),
+                Count(schema.attributes().len(), "attribute"),
                 schema.title,
                 state(entry.availability())
             )?;
@@ -103,7 +104,7 @@ fn list(registry: &Registry) -> Result<(), Failure> {
 }
 
 fn describe(registry: &Registry, name: &str) -> Result<(), Failure> {
-    let description = registry.entry(name).and_then(|entry| entry.describe()).blame_input()?;
+    let description = registry.entry(name).and_then(|entry| entry.describe()).input()?;
     print(|output| {
         let Description { title, records, provenance, log10_domain_size, .. } = &description;
         writeln!(output, "{}: {title}", description.name)?;
@@ -118,26 +119,27 @@ fn describe(registry: &Registry, name: &str) -> Result<(), Failure> {
             }
         }
         if provenance.stand_in {
-            writeln!(output, "records   synthetic ones, standing in for data that does not ship")?;
+            writeln!(output, "stand-in  the records are synthetic; the data is not distributed")?;
         }
         writeln!(
             output,
-            "records   {records} ({} rows, {} left out)",
-            provenance.rows, provenance.dropped
+            "records   {records} ({}, {} dropped)",
+            Count(provenance.rows, "row"),
+            provenance.dropped
         )?;
         writeln!(output, "domain    10^{log10_domain_size:.1} possible records")?;
-        writeln!(output, "counts below are true ones: not for release\n")?;
+        writeln!(output, "the counts below are exact: not for release\n")?;
         description.attributes.iter().try_for_each(|attribute| describe_one(output, attribute))
     })
 }
 
-/// The most values of an attribute that are shown.
+/// Values per attribute at most.
 const SHOWN: usize = 8;
 
 fn describe_one(output: &mut dyn Write, attribute: &AttributeDescription) -> io::Result<()> {
     let AttributeDescription { name, kind, labels, counts, outside, .. } = attribute;
-    let outside = if *outside > 0 { format!(", {outside} outside") } else { String::new() };
-    writeln!(output, "{name}: {kind}, {} values{outside}", labels.len())?;
+    let outside = if *outside > 0 { format!(", {outside} out of range") } else { String::new() };
+    writeln!(output, "{name}: {kind}, {}{outside}", Count(labels.len(), "value"))?;
     let mut by_count: Vec<usize> = (0..counts.len()).collect();
     if *kind == "categorical" {
         by_count.sort_by_key(|&code| std::cmp::Reverse(counts[code]));
@@ -157,7 +159,7 @@ fn import(
     files: &[PathBuf],
     force: ForceArgs,
 ) -> Result<(), Failure> {
-    let entry = registry.entry(name).blame_input()?;
+    let entry = registry.entry(name).input()?;
     let outputs = entry.import_files();
     let others = entry.files().into_iter().filter(|(_, file)| !outputs.contains(file));
     let others: Vec<(&str, PathBuf)> =
@@ -165,24 +167,26 @@ fn import(
     let inputs: Vec<Input> = others.iter().map(|(what, file)| (*what, &**file)).collect();
     let mut existing = Existing::Kept;
     for output in outputs.iter().filter(|output| output.exists()) {
-        OutputFile::check(output, force.overwrite(), &inputs)?;
+        let overwrite = force.overwrite_or(Overwrite::Never("--force replaces the earlier import"));
+        OutputFile::check(output, overwrite, &inputs)?;
         existing = Existing::Replaced;
     }
-    let import = entry.import(files, existing).blame_input()?;
+    let import = entry.import(files, existing).input()?;
     print(|output| {
         let manifest = &import.manifest;
         writeln!(
             output,
-            "imported {} records of {} into {}",
-            manifest.records,
+            "imported {} of {} into {}",
+            Count(manifest.records, "record"),
             manifest.dataset,
             import.folder.display()
         )?;
         match import.as_expected {
-            Some(true) => writeln!(output, "they are the records that the paper used"),
+            Some(true) => writeln!(output, "these are the records that the paper used"),
             Some(false) => writeln!(
                 output,
-                "note: another edition of the data than the one that the schema expects"
+                "note: the records differ from those that the schema expects: this is another \
+                 edition of the data"
             ),
             None => Ok(()),
         }
@@ -193,9 +197,9 @@ fn draft(file: &Path, out: Option<PathBuf>, force: ForceArgs) -> Result<(), Fail
     let inputs = [("the file with the data", file)];
     let check = |path: PathBuf| OutputFile::check(&path, force.overwrite(), &inputs);
     let out = out.map(check).transpose()?;
-    let Draft { schema, left_out } = infer(file).blame_input()?;
+    let Draft { schema, left_out } = infer(file).input()?;
     for (column, reason) in &left_out {
-        eprintln!("note: column '{column}' is left out: {reason}");
+        eprintln!("note: column '{column}' is omitted: {reason}");
     }
     eprintln!("warning: {}", Draft::WARNING);
     let Some(out) = out else {

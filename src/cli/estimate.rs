@@ -1,72 +1,69 @@
 //! `pgmbench estimate`.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use pgmbench::config::ByteSize;
 use private_pgm::fit::{
-    Algorithm, Constant, Estimate, EstimateError, Fit, OracleKind, Progress, Settings,
-    SettingsError, SettingsLayer, StepSize,
+    Algorithm, Constant, EstimateError, Fit, OracleKind, Progress, Settings, SettingsError,
+    SettingsLayer, StepSize,
 };
 use private_pgm::loss::Norm;
 use private_pgm::model::Model;
 use private_pgm::problem::Problem;
-use serde::Serialize;
-use serde_json::Value;
 
 use super::choice::one_of;
 use super::engine_files::{read_model, read_problem};
-use super::failure::{Blame, Failure};
+use super::estimate_report::EstimateReport;
+use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
 use super::output_file::{ForceArgs, OutputFile};
-use super::peak_memory::peak_bytes;
 use super::progress::{Spinner, Trace};
 
 /// Estimate a model from noisy measurements
 ///
-/// Reads a problem (the attributes, the noisy answers and how noisy they are), finds the
-/// distribution whose answers are closest to the measured ones, and writes it as a model file for
-/// `query` and `synth`. The gap that is printed is a certificate: no distribution whatsoever has a
-/// loss that is smaller by more than the gap.
+/// Reads a problem (attributes, noisy answers, standard deviations), finds the distribution whose
+/// answers are closest to the measured ones, and writes it as a model file for `query` and `synth`.
+/// The printed gap is a certificate: no distribution has a loss that is smaller by more than the
+/// gap.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     pgmbench estimate problem.json --out model.pgm\n  \
     pgmbench estimate problem.json --out model.pgm --gap 0.01 --memory-limit 2GiB --json")]
 pub(crate) struct EstimateArgs {
-    /// The problem, a JSON file (docs/formats.md describes it)
+    /// The problem, a JSON file (format: docs/formats.md)
     problem: PathBuf,
     /// Write the model to this file
     #[arg(long, value_name = "MODEL")]
     out: PathBuf,
-    /// How to minimise the loss
+    /// Algorithm that minimises the loss
     #[arg(long, default_value_t = Algorithm::Auto, value_parser = one_of::<Algorithm>())]
     algorithm: Algorithm,
-    /// The distance between the model's answers and the measured ones
+    /// Distance between the model's answers and the measured ones
     #[arg(long, default_value_t = Norm::L2, value_parser = one_of::<Norm>())]
     loss: Norm,
-    /// Stop after N iterations at the latest [default: as many as take some seconds, from 2000 to
-    /// two million; no limit with --gap]
+    /// Maximum number of iterations [default: as many as take a few seconds, between 2000 and two
+    /// million; unlimited with --gap]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     iterations: Option<u64>,
-    /// Stop once the loss is proven to be at most G above the smallest possible one [default: 1e-11
-    /// of the loss, or 1e-12]
+    /// Stop when the loss is proven to be at most G above its minimum [default: 1e-11 of the loss,
+    /// or 1e-12]
     #[arg(long, value_name = "G", allow_negative_numbers = true, value_parser = not_negative)]
     gap: Option<f64>,
-    /// How to compute marginals; loopy and convex are approximations for models whose junction
-    /// tree is too large
+    /// Computation of marginals; loopy and convex are approximations for models whose junction tree
+    /// is too large
     #[arg(long, default_value_t = OracleKind::Exact, value_parser = one_of::<OracleKind>())]
     oracle: OracleKind,
-    /// Refuse, before any work, what needs more memory than this for its tables: 500000000, 500MB,
-    /// 2GiB [default: half of the machine's memory]
+    /// Maximum memory for tables, checked before any work: 500000000, 500MB, 2GiB [default: half of
+    /// the machine's memory]
     #[arg(long, value_name = "BYTES")]
     memory_limit: Option<ByteSize>,
-    /// The step size of mirror: line-search, constant, decreasing (as 1/t), a number (constant), or
+    /// Step size of mirror: line-search, constant, decreasing (as 1/t), a number (constant), or
     /// decreasing=NUMBER [default: line-search; decreasing for the L1 loss]
     #[arg(long)]
     step: Option<StepSize>,
-    /// The constant of dual-averaging (spectral, smoothness or a number; default: spectral) and of
+    /// Constant of dual-averaging (spectral, smoothness or a number; default: spectral) and of
     /// accelerated (adaptive, smoothness or a number; default: adaptive)
     #[arg(long)]
     constant: Option<Constant>,
@@ -112,33 +109,32 @@ impl EstimateArgs {
             .both_losses(self.trace.is_some())
             .observer(observer)
             .run()
-            .map_err(|error| self.blamed(error))?;
+            .map_err(|error| self.failure(error))?;
         drop(spinner);
         if let (Some(path), Some(start)) = (&self.warm_start, &warm_start)
             && !fits_somewhere(start, &estimate.model)
         {
             eprintln!(
-                "note: no clique of {} is part of one of the problem's; the estimate began with the \
-                 uniform distribution",
+                "note: no clique of {} is contained in a clique of the problem; the estimate \
+                 started from the uniform distribution",
                 path.display()
             );
         }
-        // The model and the trace, or neither.
+        // Either both files are written or none.
         let trace_file = trace_out.map(|file| file.stage(trace.as_bytes())).transpose()?;
         let mut model_file = out.start()?;
         let cannot_write = || format!("cannot write {}", self.out.display());
-        estimate.model.write(&mut model_file).or_unexpected(cannot_write())?;
+        estimate.model.write(&mut model_file).internal_at(cannot_write())?;
         model_file.commit()?;
         trace_file.map_or(Ok(()), |file| file.commit())?;
-        let report = Report::new(&problem, &estimate);
+        let report = EstimateReport::new(&problem, &estimate);
         match self.json {
             true => print_json(&report),
             false => print(|output| report.summarise(&self.out, output)),
         }
     }
 
-    /// The model to start from, whose attributes must be those of the problem where they have the
-    /// same name.
+    /// The model to start from. Attributes that it shares with the problem must have the same size.
     fn read_start(&self, path: &Path, problem: &Problem) -> Result<Model, Failure> {
         let model = read_model(path)?;
         let domain = model.domain();
@@ -156,13 +152,12 @@ impl EstimateArgs {
         Ok(model)
     }
 
-    /// Why there is no estimate, and what can be done about it.
-    fn blamed(&self, error: EstimateError) -> Failure {
+    fn failure(&self, error: EstimateError) -> Failure {
         let mut message = format!("{}: {error}", self.problem.display());
         if matches!(error, EstimateError::TooLarge(_)) {
             if self.memory_limit.is_none() {
-                message += "; the limit is half of this machine's memory, unless --memory-limit \
-                            sets another";
+                message += "; the limit is half of this machine's memory, change it with \
+                            --memory-limit";
             }
             if self.oracle == OracleKind::Exact {
                 message += "; --oracle loopy and --oracle convex approximate the marginals without \
@@ -172,15 +167,14 @@ impl EstimateArgs {
         Failure::input(message)
     }
 
-    /// What can be known to be wrong before anything is read. Returns where to write the model and
-    /// the trace.
+    /// Checks the output paths before anything is read. Returns those of the model and the trace.
     fn check(&self) -> Result<(OutputFile, Option<OutputFile>), Failure> {
-        let mut others = vec![("the problem file", self.problem.as_path())];
-        others.extend(self.warm_start.iter().map(|path| ("the model to start from", &**path)));
+        let mut inputs = vec![("the problem file", self.problem.as_path())];
+        inputs.extend(self.warm_start.iter().map(|path| ("the model to start from", &**path)));
         let overwrite = self.force.overwrite();
-        let out = OutputFile::check(&self.out, overwrite, &others)?;
-        others.push(("the model that --out names", &self.out));
-        let trace = self.trace.iter().map(|trace| OutputFile::check(trace, overwrite, &others));
+        let out = OutputFile::check(&self.out, overwrite, &inputs)?;
+        inputs.push(("the model of --out", &self.out));
+        let trace = self.trace.iter().map(|trace| OutputFile::check(trace, overwrite, &inputs));
         Ok((out, trace.collect::<Result<Vec<_>, _>>()?.pop()))
     }
 
@@ -194,12 +188,14 @@ impl EstimateArgs {
             loss: Some(self.loss),
             oracle: Some(self.oracle),
         };
-        let named = |error: SettingsError| format!("--{}: {error}", error.setting());
-        Settings::try_from(layer).map_err(|error| Failure::input(named(error)))
+        let failure =
+            |error: SettingsError| Failure::input(format!("--{}: {error}", error.setting()));
+        Settings::try_from(layer).map_err(failure)
     }
 }
 
-/// Whether a table of one model fits into one of the other, so that an estimate can begin with it.
+/// Whether a clique of one model is contained in a clique of the other, so that its potentials can
+/// be the start of an estimate.
 fn fits_somewhere(one: &Model, other: &Model) -> bool {
     let names = |model: &Model| -> Vec<BTreeSet<String>> {
         let names = |clique| model.domain().names(clique).into_iter().map(String::from).collect();
@@ -208,103 +204,4 @@ fn fits_somewhere(one: &Model, other: &Model) -> bool {
     let larger = names(other);
     let fits = |clique: &BTreeSet<String>| larger.iter().any(|larger| clique.is_subset(larger));
     names(one).iter().any(|clique| !clique.is_empty() && fits(clique))
-}
-
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report {
-    loss: f64,
-    gap: Option<f64>,
-    iterations: usize,
-    reason: &'static str,
-    seconds: f64,
-    seconds_per_iteration: f64,
-    junction_tree: TreeReport,
-    peak_bytes: Option<u64>,
-    algorithm: String,
-    oracle: String,
-    oracle_is_exact: bool,
-    norm: String,
-    l1_loss: Option<f64>,
-    l2_loss: Option<f64>,
-    total: f64,
-    total_is_estimated: bool,
-    attributes: usize,
-    cliques: usize,
-}
-
-#[derive(Serialize)]
-struct TreeReport {
-    cliques: usize,
-    cells: Value,
-    largest: Value,
-}
-
-/// Whole as long as a float holds it exactly.
-fn count(cells: f64) -> Value {
-    if cells < 9e15 { Value::from(cells as u64) } else { Value::from(cells) }
-}
-
-impl Report {
-    fn new(problem: &Problem, estimate: &Estimate) -> Self {
-        let origin = estimate.model.origin().cloned().unwrap_or_default();
-        let tree = estimate.tree;
-        Self {
-            loss: estimate.loss,
-            gap: estimate.gap,
-            iterations: estimate.iterations,
-            reason: estimate.reason.name(),
-            seconds: estimate.seconds,
-            seconds_per_iteration: estimate.seconds_per_iteration,
-            junction_tree: TreeReport {
-                cliques: tree.cliques,
-                cells: count(tree.cells),
-                largest: count(tree.largest),
-            },
-            peak_bytes: peak_bytes(),
-            algorithm: origin.algorithm,
-            oracle: origin.oracle,
-            oracle_is_exact: origin.oracle_is_exact,
-            norm: origin.norm,
-            l1_loss: estimate.l1_l2.map(|both| both.0),
-            l2_loss: estimate.l1_l2.map(|both| both.1),
-            total: problem.total,
-            total_is_estimated: problem.total_is_estimated,
-            attributes: problem.domain.len(),
-            cliques: estimate.model.layout().cliques().len(),
-        }
-    }
-
-    fn summarise(&self, out: &Path, output: &mut dyn Write) -> io::Result<()> {
-        let gap = match self.gap {
-            Some(gap) => format!("at most {gap:.3e} above the smallest possible one"),
-            None => "not known how far above the smallest possible one".into(),
-        };
-        let total = if self.total_is_estimated { "estimated" } else { "given" };
-        let approximate = if self.oracle_is_exact { "" } else { ", approximate" };
-        let whose = if self.oracle_is_exact { "" } else { " of approximate marginals" };
-        writeln!(output, "loss     {} ({}){whose}, {gap}", self.loss, self.norm)?;
-        writeln!(
-            output,
-            "stopped  after {} iterations of {} in {:.3} s: {}",
-            self.iterations, self.algorithm, self.seconds, self.reason
-        )?;
-        writeln!(
-            output,
-            "model    {} attributes, {} cliques, total {} ({total})",
-            self.attributes, self.cliques, self.total
-        )?;
-        writeln!(
-            output,
-            "tree     {} cliques, {} cells, {} in the largest ({} oracle{approximate})",
-            self.junction_tree.cliques,
-            self.junction_tree.cells,
-            self.junction_tree.largest,
-            self.oracle
-        )?;
-        if let Some(bytes) = self.peak_bytes {
-            writeln!(output, "memory   {:.1} MB at the peak", bytes as f64 / 1e6)?;
-        }
-        writeln!(output, "written  {}", out.display())
-    }
 }

@@ -1,21 +1,21 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use pgmbench::config::{Changes, Source};
+use pgmbench::config::{Overrides, Source};
 use pgmbench::data::Registry;
 use pgmbench::experiment::{Filter, Plan, PlanError, Trial};
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 
 /// Which experiment, and which part of it.
 #[derive(Args)]
 pub(crate) struct ExperimentArgs {
     /// The experiment file, or the name of one in configs/
     config: PathBuf,
-    /// Other than the file's number of trials
+    /// Override the number of trials
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trials: Option<u32>,
-    /// Other than the file's number of iterations, for every estimate
+    /// Override the number of iterations of every estimate
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     iterations: Option<u32>,
     /// A part: dataset=NAME, mechanism=NAME, arm=NAME, epsilon=E, with commas between
@@ -30,28 +30,18 @@ impl ExperimentArgs {
     /// Checks everything and loads the data.
     pub(crate) fn plan(&self) -> Result<Plan, Failure> {
         let source = Source::read(self.path()).map_err(|error| Failure::Input(error.into()))?;
-        let mut experiment = source.parse().map_err(|error| Failure::Input(error.into()))?;
-        if self.quick {
-            let quick = experiment.quick.clone();
-            if quick == Changes::default() {
-                return Err(Failure::input(format!(
-                    "--quick: {} does not say what a quick run leaves out; add a table [quick], as \
-                     docs/formats.md describes it, or leave the option out",
-                    source.path.display()
-                )));
-            }
-            experiment = experiment.changed(&quick);
-        }
-        let experiment = experiment.changed(&Changes {
+        let overrides = Overrides {
+            quick: self.quick,
             trials: self.trials.map(|trials| trials as usize),
             iterations: self.iterations.map(|iterations| iterations as usize),
-            ..Changes::default()
-        });
+        };
         let filter = self.only.clone().unwrap_or_default();
         let place = self.config.display().to_string();
-        let plan = match Plan::new(source, experiment, &Registry::default(), &filter) {
-            Err(PlanError::Config(error)) => Err(Failure::Input(error.into())),
-            planned => planned.or_input(&place),
+        let plan = match Plan::new(source, &overrides, &Registry::default(), &filter) {
+            Err(error @ (PlanError::Config(_) | PlanError::NoQuick { .. })) => {
+                Err(Failure::Input(error.into()))
+            }
+            planned => planned.input_at(&place),
         }?;
         // Every name is there, but no arm may have them all.
         if has_arms(&plan.all_trials) && !has_arms(&plan.trials) {

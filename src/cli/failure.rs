@@ -2,39 +2,38 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Why a command ended without its result.
+/// Why a command did not succeed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Something that the user can mend: exit code 2.
+    /// The user has to change the input or the arguments: exit code 2.
     Input(anyhow::Error),
     /// Everything else: exit code 1.
     Unexpected(anyhow::Error),
-    /// Whoever read the output has had enough, as `head` does. Not an error: exit code 0, so that
-    /// scripts which stop at the first failing part of a pipeline go on.
+    /// The reader closed the pipe, as `head` does. Not an error: exit code 0, so that scripts with
+    /// `pipefail` continue.
     ClosedPipe,
 }
 
 impl Failure {
-    /// Input that has to change, in words.
     pub(crate) fn input(message: impl Display) -> Self {
         Self::Input(anyhow::anyhow!("{message}"))
     }
 
-    /// Tells the user, and the shell.
+    /// Prints the error and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         let (error, code) = match self {
             Self::Input(error) => (error, 2),
             Self::Unexpected(error) => (error, 1),
             Self::ClosedPipe => return ExitCode::SUCCESS,
         };
-        // Nowhere is left to complain about a closed stderr.
-        let _ = writeln!(io::stderr(), "error: {}", in_full(error));
+        // A closed stderr leaves no place to report to.
+        let _ = writeln!(io::stderr(), "error: {}", with_causes(error));
         ExitCode::from(code)
     }
 }
 
-/// The error and its causes, each once: many errors have the text of their cause in their own.
-fn in_full(error: &anyhow::Error) -> String {
+/// The error and its causes, each once: many errors repeat the text of their cause.
+fn with_causes(error: &anyhow::Error) -> String {
     let mut text = String::new();
     let mut last = String::new();
     for cause in error.chain() {
@@ -51,35 +50,36 @@ fn in_full(error: &anyhow::Error) -> String {
     text
 }
 
-/// Says whose fault an error is, and where it happened.
-pub(crate) trait Blame<T> {
-    /// The user can mend it.
-    fn or_input(self, place: impl Display) -> Result<T, Failure>;
+/// Turns errors into failures. With `_at`, the place is put in front of the message; without, the
+/// error itself names the place.
+pub(crate) trait ResultExt<T> {
+    /// [`Failure::Input`].
+    fn input_at(self, place: impl Display) -> Result<T, Failure>;
 
-    /// The user can mend it, and the error itself says where.
-    fn blame_input(self) -> Result<T, Failure>;
+    /// [`Failure::Input`].
+    fn input(self) -> Result<T, Failure>;
 
-    /// Nobody can tell.
-    fn or_unexpected(self, place: impl Display) -> Result<T, Failure>;
+    /// [`Failure::Unexpected`].
+    fn internal_at(self, place: impl Display) -> Result<T, Failure>;
 
-    /// Nobody can tell, and the error itself says where.
-    fn blame_machine(self) -> Result<T, Failure>;
+    /// [`Failure::Unexpected`].
+    fn internal(self) -> Result<T, Failure>;
 }
 
-impl<T, E: Into<anyhow::Error>> Blame<T> for Result<T, E> {
-    fn or_input(self, place: impl Display) -> Result<T, Failure> {
+impl<T, E: Into<anyhow::Error>> ResultExt<T> for Result<T, E> {
+    fn input_at(self, place: impl Display) -> Result<T, Failure> {
         self.map_err(|error| Failure::Input(error.into().context(place.to_string())))
     }
 
-    fn blame_input(self) -> Result<T, Failure> {
+    fn input(self) -> Result<T, Failure> {
         self.map_err(|error| Failure::Input(error.into()))
     }
 
-    fn or_unexpected(self, place: impl Display) -> Result<T, Failure> {
+    fn internal_at(self, place: impl Display) -> Result<T, Failure> {
         self.map_err(|error| Failure::Unexpected(error.into().context(place.to_string())))
     }
 
-    fn blame_machine(self) -> Result<T, Failure> {
+    fn internal(self) -> Result<T, Failure> {
         self.map_err(|error| Failure::Unexpected(error.into()))
     }
 }
@@ -90,11 +90,11 @@ mod tests {
     use pgmbench::data::DataError;
 
     #[test]
-    fn a_cause_that_was_told_is_not_told_again() {
+    fn a_cause_is_not_repeated() {
         let error = io::Error::new(io::ErrorKind::NotFound, "no such file");
         let error = DataError::Io { file: "nope.csv".into(), error };
-        assert_eq!(in_full(&error.into()), "nope.csv: no such file");
+        assert_eq!(with_causes(&error.into()), "nope.csv: no such file");
         let error = anyhow::anyhow!("no such file").context("mine.csv").context("cannot read");
-        assert_eq!(in_full(&error), "cannot read: mine.csv: no such file");
+        assert_eq!(with_causes(&error), "cannot read: mine.csv: no such file");
     }
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C, and the signal with which schedulers end a job.
+//! Ctrl-C (SIGINT), and SIGTERM, which schedulers send to end a job.
 
 use std::process;
 use std::thread;
@@ -7,24 +7,24 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 
-/// The exit code of a command that was interrupted: 128 and the number of Ctrl-C's signal, as
-/// shells have it. The same for both signals, so that scripts have one thing to look for.
+/// The exit code of a command that was interrupted: 128 + SIGINT, the convention of shells. The
+/// same for both signals, so that scripts have one code to check.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// At the first signal, says `farewell` and ends the process; at the second, ends it at once,
-/// wherever the farewell is.
+/// At the first signal, runs `finish` and ends the process. At the second, ends it at once, even if
+/// `finish` is still running.
 ///
-/// SIGHUP stays as it is: who starts a run with `nohup` means it to go on.
-pub(crate) fn on_interrupt(farewell: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
-    let mut signals = Signals::new([SIGINT, SIGTERM]).or_unexpected("cannot listen for Ctrl-C")?;
+/// SIGHUP is not handled: a run that was started with `nohup` has to survive it.
+pub(crate) fn on_interrupt(finish: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    let mut signals = Signals::new([SIGINT, SIGTERM]).internal_at("cannot listen for Ctrl-C")?;
     let listen = move || {
-        let mut farewell = Some(farewell);
+        let mut finish = Some(finish);
         for _ in signals.forever() {
-            match farewell.take() {
-                Some(farewell) => drop(thread::spawn(|| {
-                    farewell();
+            match finish.take() {
+                Some(finish) => drop(thread::spawn(|| {
+                    finish();
                     process::exit(INTERRUPTED.into());
                 })),
                 None => low_level::exit(INTERRUPTED.into()),
@@ -35,5 +35,5 @@ pub(crate) fn on_interrupt(farewell: impl FnOnce() + Send + 'static) -> Result<(
         .name("signals".into())
         .spawn(listen)
         .map(drop)
-        .or_unexpected("cannot listen for Ctrl-C")
+        .internal_at("cannot listen for Ctrl-C")
 }

@@ -1,6 +1,6 @@
-//! Arguments, printing, exit codes. What the commands do is the library's business.
+//! Arguments, printing and exit codes. The library does the work.
 //!
-//! Exit codes: 0 for success, 2 for input or usage that has to change, 130 after Ctrl-C, 1 for
+//! Exit codes: 0 for success, 2 for bad input or usage, 130 after Ctrl-C, 1 for
 //! everything else.
 
 mod about;
@@ -11,15 +11,19 @@ mod choice;
 mod collect;
 mod completions;
 mod conclude;
+mod count;
 mod datasets;
 mod engine_files;
 mod estimate;
+mod estimate_report;
 mod experiment_args;
 mod failure;
 mod interrupt;
 mod list;
+mod model_description;
 mod output;
 mod output_file;
+mod output_format;
 mod peak_memory;
 mod plan;
 mod plot;
@@ -28,11 +32,13 @@ mod progress;
 mod query;
 mod release_charge;
 mod release_files;
+mod release_output;
 mod report;
 mod results_args;
 mod run;
 mod shell;
 mod slurm;
+mod slurm_jobs;
 mod status;
 mod synth;
 mod synthesize;
@@ -40,7 +46,6 @@ mod table;
 mod table1;
 mod trial_progress;
 mod verify;
-mod voice;
 
 use std::io::{self, Write};
 use std::panic;
@@ -49,7 +54,7 @@ use std::thread;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use failure::Failure;
+use failure::{Failure, ResultExt};
 
 /// Graphical models from noisy marginals, for differential privacy.
 #[derive(Parser)]
@@ -57,11 +62,11 @@ use failure::Failure;
     version,
     about = "Graphical models from noisy marginals, for differential privacy",
     long_about = "Graphical models from noisy marginals, for differential privacy.\n\n\
-        A privacy mechanism publishes noisy answers to counting queries. `run` compares what \
-        estimators make of them, on data and with mechanisms that an experiment file names. \
-        `estimate` finds the distribution that explains given answers best, `query` asks it for \
-        any other answers, and `synth` draws records from it; these three never look at private \
-        data, so they cost no privacy.",
+        A privacy mechanism publishes noisy answers to counting queries. `run` compares \
+        estimators on such answers, with the data sets and mechanisms of an experiment file. \
+        `estimate` fits a distribution to given noisy answers, `query` computes other answers \
+        from it, and `synth` draws records from it. These three never read private data, so they \
+        cost no privacy budget.",
     after_help = "Examples:\n  \
         pgmbench run configs/fig1.toml\n  \
         pgmbench estimate problem.json --out model.pgm\n  \
@@ -70,14 +75,15 @@ use failure::Failure;
         Exit codes:\n  \
         0    all done\n  \
         1    something failed\n  \
-        2    bad input: the message says what has to change\n  \
-        130  interrupted; what was done is kept"
+        2    bad input: the message says what to change\n  \
+        130  interrupted; finished work is kept"
 )]
 struct Cli {
     #[command(subcommand)]
     command: Command,
     /// Use this many threads [default: one per core]; results do not depend on it
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, global = true, value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
 
@@ -103,10 +109,9 @@ enum Command {
     Man(completions::ManArgs),
 }
 
-/// Runs the command that the program's arguments ask for.
 pub(crate) fn main() -> ExitCode {
     panic::set_hook(Box::new(|panic| {
-        let message = format!("error: a mistake in pgmbench, please report it: {panic}\n");
+        let message = format!("error: internal error (please report): {panic}\n");
         let _ = io::stderr().write_all(message.as_bytes());
     }));
     match panic::catch_unwind(|| run(Cli::parse())) {
@@ -119,7 +124,7 @@ pub(crate) fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<(), Failure> {
     if let Some(threads) = cli.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into());
-        pool.build_global().map_err(|error| Failure::Unexpected(error.into()))?;
+        pool.build_global().internal()?;
     }
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let threads = cli.threads.map_or_else(cores, usize::from);

@@ -1,28 +1,28 @@
-//! What goes to the standard output. Files: [`super::output_file`].
+//! Printing to the standard output. Files: [`super::output_file`].
 
 use std::io::{self, BufWriter, Write};
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 
-/// Prints, without a fuss when nobody listens any more.
+/// Prints; a closed pipe is [`Failure::ClosedPipe`].
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let pipe = Pipe { output: io::stdout().lock(), is_closed: false };
     let mut stdout = BufWriter::new(pipe);
     match write(&mut stdout).and_then(|()| stdout.flush()) {
         Err(_) if stdout.get_ref().is_closed => Err(Failure::ClosedPipe),
-        written => written.or_unexpected("cannot write to the standard output"),
+        written => written.internal_at("cannot write to the standard output"),
     }
 }
 
-/// Remembers whether the reader has left. The error itself need not tell: writers of tables wrap it
-/// into errors of their own.
+/// Records whether the reader has closed the pipe. The error alone does not tell: CSV and JSON
+/// writers wrap it into errors of their own.
 struct Pipe<W> {
     output: W,
     is_closed: bool,
 }
 
 impl<W> Pipe<W> {
-    fn noted<T>(&mut self, written: io::Result<T>) -> io::Result<T> {
+    fn recorded<T>(&mut self, written: io::Result<T>) -> io::Result<T> {
         let is_closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
         self.is_closed |= written.as_ref().is_err_and(is_closed);
         written
@@ -32,12 +32,12 @@ impl<W> Pipe<W> {
 impl<W: Write> Write for Pipe<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.output.write(bytes);
-        self.noted(written)
+        self.recorded(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let flushed = self.output.flush();
-        self.noted(flushed)
+        self.recorded(flushed)
     }
 }
 

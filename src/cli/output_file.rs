@@ -1,11 +1,10 @@
-//! Files that commands write: which places are refused, decided here and nowhere else.
+//! Files that commands write, and the rules for existing files.
 //!
-//! 1. No command writes onto one of its own inputs, whatever path or link leads there.
-//! 2. A release, its records and the file beside them, is never replaced; nor is a budget file.
-//! 3. Any other file is replaced when `--force` asks for it, or when the command recognises it as
-//!    what an earlier run of itself wrote.
+//! 1. No command overwrites one of its own inputs, whatever path or link names it.
+//! 2. A release (its records and the file with its facts) is never replaced, nor is a budget file.
+//! 3. Any other file is replaced with `--force`, or if an earlier run of the same command wrote it.
 //!
-//! All of this is checked before the work, and again when the file takes its name.
+//! The rules are checked before the work, and again when the file is moved to its place.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -15,57 +14,53 @@ use clap::Args;
 use pgmbench::budget_file::is_budget_file;
 use pgmbench::storage::{Existing, NewFile};
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 
-/// A file that a command reads: what it is, and where.
+/// What a file that a command reads is, as in "the model", and its path.
 pub(crate) type Input<'a> = (&'a str, &'a Path);
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct ForceArgs {
-    /// Replace a file that is there; inputs of the command and releases are never replaced
+    /// Replace an existing file; inputs of the command and releases are never replaced
     #[arg(long)]
     force: bool,
 }
 
 impl ForceArgs {
     pub(crate) fn overwrite(self) -> Overwrite {
-        match self.force {
-            true => Overwrite::Asked,
-            false => Overwrite::Never,
-        }
+        self.overwrite_or(Overwrite::Never("choose another name, or replace it with --force"))
     }
 
-    /// Without `--force`, what `recognise` knows by its first bytes is replaced too.
-    pub(crate) fn or_own(self, recognise: fn(&str) -> bool) -> Overwrite {
+    /// With `--force` any file may be replaced, otherwise those that `unforced` allows.
+    pub(crate) fn overwrite_or(self, unforced: Overwrite) -> Overwrite {
         match self.force {
-            true => Overwrite::Asked,
-            false => Overwrite::Own(recognise),
+            true => Overwrite::Always,
+            false => unforced,
         }
     }
 }
 
-/// Which files that are there may be replaced.
+/// Which existing files may be replaced. The texts tell the user what to do about others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Overwrite {
-    Never,
-    /// Files that are recognised by how they begin.
-    Own(fn(&str) -> bool),
-    /// The user has said `--force`.
-    Asked,
+    Never(&'static str),
+    /// Files of which the function recognises the first bytes.
+    Own(fn(&str) -> bool, &'static str),
+    Always,
 }
 
-/// A place where a command may write.
+/// A path that a command may write to.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputFile {
     path: PathBuf,
     overwrite: Overwrite,
 }
 
-/// Bytes of a file that [`Overwrite::Own`] looks at.
+/// Bytes of a file that [`Overwrite::Own`] reads.
 const BEGINNING: u64 = 4096;
 
 impl OutputFile {
-    /// Refuses, before any work, a place where the command must not or cannot write.
+    /// Refuses, before any work, a path that the command must not or cannot write to.
     pub(crate) fn check(
         path: &Path,
         overwrite: Overwrite,
@@ -78,7 +73,7 @@ impl OutputFile {
         let existing = output.existing()?;
         NewFile::start(path, existing)
             .map(drop)
-            .or_input(format!("cannot write {}", shown(path)))?;
+            .input_at(format!("cannot write {}", shown(path)))?;
         Ok(output)
     }
 
@@ -86,17 +81,17 @@ impl OutputFile {
         &self.path
     }
 
-    /// A file with this content that waits for its commit.
+    /// Writes the content to a temporary file, which [`StagedFile::commit`] moves to its place.
     pub(crate) fn stage(&self, content: &[u8]) -> Result<StagedFile, Failure> {
         let mut file = self.start()?;
-        file.write_all(content).or_unexpected(format!("cannot write {}", shown(&self.path)))?;
+        file.write_all(content).internal_at(format!("cannot write {}", shown(&self.path)))?;
         Ok(file)
     }
 
-    /// An empty file that waits for its content and its commit.
+    /// As [`Self::stage`], without content.
     pub(crate) fn start(&self) -> Result<StagedFile, Failure> {
         let file = NewFile::start(&self.path, self.existing()?);
-        let file = file.or_unexpected(format!("cannot write {}", shown(&self.path)))?;
+        let file = file.internal_at(format!("cannot write {}", shown(&self.path)))?;
         Ok(StagedFile { output: self.clone(), file })
     }
 
@@ -104,7 +99,7 @@ impl OutputFile {
         self.stage(content)?.commit()
     }
 
-    /// What may become of the file that is there now, if there is one.
+    /// Whether an existing file may be replaced; an error if it must not.
     fn existing(&self) -> Result<Existing, Failure> {
         if !self.path.exists() {
             return Ok(Existing::Kept);
@@ -120,32 +115,27 @@ impl OutputFile {
         if is_budget_file(&beginning) {
             return Err(refused(&self.path, "it is a budget file, which is never replaced"));
         }
-        let may_replace = match self.overwrite {
-            Overwrite::Never => false,
-            Overwrite::Own(recognise) => recognise(&beginning),
-            Overwrite::Asked => true,
-        };
-        match may_replace {
-            true => Ok(Existing::Replaced),
-            false => Err(refused(
-                &self.path,
-                "there is such a file already; choose another name, or replace it with --force",
-            )),
+        match self.overwrite {
+            Overwrite::Own(recognise, _) if recognise(&beginning) => Ok(Existing::Replaced),
+            Overwrite::Always => Ok(Existing::Replaced),
+            Overwrite::Never(advice) | Overwrite::Own(_, advice) => {
+                Err(refused(&self.path, &format!("the file exists; {advice}")))
+            }
         }
     }
 }
 
-/// A file that is written, and not yet at its place.
+/// A temporary file that is not at its place yet.
 pub(crate) struct StagedFile {
     output: OutputFile,
     file: NewFile,
 }
 
 impl StagedFile {
-    /// Puts the file at its place, if that may still be done: another process may have been there.
+    /// Moves the file to its place, unless another process has put a file there meanwhile.
     pub(crate) fn commit(self) -> Result<(), Failure> {
         self.output.existing()?;
-        self.file.commit().or_input(format!("cannot write {}", shown(&self.output.path)))
+        self.file.commit().input_at(format!("cannot write {}", shown(&self.output.path)))
     }
 }
 
@@ -161,21 +151,21 @@ impl Write for StagedFile {
 
 const FACTS: &str = "release.json";
 
-/// Where the facts of a release are: `synthetic.csv` has them in `synthetic.release.json`.
+/// The file with the facts of a release: `synthetic.release.json` for `synthetic.csv`.
 pub(crate) fn facts_path(records: &Path) -> PathBuf {
     records.with_extension(FACTS)
 }
 
 pub(crate) fn never_replaced(facts: &Path) -> String {
     format!(
-        "it belongs to the release of {}, and a release is never replaced, not even with --force; \
-         choose another name, or move the release away",
+        "it is part of the release that {} describes, and a release is never replaced, not even \
+         with --force; choose another name, or move the release",
         shown(facts)
     )
 }
 
-/// The facts of the release that a file belongs to, if it does: the facts themselves, and the
-/// records whose checksum they have. Facts that cannot be read protect whatever they are beside.
+/// The facts file of the release that a file is part of: the facts file itself, or the records with
+/// the checksum in it. A facts file that cannot be read protects the records of its name.
 fn release_of(path: &Path) -> Option<PathBuf> {
     let path = fs::canonicalize(path).ok()?;
     if path.to_string_lossy().ends_with(&format!(".{FACTS}")) {
@@ -183,10 +173,10 @@ fn release_of(path: &Path) -> Option<PathBuf> {
     }
     let facts = facts_path(&path);
     let text = fs::read(&facts).ok()?;
-    let told: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
-    let is_other = told["records_blake3"]
-        .as_str()
-        .is_some_and(|told| checksum(&path).is_ok_and(|found| found.to_hex().as_str() != told));
+    let facts_json: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+    let is_other = facts_json["records_blake3"].as_str().is_some_and(|expected| {
+        checksum(&path).is_ok_and(|found| found.to_hex().as_str() != expected)
+    });
     (!is_other).then_some(facts)
 }
 
@@ -198,7 +188,7 @@ fn checksum(path: &Path) -> io::Result<blake3::Hash> {
 
 fn beginning(path: &Path) -> String {
     let mut bytes = Vec::new();
-    // What cannot be read is not recognised.
+    // A file that cannot be read is not recognised.
     let _ = File::open(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -211,7 +201,7 @@ fn shown(path: &Path) -> std::path::Display<'_> {
     path.display()
 }
 
-/// Whether two paths lead to the same file, which need not exist.
+/// Whether two paths name the same file, which need not exist.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     if is_hard_link(one, other) {
         return true;

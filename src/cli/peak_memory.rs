@@ -1,7 +1,7 @@
 use std::fs;
 
-/// The most memory that this process has had resident, in bytes, where the system tells it: on
-/// Linux, `VmHWM` in `/proc/self/status`.
+/// The peak resident memory of this process in bytes. On Linux only (`VmHWM` in
+/// `/proc/self/status`).
 pub(crate) fn peak_bytes() -> Option<u64> {
     peak_in(&fs::read_to_string("/proc/self/status").ok()?)
 }
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_is_found_among_the_others() {
+    fn the_peak_is_found_among_other_lines() {
         let status = "Name:\tpgmbench\nVmPeak:\t  9000 kB\nVmHWM:\t    1234 kB\nThreads:\t1\n";
         assert_eq!(peak_in(status), Some(1234 * 1024));
         assert_eq!(peak_in("Name:\tpgmbench\n"), None);

@@ -1,8 +1,9 @@
 //! `pgmbench plot`.
 
 use clap::Args;
+use pgmbench::experiment::Analysis;
 
-use super::conclude::Conclusion;
+use super::conclude::print_results;
 use super::failure::Failure;
 use super::output::print;
 use super::results_args::ResultsArgs;
@@ -18,9 +19,7 @@ pub(crate) struct PlotArgs {
 impl PlotArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let folder = self.results.folder();
-        let conclusion = Conclusion::read(&folder)?;
-        conclusion.write()?;
-        conclusion.print_results()?;
+        print_results(&Analysis::write_in(&folder)?)?;
         print(|output| writeln!(output, "drawn in {}", folder.display()))
     }
 }

@@ -1,4 +1,4 @@
-//! Privacy parameters as arguments, refused before anything else happens.
+//! Privacy parameters as arguments, checked before any other work.
 
 use clap::Args;
 use dp::{Delta, Epsilon, Rho};
@@ -21,11 +21,11 @@ fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "not a number".to_string())
 }
 
-/// The largest epsilon of a release that needs no further word (our choice): at 20 an output may be
-/// half a billion times likelier with a record than without it.
+/// The largest epsilon without --allow-weak-privacy (our choice): at 20 an output may be half a
+/// billion times as likely with a record as without it.
 const LARGEST_EPSILON: f64 = 20.0;
 
-/// A delta for a release that says nothing else about how small it has to be (our choice).
+/// The largest delta that messages suggest (our choice).
 const SMALL_DELTA: f64 = 1e-9;
 
 #[derive(Args, Clone, Copy, Debug)]
@@ -39,18 +39,18 @@ impl WeakPrivacyArgs {
     pub(crate) fn check_epsilon(self, epsilon: Epsilon) -> Result<(), Failure> {
         match epsilon.get() > LARGEST_EPSILON && !self.allow_weak_privacy {
             true => Err(Failure::input(format!(
-                "--epsilon {epsilon}: above {LARGEST_EPSILON} a release protects hardly anything; \
-                 choose a smaller one, or say --allow-weak-privacy"
+                "--epsilon {epsilon}: above {LARGEST_EPSILON} a release gives hardly any \
+                 protection; choose a smaller epsilon, or add --allow-weak-privacy"
             ))),
             false => Ok(()),
         }
     }
 
-    /// A mechanism that publishes one of `records` records, chosen at random, keeps a delta of
-    /// 1/n: at that size delta promises nothing to any single person.
+    /// A mechanism that publishes one of n records, chosen at random, satisfies a delta of 1/n:
+    /// such a delta protects no single person.
     ///
-    /// Where records are added or removed, their number is private. The message names it all the
-    /// same: it goes to the terminal of whoever holds the data, and into no file.
+    /// With --add-remove the number of records is private. The message contains it nevertheless: it
+    /// is shown on the terminal of the data holder and written to no file.
     pub(crate) fn check_delta(self, delta: Delta, records: usize) -> Result<(), Failure> {
         let n = records as f64;
         if delta.get() < 1.0 / n || self.allow_weak_privacy {
@@ -58,9 +58,9 @@ impl WeakPrivacyArgs {
         }
         let suitable = SMALL_DELTA.min(1.0 / (n * n));
         Err(Failure::input(format!(
-            "--delta {delta}: not below 1/n for n = {records} records, so that a mechanism could \
-             publish somebody's record and keep it; choose one such as {suitable:.0e}, or say \
-             --allow-weak-privacy (this message is for the holder of the data alone)"
+            "--delta {delta}: not below 1/n for n = {records} records, so a mechanism could \
+             publish a whole record within it; choose a smaller delta, such as {suitable:.0e}, or \
+             add --allow-weak-privacy (this message is confidential: it contains the number of records)"
         )))
     }
 }

@@ -1,4 +1,4 @@
-//! What is shown and what is kept while an estimate is on its way.
+//! Progress of an estimate: the spinner on the terminal, and the trace file.
 
 use std::time::Duration;
 
@@ -6,16 +6,15 @@ use indicatif::ProgressBar;
 
 use private_pgm::fit::Progress;
 
-/// How often the spinner turns.
-const TURN: Duration = Duration::from_millis(120);
+const TICK_INTERVAL: Duration = Duration::from_millis(120);
 
-/// A spinner on a terminal; where the standard error output is none, nothing.
+/// A spinner, hidden if the standard error output is not a terminal.
 pub(crate) struct Spinner(ProgressBar);
 
 impl Spinner {
     pub(crate) fn start() -> Self {
         let bar = ProgressBar::new_spinner();
-        bar.enable_steady_tick(TURN);
+        bar.enable_steady_tick(TICK_INTERVAL);
         Self(bar)
     }
 
@@ -32,9 +31,8 @@ impl Drop for Spinner {
     }
 }
 
-/// The course of an estimate as CSV: `iteration,seconds,l1_loss,l2_loss,gap`, a field left empty
-/// where a number was not computed. Kept in memory until the end, so that an estimate that fails
-/// leaves no file.
+/// One line of CSV per iteration. Numbers that were not computed are empty fields. Held in memory
+/// until the end, so that an estimate that fails leaves no file.
 pub(crate) struct Trace(String);
 
 impl Trace {

@@ -1,6 +1,5 @@
 //! `pgmbench query`.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,23 +11,24 @@ use private_pgm::model::{Calibrated, InferenceError, Model};
 use private_pgm::oracle::{Loopy, LoopyError, LoopyOptions};
 use private_pgm::problem::FactoredQuery;
 use private_pgm::query::QueryFactor;
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use super::choice::one_of;
 use super::engine_files::{read_model, read_queries};
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
+use super::model_description::{description_json, write_description};
 use super::output::{print, print_json};
 use super::table::{Table, write_csv};
 
-/// How many attributes a message names.
+/// Attributes that a message names at most.
 const NAMED: usize = 20;
 
-/// Ask a model for marginals and other counts
+/// Compute marginals and other counts of a model
 ///
-/// Prints the expected number of records for each combination of values of the attributes that are
-/// listed, or the answers to the factored queries of a file. Several tables are separated by an
-/// empty line in CSV, and are the elements of one list in JSON. Without a question, prints what the
-/// model is.
+/// Prints the expected number of records for each combination of values of the listed attributes,
+/// or the answers to the factored queries of a file. Several tables are separated by an empty line
+/// in CSV, and are the elements of one list in JSON. Without --marginal and --factored, describes
+/// the model.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     pgmbench query model.pgm --marginal age,sex --marginal income\n  \
@@ -40,29 +40,28 @@ const NAMED: usize = 20;
 pub(crate) struct QueryArgs {
     /// The model, a file that `estimate` wrote
     model: PathBuf,
-    /// Attributes separated by commas; a name with a comma in it is quoted as in CSV. May be
-    /// repeated
+    /// Attributes separated by commas; names that contain a comma are quoted as in CSV (repeatable)
     #[arg(long, value_name = "ATTRS")]
     marginal: Vec<String>,
-    /// Count only records with this value, in all marginals. May be repeated
+    /// Count only records with this value, in all marginals (repeatable)
     #[arg(long, value_name = "ATTR=VALUE", requires = "marginal")]
     given: Vec<String>,
     /// A JSON file with a list of factored queries
     #[arg(long, value_name = "FILE")]
     factored: Option<PathBuf>,
-    /// How to compute marginals [default: exact, but for models that were estimated otherwise, which
-    /// must be told]; loopy and convex are approximations, for models whose junction tree is too
-    /// large, and only of attributes that were measured together
+    /// Computation of marginals [default: exact; required if the model was estimated with another
+    /// oracle]; loopy and convex are approximations for models whose junction tree is too large,
+    /// and only of attributes that were measured together
     #[arg(long, value_parser = one_of::<OracleKind>())]
     oracle: Option<OracleKind>,
-    /// How to print the answers
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
-    /// A line for each answer: the values of the attributes, then the count
+    /// One line per answer: the values of the attributes, then the count
     Csv,
     /// A list of objects with attrs and values, row-major in attrs as listed
     Json,
@@ -72,21 +71,24 @@ impl QueryArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let model = read_model(&self.model)?;
         if self.marginal.is_empty() && self.factored.is_none() {
-            return describe(&model, self.format);
+            return match self.format {
+                Format::Csv => print(|output| write_description(&model, output)),
+                Format::Json => print_json(&description_json(&model)),
+            };
         }
         let domain = model.domain();
-        // All questions are checked before the first is answered.
+        // All queries are checked before the first is answered.
         let given = given(domain, &self.given)?;
-        let asked = self.marginal.iter().map(|text| listed(domain, text, &given));
-        let asked = asked.collect::<Result<Vec<_>, _>>()?;
+        let requested = self.marginal.iter().map(|text| listed(domain, text, &given));
+        let requested = requested.collect::<Result<Vec<_>, _>>()?;
         let factored = match &self.factored {
             Some(path) => read_queries(path, domain)?,
             None => Vec::new(),
         };
         let tables = match self.oracle(&model)? {
-            OracleKind::Exact => self.exact(&model, &asked, &given, &factored)?,
-            OracleKind::Loopy => self.approximate(&model, Loopy::bethe, &asked)?,
-            OracleKind::Convex => self.approximate(&model, Loopy::convex, &asked)?,
+            OracleKind::Exact => self.exact(&model, &requested, &given, &factored)?,
+            OracleKind::Loopy => self.approximate(&model, Loopy::bethe, &requested)?,
+            OracleKind::Convex => self.approximate(&model, Loopy::convex, &requested)?,
         };
         match self.format {
             Format::Csv => print(|output| write_csv(&tables, output)),
@@ -97,15 +99,15 @@ impl QueryArgs {
     fn exact(
         &self,
         model: &Model,
-        asked: &[Vec<AttributeId>],
+        requested: &[Vec<AttributeId>],
         given: &[(AttributeId, usize)],
         factored: &[FactoredQuery],
     ) -> Result<Vec<Table>, Failure> {
         let domain = model.domain();
         let calibrated = model.calibrate().map_err(|error| self.too_large(error))?;
-        let mut tables = marginals(model, &calibrated, asked, given).or_input("--marginal")?;
+        let mut tables = marginals(model, &calibrated, requested, given).input_at("--marginal")?;
         for query in factored {
-            let values = calibrated.answer(&query.factors).or_input("--factored")?;
+            let values = calibrated.answer(&query.factors).input_at("--factored")?;
             tables.push(Table {
                 attributes: query.factors.iter().map(|(id, _)| domain.name(*id).into()).collect(),
                 given: Map::new(),
@@ -116,29 +118,26 @@ impl QueryArgs {
         Ok(tables)
     }
 
-    /// The oracle that was asked for, or else the exact one, if that is how the model was made.
+    /// The oracle of --oracle, or the exact one if the model was estimated with it.
     fn oracle(&self, model: &Model) -> Result<OracleKind, Failure> {
         let estimated = model.origin().filter(|origin| !origin.oracle_is_exact);
         match (self.oracle, estimated) {
             (None, Some(origin)) => Err(Failure::input(format!(
-                "{}: this model was estimated with the {name} oracle, and the exact marginals of its \
-                 potentials are others; give --oracle {name} for what was estimated, or \
-                 --oracle exact",
+                "{}: this model was estimated with the {name} oracle, whose marginals differ from \
+                 the exact ones; choose --oracle {name} for the estimated marginals, or --oracle \
+                 exact",
                 self.model.display(),
                 name = origin.oracle
             ))),
             (Some(OracleKind::Loopy | OracleKind::Convex), _)
                 if !self.given.is_empty() || self.factored.is_some() =>
             {
-                Err(Failure::input(
-                    "--oracle: only the exact one answers --given and --factored".to_string(),
-                ))
+                Err(Failure::input("--oracle: --given and --factored need the exact oracle"))
             }
-            (asked, _) => Ok(asked.unwrap_or(OracleKind::Exact)),
+            (requested, _) => Ok(requested.unwrap_or(OracleKind::Exact)),
         }
     }
 
-    /// Why a model cannot be calibrated, and what can be had of it all the same.
     fn too_large(&self, error: InferenceError) -> Failure {
         let hint = match error {
             InferenceError::TooLarge { .. } => {
@@ -153,14 +152,14 @@ impl QueryArgs {
         &self,
         model: &Model,
         oracle: fn(&Arc<CliqueLayout>, LoopyOptions) -> Result<Loopy, LoopyError>,
-        asked: &[Vec<AttributeId>],
+        requested: &[Vec<AttributeId>],
     ) -> Result<Vec<Table>, Failure> {
         let file = self.model.display();
-        let oracle = oracle(model.layout(), LoopyOptions::default()).or_input(&file)?;
-        let approximate = model.approximate(oracle).or_input(&file)?;
-        let each = asked.iter().map(|ids| {
+        let oracle = oracle(model.layout(), LoopyOptions::default()).input_at(&file)?;
+        let approximate = model.approximate(oracle).input_at(&file)?;
+        let each = requested.iter().map(|ids| {
             let clique: Clique = ids.iter().copied().collect();
-            let found = approximate.project(&clique).or_input("--marginal")?;
+            let found = approximate.project(&clique).input_at("--marginal")?;
             Ok(table(model.domain(), ids, &[], found.values_as_listed(ids)))
         });
         let tables = each.collect::<Result<_, Failure>>()?;
@@ -172,26 +171,30 @@ impl QueryArgs {
 fn marginals(
     model: &Model,
     calibrated: &Calibrated,
-    asked: &[Vec<AttributeId>],
+    requested: &[Vec<AttributeId>],
     given: &[(AttributeId, usize)],
 ) -> Result<Vec<Table>, InferenceError> {
     let domain = model.domain();
     let values: Vec<Vec<f64>> = if given.is_empty() {
-        let cliques: Vec<Clique> = asked.iter().map(|ids| ids.iter().copied().collect()).collect();
+        let cliques: Vec<Clique> =
+            requested.iter().map(|ids| ids.iter().copied().collect()).collect();
         let found = calibrated.marginals(&cliques)?;
-        found.iter().zip(asked).map(|(table, ids)| table.values_as_listed(ids)).collect()
+        found.iter().zip(requested).map(|(table, ids)| table.values_as_listed(ids)).collect()
     } else {
         let evidence = given.iter().map(|&(id, value)| (id, QueryFactor::Evidence(vec![value])));
-        let questions = asked.iter().map(|ids| {
+        let queries = requested.iter().map(|ids| {
             let every = ids.iter().map(|&id| (id, QueryFactor::Identity));
             calibrated.answer(&every.chain(evidence.clone()).collect::<Vec<_>>())
         });
-        questions.collect::<Result<_, _>>()?
+        queries.collect::<Result<_, _>>()?
     };
-    Ok(asked.iter().zip(values).map(|(ids, values)| table(domain, ids, given, values)).collect())
+    Ok(requested
+        .iter()
+        .zip(values)
+        .map(|(ids, values)| table(domain, ids, given, values))
+        .collect())
 }
 
-/// A marginal over the attributes as listed.
 fn table(
     domain: &Domain,
     ids: &[AttributeId],
@@ -214,7 +217,7 @@ fn listed(
     given: &[(AttributeId, usize)],
 ) -> Result<Vec<AttributeId>, Failure> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
-    let names = reader.records().next().transpose().or_input("--marginal")?.unwrap_or_default();
+    let names = reader.records().next().transpose().input_at("--marginal")?.unwrap_or_default();
     let mut ids = Vec::with_capacity(names.len());
     for name in &names {
         let id = attribute(domain, "--marginal", name)?;
@@ -222,7 +225,7 @@ fn listed(
             return Err(Failure::input(format!("--marginal: expected {name:?} once, found twice")));
         }
         if given.iter().any(|&(other, _)| other == id) {
-            let message = format!("--marginal: {name:?} is held at one value by --given");
+            let message = format!("--marginal: --given already fixes the value of {name:?}");
             return Err(Failure::input(message));
         }
         ids.push(id);
@@ -258,46 +261,7 @@ fn attribute(domain: &Domain, flag: &str, name: &str) -> Result<AttributeId, Fai
         let known = names[..names.len().min(NAMED)].join(", ");
         let more = if names.len() > NAMED { ", ..." } else { "" };
         Failure::input(format!(
-            "{flag}: expected an attribute of the model, found {name:?} (it has {known}{more})"
+            "{flag}: expected an attribute of the model ({known}{more}), found {name:?}"
         ))
     })
-}
-
-/// Prints what the model is and where it comes from.
-fn describe(model: &Model, format: Format) -> Result<(), Failure> {
-    let domain = model.domain();
-    let cliques: Vec<Vec<&str>> =
-        model.layout().cliques().iter().map(|clique| domain.names(clique)).collect();
-    let attributes = || domain.declared().iter().map(|&id| (domain.name(id), domain.size(id)));
-    match format {
-        Format::Json => print_json(&json!({
-            "domain": attributes().collect::<Vec<_>>(),
-            "total": model.total(),
-            "cliques": cliques,
-            "origin": model.origin(),
-        })),
-        Format::Csv => print(|output| {
-            writeln!(output, "total: {}", model.total())?;
-            for (name, size) in attributes() {
-                writeln!(output, "attribute: {name}, {size} values")?;
-            }
-            for clique in &cliques {
-                writeln!(output, "clique: {}", clique.join(", "))?;
-            }
-            describe_origin(model, output)
-        }),
-    }
-}
-
-fn describe_origin(model: &Model, output: &mut dyn Write) -> io::Result<()> {
-    let Some(origin) = model.origin() else {
-        return writeln!(output, "origin: not recorded");
-    };
-    let number = |number: Option<f64>| number.map_or("not known".into(), |x| x.to_string());
-    writeln!(output, "estimated by: pgmbench {}", origin.release)?;
-    writeln!(output, "algorithm: {}, {} iterations", origin.algorithm, origin.iterations)?;
-    let exact = if origin.oracle_is_exact { "exact" } else { "approximate" };
-    writeln!(output, "oracle: {} ({exact})", origin.oracle)?;
-    writeln!(output, "loss: {} ({})", number(origin.loss), origin.norm)?;
-    writeln!(output, "gap: {}", number(origin.gap))
 }

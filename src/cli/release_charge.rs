@@ -7,17 +7,17 @@ use pgmbench::budget_file::{BudgetFile, Completion, Request};
 use pgmbench::data::Entry;
 use pgmbench::results::rfc3339;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output_file::is_same_file;
 
-/// The budget file of a release: the one that the schema declares, or the one that was given. A
-/// schema that declares one cannot be released from past it.
+/// The budget file of a release: the one that the schema declares, or else the one of `--budget`. A
+/// declared budget file cannot be bypassed.
 pub(crate) fn budget_of(entry: &Entry, given: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
     match (entry.budget_file(), given) {
         (Some(declared), Some(given)) if !is_same_file(&declared, given) => {
             Err(Failure::input(format!(
-                "--budget {}: the schema declares the budget file {}, which is charged instead; \
-                 leave the option out",
+                "--budget {}: the schema declares another budget file, {}, which is charged; omit \
+                 the option",
                 given.display(),
                 declared.display()
             )))
@@ -27,49 +27,50 @@ pub(crate) fn budget_of(entry: &Entry, given: Option<&Path>) -> Result<Option<Pa
     }
 }
 
-/// A charge that was made.
+/// A release whose charge is recorded in its budget file.
 pub(crate) struct PaidRelease {
     file: BudgetFile,
     number: usize,
 }
 
 impl PaidRelease {
-    /// Charges the release. The charge stays, whatever becomes of the release.
+    /// Charges the release. The charge stays even if the release fails.
     pub(crate) fn charge(path: &Path, request: Request) -> Result<Self, Failure> {
         let file = BudgetFile::at(path);
-        let number = file.charge(&Request { date: &now(), ..request }).blame_input()?;
+        let number = file.charge(&Request { date: &now(), ..request }).input()?;
         Ok(Self { file, number })
     }
 
-    /// Whether the budget would pay, before the data is read.
+    /// Refuses a release that the budget does not cover, before the data is read.
     pub(crate) fn check(path: &Path, request: &Request) -> Result<(), Failure> {
-        let statement = BudgetFile::at(path).read().blame_input()?;
+        let statement = BudgetFile::at(path).read().input()?;
         let price = statement.price(request).map(drop);
-        price.or_input(path.display())
+        price.input_at(path.display())
     }
 
-    /// Notes that the release was written. The release is out: what goes wrong here is told, and
-    /// does not undo it.
+    /// Records that the release was written. An error is only a warning, because the release is
+    /// already public.
     pub(crate) fn complete(&self, records_blake3: String) {
         let completion = Completion { charge: self.number, records_blake3, date: now() };
         if let Err(error) = self.file.complete(completion) {
             eprintln!(
-                "warning: the release is written, and charged, but not noted as such: {error}"
+                "warning: the release is written and charged, but the budget file does not record \
+                 its completion: {error}"
             );
         }
     }
 
-    /// Tells that the charge stays although there is no release.
     pub(crate) fn explain_failure(&self) {
         eprintln!(
-            "note: charge {} in {} stays, because noise may have been drawn",
+            "note: the release failed, but charge {} in {} remains, because noise may have been \
+             drawn",
             self.number,
             self.file.path().display()
         );
     }
 }
 
-/// The present moment, as it is written into budget files.
+/// The current time in the format of budget files.
 pub(crate) fn now() -> String {
     rfc3339(SystemTime::now())
 }

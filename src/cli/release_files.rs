@@ -1,20 +1,19 @@
-//! The files of synthetic records, and of a release the facts beside them.
+//! Files with synthetic records and, for a release, with its facts.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output_file::{Input, OutputFile, Overwrite, facts_path, never_replaced};
 
-/// Where records go, and the facts about them if they are a release.
 pub(crate) struct RecordFiles {
     records: OutputFile,
     facts: Option<OutputFile>,
 }
 
 impl RecordFiles {
-    /// Checks the places. Records are never put beside the facts of another release.
+    /// Checks both paths. Records are never written next to the facts of another release.
     pub(crate) fn check(
         out: &Path,
         is_release: bool,
@@ -29,7 +28,8 @@ impl RecordFiles {
         }
         let mut others = inputs.to_vec();
         others.push(("the file with the records", out));
-        let check_facts = || OutputFile::check(&facts, Overwrite::Never, &others);
+        let check_facts =
+            || OutputFile::check(&facts, Overwrite::Never("choose another name"), &others);
         Ok(Self { records, facts: is_release.then(check_facts).transpose()? })
     }
 
@@ -41,8 +41,8 @@ impl RecordFiles {
         facts_path(self.records.path())
     }
 
-    /// Writes everything or nothing. The facts come first and replace nothing, so that of two
-    /// releases to the same name at once one fails, and no release is without its facts.
+    /// Writes both files or none. The facts are written first and replace nothing: of two
+    /// simultaneous releases to the same name one fails, and no release lacks its facts.
     pub(crate) fn write(
         &self,
         records: &[u8],
@@ -53,11 +53,11 @@ impl RecordFiles {
             return table.commit();
         };
         let mut text = serde_json::to_vec_pretty(&facts())
-            .or_unexpected(format!("cannot write {}", place.path().display()))?;
+            .internal_at(format!("cannot write {}", place.path().display()))?;
         text.push(b'\n');
         place.write(&text)?;
         table.commit().inspect_err(|_| {
-            // These are the facts of records that nobody has seen.
+            // The records of these facts were not written.
             let _ = std::fs::remove_file(place.path());
         })
     }

@@ -4,15 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pgmbench::report::{Experiment, ReportError, page};
+use pgmbench::report::{Experiment, ReportError, find, page};
 use private_pgm::numeric::bytes::Bytes;
 
-use super::failure::{Blame, Failure};
+use super::failure::Failure;
 use super::output::print;
-use super::output_file::{ForceArgs, Input, OutputFile};
+use super::output_file::{ForceArgs, Input, OutputFile, Overwrite};
 
-/// How many folders deep results are looked for.
-const DEPTH: usize = 3;
+/// What to do about a file at `--out` that is no report.
+const FOREIGN: &str =
+    "it is not a report of pgmbench; choose another name, or replace it with --force";
 
 /// Make one HTML file of results: figures, tables, claims, ledgers, provenance
 ///
@@ -64,9 +65,13 @@ impl ReportArgs {
         let results = results_beside(&self.out);
         let inputs: Vec<Input> =
             results.iter().map(|file| ("a file of results", &**file)).collect();
-        let out = OutputFile::check(&self.out, self.force.or_own(is_report), &inputs)?;
+        let out = OutputFile::check(
+            &self.out,
+            self.force.overwrite_or(Overwrite::Own(is_report, FOREIGN)),
+            &inputs,
+        )?;
         let experiments = match self.names.as_slice() {
-            [] => everything(&self.results)?,
+            [] => find(&self.results).map_err(|error| Failure::Input(error.into()))?,
             names => {
                 let folder = |name: &PathBuf| match name.is_dir() {
                     true => name.clone(),
@@ -75,7 +80,7 @@ impl ReportArgs {
                 names.iter().map(|name| read(&folder(name))).collect::<Result<_, _>>()?
             }
         };
-        let html = page(&experiments).map_err(|error| self.blamed(error))?;
+        let html = page(&experiments).map_err(|error| self.failure(error))?;
         out.write(html.as_bytes())?;
         print(|output| {
             let count = match experiments.len() {
@@ -88,7 +93,7 @@ impl ReportArgs {
     }
 
     /// What the results say cannot be put on a page; or the page itself failed.
-    fn blamed(&self, error: ReportError) -> Failure {
+    fn failure(&self, error: ReportError) -> Failure {
         match error {
             ReportError::Page(_) | ReportError::Table(_) => Failure::Unexpected(error.into()),
             error => Failure::Input(error.into()),
@@ -98,38 +103,4 @@ impl ReportArgs {
 
 fn read(folder: &Path) -> Result<Experiment, Failure> {
     Experiment::read(folder).map_err(|error| Failure::Input(error.into()))
-}
-
-/// All results below a folder. Of two with the same name the one nearer to it is taken: what was
-/// kept of an earlier run does not come beside the run itself.
-fn everything(results: &Path) -> Result<Vec<Experiment>, Failure> {
-    let mut experiments: Vec<Experiment> = Vec::new();
-    let mut level = vec![results.to_path_buf()];
-    for _ in 0..DEPTH {
-        let mut below = Vec::new();
-        for folder in &level {
-            let entries = fs::read_dir(folder)
-                .or_input(format!("cannot look for results in {}", folder.display()))?;
-            let folders = entries.filter_map(|entry| Some(entry.ok()?.path()));
-            below.extend(folders.filter(|path| path.is_dir()));
-        }
-        below.sort();
-        for folder in &below {
-            let found = match Experiment::read(folder) {
-                Err(ReportError::NoManifest { .. }) => continue,
-                read => read.map_err(|error| Failure::Input(error.into()))?,
-            };
-            if experiments.iter().all(|known| known.name() != found.name()) {
-                experiments.push(found);
-            }
-        }
-        level = below;
-    }
-    match experiments.is_empty() {
-        true => Err(Failure::input(format!(
-            "no folder in {} has a manifest.json: run an experiment first, or name its results",
-            results.display()
-        ))),
-        false => Ok(experiments),
-    }
 }

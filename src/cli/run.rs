@@ -5,21 +5,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use pgmbench::experiment::{self, MEMORY, Options, Plan, PlannedData, Tally};
+use pgmbench::experiment::{
+    Analysis, MEMORY, Options, Plan, PlannedData, Portion, Recording, Tally,
+};
 use pgmbench::results::Shard;
-use pgmbench::results::manifest::{Manifest, Run};
 use pgmbench::results::store::Store;
 use private_pgm::numeric::bytes::Bytes;
 use serde_json::json;
 
 use super::build::build;
-use super::conclude::Conclusion;
+use super::conclude::print_conclusions;
 use super::experiment_args::ExperimentArgs;
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::interrupt::on_interrupt;
 use super::output::print;
+use super::output_format::OutputFormat;
 use super::shell;
-use super::voice::Voice;
 
 /// Run an experiment, print its table, draw its figure, check its claims
 ///
@@ -60,30 +61,27 @@ pub(crate) struct RunArgs {
 }
 
 /// How long a run that is interrupted waits for the row that is being written.
-const PATIENCE: Duration = Duration::from_millis(700);
+const SHUTDOWN_WAIT: Duration = Duration::from_millis(700);
 
 impl RunArgs {
     pub(crate) fn run(self, threads: usize) -> Result<(), Failure> {
         let began = Instant::now();
-        let voice = self.voice();
+        let format = self.output_format();
         let mut plan = self.experiment.plan()?;
         if let Some(shard) = self.shard {
             plan.keep_shard(shard);
         }
         let name = plan.experiment.name.as_ref();
-        let folder = self.results.join(name);
-        let open = match self.fresh {
-            true => Store::open_fresh(&folder),
-            false => Store::open_part(&folder, self.shard),
-        };
-        let store = Arc::new(open.or_input(name)?);
-        stop_on_ctrl_c(&store, voice)?;
+        let recording = Recording::open(&plan, &self.results, self.portion()).input_at(name)?;
+        let folder = recording.folder().to_path_buf();
+        let store = recording.store();
+        stop_on_ctrl_c(store, format)?;
         let draft = |data: &PlannedData| {
             let note = "the schema is a draft, with bounds and values taken from the records";
             data.draft.then(|| format!("{}: {note}", data.name))
         };
         for note in plan.datasets.iter().filter_map(draft).chain(store.notes().iter().cloned()) {
-            voice.say("note", &format!("note: {note}"), json!({ "note": note }));
+            format.emit("note", &format!("note: {note}"), json!({ "note": note }));
         }
         let options = Options {
             threads,
@@ -91,55 +89,44 @@ impl RunArgs {
             timing: self.timing,
             memory_limit: MEMORY,
         };
-        let mut manifest = plan.manifest(self.earlier_runs(&folder)?);
-        let mut this = Run::start(build(), threads, command_line());
-        this.memory_limit = Some(options.memory_limit);
-        manifest.runs.push(this.clone());
-        manifest.write_part(&folder, self.shard).blame_input()?;
         if !plan.trials.is_empty() {
-            announce(&plan, &options, &folder, voice);
+            announce(&plan, &options, &folder, format);
         }
-        let observer = voice.observer(&plan, &store.rows());
-        let tally = experiment::run(&plan, &store, &options, &*observer);
+        let observer = format.observer(&plan, &store.rows());
+        let tally = recording.run(&options, build(), command_line(), &*observer);
         drop(observer);
-        let tally = tally.or_unexpected(format!("results so far are in {}", folder.display()))?;
-        this.finish(began.elapsed());
-        manifest.runs.pop();
-        manifest.runs.push(this);
-        manifest.write_part(&folder, self.shard).blame_machine()?;
+        let tally = tally.internal_at(format!("results so far are in {}", folder.display()))?;
         if self.shard.is_none() {
-            let conclusion = Conclusion::read(&folder)?;
-            conclusion.write()?;
-            if voice == Voice::People {
-                conclusion.print(&plan)?;
+            let analysis = Analysis::write_in(&folder)?;
+            if format == OutputFormat::Text {
+                print_conclusions(&plan, &analysis)?;
             }
         }
-        self.say_goodbye(&folder, tally, began)
+        self.print_outcome(&folder, tally, began)
     }
 
-    fn voice(&self) -> Voice {
+    fn output_format(&self) -> OutputFormat {
         match (self.quiet, self.json) {
-            (true, _) => Voice::Quiet,
-            (_, true) => Voice::Json,
-            _ => Voice::People,
+            (true, _) => OutputFormat::Quiet,
+            (_, true) => OutputFormat::Json,
+            _ => OutputFormat::Text,
         }
     }
 
-    /// The runs that the results owe something to.
-    fn earlier_runs(&self, folder: &Path) -> Result<Vec<Run>, Failure> {
-        if self.fresh {
-            Manifest::remove_shards(folder).blame_machine()?;
-            return Ok(Vec::new());
+    fn portion(&self) -> Portion {
+        match (self.fresh, self.shard) {
+            (true, _) => Portion::Fresh,
+            (_, Some(shard)) => Portion::Shard(shard),
+            _ => Portion::Whole,
         }
-        Ok(Manifest::read_part(folder, self.shard).map_or(Vec::new(), |manifest| manifest.runs))
     }
 
-    fn say_goodbye(&self, folder: &Path, tally: Tally, began: Instant) -> Result<(), Failure> {
+    fn print_outcome(&self, folder: &Path, tally: Tally, began: Instant) -> Result<(), Failure> {
         let Tally { reused, done, infeasible, timeout, failed } = tally;
         let seconds = began.elapsed().as_secs_f64();
-        match self.voice() {
-            Voice::Quiet => {}
-            Voice::Json => Voice::Json.say(
+        match self.output_format() {
+            OutputFormat::Quiet => {}
+            OutputFormat::Json => OutputFormat::Json.emit(
                 "end",
                 "",
                 json!({
@@ -147,7 +134,7 @@ impl RunArgs {
                     "reused": reused, "seconds": seconds, "folder": folder,
                 }),
             ),
-            Voice::People => print(|output| {
+            OutputFormat::Text => print(|output| {
                 let mut parts = Vec::from_iter((done > 0).then(|| format!("{done} arms done")));
                 let more = [
                     (infeasible, "infeasible"),
@@ -181,17 +168,17 @@ impl RunArgs {
 }
 
 /// Ends the run when it is interrupted, between two rows, with a word on how to go on.
-fn stop_on_ctrl_c(store: &Arc<Store>, voice: Voice) -> Result<(), Failure> {
+fn stop_on_ctrl_c(store: &Arc<Store>, format: OutputFormat) -> Result<(), Failure> {
     let store = Arc::clone(store);
     on_interrupt(move || {
-        store.shut(PATIENCE);
+        store.shut(SHUTDOWN_WAIT);
         // To start afresh again would throw away what is stored now.
         let again = shell::line(command_line().into_iter().filter(|word| word != "--fresh"));
         let folder = store.folder().display();
         let words = format!(
             "\ninterrupted; all arms that had ended are in {folder}; go on with\n  {again}"
         );
-        voice.say("interrupted", &words, json!({ "folder": store.folder(), "go_on": again }));
+        format.emit("interrupted", &words, json!({ "folder": store.folder(), "go_on": again }));
     })
 }
 
@@ -200,7 +187,7 @@ fn command_line() -> Vec<String> {
     ["pgmbench".to_string()].into_iter().chain(std::env::args().skip(1)).collect()
 }
 
-fn announce(plan: &Plan, options: &Options, folder: &Path, voice: Voice) {
+fn announce(plan: &Plan, options: &Options, folder: &Path, format: OutputFormat) {
     let (name, trials) = (plan.experiment.name.as_ref(), plan.trials.len());
     let arms: usize = plan.trials.iter().map(|trial| trial.rows.len()).sum();
     let jobs = if options.timing { 1 } else { options.jobs };
@@ -213,5 +200,5 @@ fn announce(plan: &Plan, options: &Options, folder: &Path, voice: Voice) {
         "experiment": name, "trials": trials, "arms": arms, "jobs": jobs, "memory": bytes,
         "folder": folder,
     });
-    voice.say("start", &words, facts);
+    format.emit("start", &words, facts);
 }

@@ -1,6 +1,6 @@
-//! Words as a shell reads them.
+//! Quoting for shells.
 
-/// The words in one line that a POSIX shell takes apart into the same words.
+/// A line that a POSIX shell splits into these words.
 pub(crate) fn line<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
     let quoted: Vec<String> = words.into_iter().map(|word| quoted(word.as_ref())).collect();
     quoted.join(" ")
@@ -21,7 +21,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_shell_takes_a_line_apart_into_the_same_words() {
+    fn a_shell_splits_a_line_into_the_same_words() {
         let words = ["a", "", "two words", "it's", "$HOME `date` \"x\" \\", "a\nb", "é", "*"];
         let script = format!("for word in {}; do printf '%s\\0' \"$word\"; done", line(words));
         let output = Command::new("sh").args(["-c", &script]).output().unwrap();

@@ -1,19 +1,20 @@
-//! `pgmbench slurm`: an experiment as a job array, and a job that collects.
+//! `pgmbench slurm`: an experiment as a job array, and a job that collects its shards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
 use super::about::About;
+use super::count::Count;
 use super::experiment_args::ExperimentArgs;
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::output_file::{OutputFile, Overwrite};
 use super::results_args::ResultsArgs;
 use super::shell;
+use super::slurm_jobs::{queue, sbatch};
 use super::status::State;
 
 /// Run an experiment on a cluster with Slurm
@@ -38,11 +39,11 @@ impl SlurmArgs {
     }
 }
 
-/// Submit an experiment as a job array, and a job that collects when the array has ended
+/// Submit an experiment as a job array, and a job that collects the shards after it
 ///
-/// Each task of the array runs one shard into the same results folder, which all nodes must see. A
-/// task that is requeued, or submitted again, goes on where it was. The scripts are kept beside the
-/// results, in slurm/.
+/// Each task of the array runs one shard into the same results folder, which all nodes must share.
+/// A task that is requeued or submitted again continues its shard. The scripts are stored in slurm/
+/// in the results folder.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench slurm submit configs/fig1.toml --tasks 16 --time 2:00:00 --mem 8G --dry-run\n  \
@@ -50,22 +51,22 @@ impl SlurmArgs {
 struct SubmitArgs {
     #[command(flatten)]
     experiment: ExperimentArgs,
-    /// How many tasks the array has, each with a fair share of the trials
+    /// Number of tasks in the array, each with about the same share of the work
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     tasks: u16,
-    /// The partition to run in
+    /// Partition of both jobs
     #[arg(long, value_name = "P")]
     partition: Option<String>,
-    /// The longest that a task may take, as Slurm has it: 2:00:00
+    /// Time limit of a task, in the format of Slurm: 2:00:00
     #[arg(long, value_name = "T")]
     time: Option<String>,
-    /// The memory of a task, as Slurm has it: 8G
+    /// Memory of a task, in the format of Slurm: 8G
     #[arg(long, value_name = "M")]
     mem: Option<String>,
-    /// The account that pays
+    /// Account to charge
     #[arg(long, value_name = "A")]
     account: Option<String>,
-    /// Anything else that sbatch understands, for the array; may be given several times
+    /// Any other option of sbatch, for the array (repeatable)
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     sbatch: Vec<String>,
     /// Write to DIR/NAME
@@ -76,7 +77,7 @@ struct SubmitArgs {
     dry_run: bool,
 }
 
-/// What was submitted: `slurm/jobs.json` in the folder of the results.
+/// The ids of submitted jobs, as stored in `slurm/jobs.json` in the results folder.
 #[derive(Debug, Serialize, Deserialize)]
 struct Jobs {
     array: String,
@@ -91,21 +92,23 @@ impl SubmitArgs {
         let plan = self.experiment.plan()?;
         let name = plan.experiment.name.as_ref();
         let folder = self.results.join(name);
-        let program = std::env::current_exe().or_unexpected("cannot tell where pgmbench is")?;
-        let (array, collect) = self.scripts(name, &folder, &program)?;
+        let program = std::env::current_exe().internal_at("cannot find the path of pgmbench")?;
+        let job = Job { name, folder: &folder, program: &program };
+        let (array, collect) = (self.array_script(&job)?, self.collect_script(&job)?);
         if self.dry_run {
             return print(|output| writeln!(output, "{array}\n{collect}"));
         }
-        let scripts = folder.join("slurm");
-        fs::create_dir_all(&scripts).or_input(scripts.display())?;
-        let place =
-            |file: &str| OutputFile::check(&scripts.join(file), Overwrite::Own(is_own), &[]);
-        // All of them first: nothing is submitted that could not be noted down.
+        let scripts = job.logs();
+        fs::create_dir_all(&scripts).input_at(scripts.display())?;
+        let overwrite =
+            Overwrite::Own(is_own, "`slurm submit` did not write it; move it elsewhere");
+        let place = |file: &str| OutputFile::check(&scripts.join(file), overwrite, &[]);
+        // Checked before the submission: every submitted job is recorded.
         let [array_file, collect_file, jobs_file] =
             [place("array.sh")?, place("collect.sh")?, place("jobs.json")?];
         array_file.write(array.as_bytes())?;
         let array = sbatch(&[], array_file.path())?;
-        // Whatever becomes of the tasks: what is missing is told.
+        // Also after failed tasks: `collect` reports what is missing.
         let after = format!("--dependency=afterany:{array}");
         collect_file.write(collect.as_bytes())?;
         let collect = sbatch(&[&after], collect_file.path())?;
@@ -115,65 +118,82 @@ impl SubmitArgs {
         let work = About(plan.trials.iter().map(|trial| costs.trial(trial)).sum());
         print(|output| {
             let Jobs { array, tasks, collect } = &jobs;
-            writeln!(output, "job {array}: {tasks} tasks, {work} of work in all")?;
+            let tasks = Count((*tasks).into(), "task");
+            writeln!(output, "job {array}: {tasks}, {work} of work in total")?;
             writeln!(output, "job {collect} collects into {}", folder.display())?;
             let status = ["pgmbench", "slurm", "status", &folder.display().to_string()];
-            writeln!(output, "how far it is: {}", shell::line(status))
+            writeln!(output, "progress: {}", shell::line(status))
         })
     }
 
-    /// The script of the array, and that of the job that collects.
-    fn scripts(
-        &self,
-        name: &str,
-        folder: &Path,
-        program: &Path,
-    ) -> Result<(String, String), Failure> {
-        let here = std::env::current_dir().or_unexpected("there is no current folder")?;
-        let logs = folder.join("slurm");
-        let given = |option: &str, value: &Option<String>| {
-            value.as_ref().map(|value| format!("--{option}={value}"))
-        };
-        let common = [
-            given("partition", &self.partition),
-            given("account", &self.account),
-            Some(format!("--chdir={}", here.display())),
+    /// The options of both jobs.
+    fn common_options(&self) -> Result<Vec<String>, Failure> {
+        let folder = std::env::current_dir().internal_at("cannot find the current folder")?;
+        let options = [
+            option("partition", &self.partition),
+            option("account", &self.account),
+            Some(format!("--chdir={}", folder.display())),
             Some("--open-mode=append".into()),
         ];
-        let common: Vec<String> = common.into_iter().flatten().collect();
-        let array = [
-            Some(format!("--job-name=pgmbench-{name}")),
+        Ok(options.into_iter().flatten().collect())
+    }
+
+    fn array_script(&self, job: &Job) -> Result<String, Failure> {
+        let options = [
+            Some(format!("--job-name=pgmbench-{}", job.name)),
             Some(format!("--array=1-{}", self.tasks)),
-            Some(format!("--output={}/%A_%a.log", logs.display())),
+            Some(format!("--output={}/%A_%a.log", job.logs().display())),
             Some("--requeue".into()),
-            given("time", &self.time),
-            given("mem", &self.mem),
+            option("time", &self.time),
+            option("mem", &self.mem),
         ];
-        let array = array.into_iter().flatten().chain(common.clone()).chain(self.sbatch.clone());
-        let collect = [
-            format!("--job-name=pgmbench-{name}-collect"),
-            format!("--output={}/collect_%j.log", logs.display()),
-        ];
-        let program = program.display().to_string();
-        let results = self.results.display().to_string();
-        let run: Vec<String> = [program.clone(), "run".into()]
+        let common = self.common_options()?;
+        let options = options.into_iter().flatten().chain(common).chain(self.sbatch.clone());
+        let run: Vec<String> = [job.program.display().to_string(), "run".into()]
             .into_iter()
             .chain(self.experiment.words())
-            .chain(["--results".into(), results])
+            .chain(["--results".into(), self.results.display().to_string()])
             .collect();
-        // The shell of the job fills in which task it is, and how many processors it has.
+        // The job's shell inserts the number of the task and of its processors.
         let run = format!(
             "exec {} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --threads \"${{SLURM_CPUS_PER_TASK:-1}}\"",
             shell::line(run),
             self.tasks
         );
-        let collecting = [&program, "collect", &folder.display().to_string()].map(String::from);
-        let collecting = format!("exec {}", shell::line(collecting));
-        Ok((script(array, &run), script(collect.into_iter().chain(common), &collecting)))
+        Ok(script(options, &run))
+    }
+
+    fn collect_script(&self, job: &Job) -> Result<String, Failure> {
+        let options = [
+            format!("--job-name=pgmbench-{}-collect", job.name),
+            format!("--output={}/collect_%j.log", job.logs().display()),
+        ];
+        let options = options.into_iter().chain(self.common_options()?);
+        let program = job.program.display().to_string();
+        let collect = shell::line([&*program, "collect", &job.folder.display().to_string()]);
+        Ok(script(options, &format!("exec {collect}")))
     }
 }
 
-/// Whether a file begins as one of an earlier submission does.
+/// What the scripts of a submission have in common.
+struct Job<'a> {
+    name: &'a str,
+    /// The results folder.
+    folder: &'a Path,
+    program: &'a Path,
+}
+
+impl Job<'_> {
+    fn logs(&self) -> PathBuf {
+        self.folder.join("slurm")
+    }
+}
+
+fn option(name: &str, value: &Option<String>) -> Option<String> {
+    value.as_ref().map(|value| format!("--{name}={value}"))
+}
+
+/// Whether the first bytes are those of a file of an earlier submission.
 fn is_own(beginning: &str) -> bool {
     beginning.starts_with("#!/bin/sh\n#SBATCH --job-name=pgmbench-")
         || beginning.starts_with("{\n  \"array\": ")
@@ -184,20 +204,7 @@ fn script(options: impl IntoIterator<Item = String>, command: &str) -> String {
     format!("#!/bin/sh\n{}{command}\n", lines.collect::<String>())
 }
 
-/// Submits a script; the number of the job.
-fn sbatch(options: &[&str], script: &Path) -> Result<String, Failure> {
-    let output = Command::new("sbatch").arg("--parsable").args(options).arg(script).output();
-    let output = output.or_input("cannot start sbatch; is this a machine of the cluster?")?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(Failure::input(format!("sbatch refuses: {}", said.trim())));
-    }
-    // On clusters of clusters the number is followed by a name.
-    let said = String::from_utf8_lossy(&output.stdout);
-    Ok(said.trim().split(';').next().unwrap_or_default().to_string())
-}
-
-/// Say what Slurm is doing with an experiment that was submitted, and how far the results are
+/// Show the Slurm jobs of a submitted experiment and the progress of its results
 #[derive(Args)]
 #[command(after_help = "Example:\n  pgmbench slurm status results/fig1")]
 struct SlurmStatusArgs {
@@ -209,14 +216,17 @@ impl SlurmStatusArgs {
     fn run(self) -> Result<(), Failure> {
         let folder = self.results.folder();
         let path = folder.join(JOBS);
-        let text = fs::read_to_string(&path)
-            .or_input(format!("{}: nothing was submitted from here", path.display()))?;
-        let jobs: Jobs = serde_json::from_str(&text).or_input(path.display())?;
+        let text = fs::read_to_string(&path).input_at(format!(
+            "{}: nothing was submitted; use `pgmbench slurm submit`",
+            path.display()
+        ))?;
+        let jobs: Jobs = serde_json::from_str(&text).input_at(path.display())?;
         let array = queue(&jobs.array)?;
         let collect = queue(&jobs.collect)?;
         print(|output| {
-            let gone = usize::from(jobs.tasks).saturating_sub(array.len());
-            writeln!(output, "job {}: {} tasks, {gone} have ended", jobs.array, jobs.tasks)?;
+            let tasks = usize::from(jobs.tasks);
+            let ended = tasks.saturating_sub(array.len());
+            writeln!(output, "job {}: {}, {ended} ended", jobs.array, Count(tasks, "task"))?;
             array.iter().try_for_each(|task| writeln!(output, "  {task}"))?;
             match collect.first() {
                 Some(job) => writeln!(output, "collecting: {job}\n"),
@@ -225,25 +235,7 @@ impl SlurmStatusArgs {
         })?;
         match State::read(&folder) {
             Ok(state) => print(|output| state.write(output)),
-            Err(_) => print(|output| writeln!(output, "no task has begun yet")),
+            Err(_) => print(|output| writeln!(output, "no task has started yet")),
         }
     }
-}
-
-/// The tasks of a job that wait or run, a line each. Slurm forgets jobs that have ended, and then
-/// calls their numbers invalid.
-fn queue(job: &str) -> Result<Vec<String>, Failure> {
-    let format = "--format=%i %T %M %R";
-    let arguments = ["--noheader", "--array", "--states=all", "--jobs", job, format];
-    let output = Command::new("squeue").args(arguments).output();
-    let output = output.or_input("cannot start squeue; is this a machine of the cluster?")?;
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() && !complaint.contains("Invalid job id") {
-        let message = format!("squeue has failed: {}", complaint.trim());
-        return Err(Failure::Unexpected(anyhow::anyhow!(message)));
-    }
-    let said = String::from_utf8_lossy(&output.stdout).to_string();
-    let over = ["COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL"];
-    let is_over = |line: &&str| over.iter().any(|state| line.contains(state));
-    Ok(said.lines().filter(|line| !is_over(line)).map(|line| line.trim().into()).collect())
 }

@@ -4,14 +4,16 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
-use pgmbench::results::manifest::{ArmFacts, Manifest};
+use pgmbench::results::folder::read;
+use pgmbench::results::manifest::Manifest;
+use pgmbench::results::schedule::ScheduledArm;
 use pgmbench::results::{Progress, Status, TrialRecord};
 use serde_json::json;
 
 use super::about::About;
-use super::failure::Failure;
+use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
-use super::results_args::{ResultsArgs, read_manifest, read_rows};
+use super::results_args::ResultsArgs;
 
 /// Say what is done, what failed and why, what is left, and how long it will take
 ///
@@ -49,10 +51,14 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
-        let manifest = read_manifest(folder)?;
-        let recorded = read_rows(folder)?.unwrap_or_default();
+        let (manifest, recorded) = read(folder).input()?;
         let progress = Progress::of(&manifest, &recorded);
         Ok(Self { manifest, progress })
+    }
+
+    /// How many arms there are in all.
+    fn arms(&self) -> usize {
+        self.manifest.arms().len()
     }
 
     /// Trials at a time in the last run.
@@ -61,12 +67,11 @@ impl State {
     }
 
     pub(crate) fn write(&self, output: &mut dyn Write) -> io::Result<()> {
-        let Progress { rows, left, unknown, stale } = &self.progress;
-        let title = self.manifest.configuration.get("title").and_then(|title| title.as_str());
-        let name = &self.manifest.name;
-        let title = title.filter(|title| !title.is_empty() && title != name);
+        let Progress { rows, left, stale } = &self.progress;
+        let name = self.manifest.name();
+        let title = Some(&self.manifest.experiment.title).filter(|title| *title != name);
         writeln!(output, "{name}{}", title.map_or(String::new(), |title| format!(": {title}")))?;
-        writeln!(output, "{} of {} arms have a row", rows.len(), self.manifest.keys.len())?;
+        writeln!(output, "{} of {} arms have a row", rows.len(), self.arms())?;
         for status in [Status::Done, Status::Infeasible, Status::Timeout, Status::Failed] {
             let count = self.progress.count(status);
             if count > 0 || status == Status::Done {
@@ -79,10 +84,10 @@ impl State {
         for status in [Status::Infeasible, Status::Timeout, Status::Failed] {
             self.write_reasons(output, status)?;
         }
-        if left.len() + unknown == 0 {
+        if left.is_empty() {
             return writeln!(output, "nothing is left to do");
         }
-        writeln!(output, "\nleft: {}", left.len() + unknown)?;
+        writeln!(output, "\nleft: {}", left.len())?;
         let groups = counted(left.iter().map(|(arm, seconds)| (group(arm), *seconds)));
         for (group, count, seconds) in groups.iter().take(NAMED) {
             writeln!(output, "  {group}: {count}, {} each", About(seconds / *count as f64))?;
@@ -118,19 +123,18 @@ impl State {
     }
 
     fn print_json(&self) -> Result<(), Failure> {
-        let Progress { rows, left, stale, unknown } = &self.progress;
+        let Progress { rows, left, stale } = &self.progress;
         let count = |status| self.progress.count(status);
         let failures = rows.iter().filter(|row| row.status == Status::Failed);
         print_json(&json!({
-            "experiment": self.manifest.name,
-            "arms": self.manifest.keys.len(),
+            "experiment": self.manifest.name(),
+            "arms": self.arms(),
             "done": count(Status::Done),
             "infeasible": count(Status::Infeasible),
             "timeout": count(Status::Timeout),
             "failed": count(Status::Failed),
             "failures": failures.collect::<Vec<_>>(),
             "left": left.iter().map(|(arm, _)| arm).collect::<Vec<_>>(),
-            "left_of_unknown_kind": unknown,
             "seconds_left": self.progress.seconds_left(),
             "threads": self.threads(),
             "stale": stale,
@@ -138,7 +142,7 @@ impl State {
     }
 }
 
-fn group(arm: &ArmFacts) -> String {
+fn group(arm: &ScheduledArm) -> String {
     format!("{} {} {}", arm.dataset, arm.mechanism, arm.arm)
 }
 

@@ -13,36 +13,37 @@ use rand::{SeedableRng, TryRng};
 use rand_chacha::ChaCha20Rng;
 use serde_json::json;
 
+use super::count::Count;
 use super::engine_files::read_model;
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::output_file::{ForceArgs, facts_path};
 use super::release_files::RecordFiles;
 
 /// Draw synthetic records from a model
 ///
-/// Writes a CSV file with a line of attribute names and one line of values for each record. The
-/// same model, number of records, method and seed give the same file on every machine.
+/// Writes a CSV file with a header and one line per record. The same model, number of records,
+/// method and seed give the same file on every machine.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     pgmbench synth model.pgm --records 1000 --seed 1 --out synthetic.csv")]
 pub(crate) struct SynthArgs {
     /// The model, a file that `estimate` wrote
     model: PathBuf,
-    /// The number of records [default: the model's total, rounded]
+    /// Number of records [default: the model's total, rounded]
     #[arg(long, value_name = "N")]
     records: Option<usize>,
-    /// Makes the draw repeatable [default: one from the operating system, which is printed]
+    /// Seed, for a reproducible draw [default: a random one, which is printed]
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// Draw from the operating system, so that nobody can repeat it, and say so in a file beside the
-    /// records
+    /// Use the operating system's randomness, so that the draw cannot be repeated, and record this
+    /// in a file next to the records
     #[arg(long, conflicts_with = "seed")]
     release: bool,
     /// Write the records to this file
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// How to draw
+    /// Sampling method
     #[arg(long, value_enum, default_value_t = Method::Independent)]
     method: Method,
     #[command(flatten)]
@@ -51,9 +52,9 @@ pub(crate) struct SynthArgs {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Method {
-    /// Each record on its own, as a sample of people would be
+    /// Independent records
     Independent,
-    /// All records together, so that their counts are the model's up to rounding
+    /// Dependent records, whose counts are those of the model up to rounding
     Rounded,
 }
 
@@ -64,22 +65,22 @@ impl SynthArgs {
         let model = read_model(&self.model)?;
         if let Some(origin) = model.origin().filter(|origin| !origin.oracle_is_exact) {
             eprintln!(
-                "note: this model was estimated with the {} oracle; records follow the exact \
+                "note: this model was estimated with the {} oracle; the records follow the exact \
                  distribution of its potentials, whose marginals are not those that were estimated",
                 origin.oracle
             );
         }
         let records = self.records.unwrap_or(model.total().round() as usize);
         check_size(&model, records)?;
-        let unavailable = "no random numbers from the system";
+        let unavailable = "cannot read random numbers from the operating system";
         let seed = match (self.release, self.seed) {
             (true, _) => None,
             (false, Some(seed)) => Some(seed),
-            (false, None) => Some(SysRng.try_next_u64().or_unexpected(unavailable)?),
+            (false, None) => Some(SysRng.try_next_u64().internal_at(unavailable)?),
         };
         let mut rng = match seed {
             Some(seed) => ChaCha20Rng::seed_from_u64(seed),
-            None => ChaCha20Rng::try_from_rng(&mut SysRng).or_unexpected(unavailable)?,
+            None => ChaCha20Rng::try_from_rng(&mut SysRng).internal_at(unavailable)?,
         };
         let sampling = match self.method {
             Method::Independent => Sampling::Independent,
@@ -88,29 +89,30 @@ impl SynthArgs {
         let columns = model
             .calibrate()
             .and_then(|calibrated| calibrated.synthesize(records, sampling, &mut rng))
-            .or_input(self.model.display())?;
+            .input_at(self.model.display())?;
         let csv = csv(&model, &columns, records)
-            .or_unexpected(format!("cannot write {}", self.out.display()))?;
+            .internal_at(format!("cannot write {}", self.out.display()))?;
         files.write(&csv, || self.facts(&csv, records))?;
         print(|output| {
-            writeln!(output, "written  {}: {records} records", self.out.display())?;
+            writeln!(output, "written  {}: {}", self.out.display(), Count(records, "record"))?;
             match (seed, self.seed) {
-                (Some(seed), Some(_)) => writeln!(output, "seed     {seed} (as given)"),
+                (Some(seed), Some(_)) => writeln!(output, "seed     {seed} (from --seed)"),
                 (Some(seed), None) => writeln!(
                     output,
-                    "seed     {seed} (from the operating system; give it as --seed to draw the same again)"
+                    "seed     {seed} (from the operating system; --seed {seed} draws the same \
+                     records)"
                 ),
                 (None, _) => writeln!(
                     output,
-                    "random   from the operating system, as {} says",
+                    "random   from the operating system, as recorded in {}",
                     facts_path(&self.out).display()
                 ),
             }
         })
     }
 
-    /// What there is to say about a release. The model was paid for when its answers were measured;
-    /// records drawn from it cost nothing more.
+    /// The facts of a release. Measuring the model's answers has spent the budget; drawing records
+    /// from the model costs nothing.
     fn facts(&self, csv: &[u8], records: usize) -> serde_json::Value {
         json!({
             "records": records,
@@ -135,8 +137,7 @@ fn csv(model: &Model, columns: &[Vec<u32>], records: usize) -> io::Result<Vec<u8
     writer.into_inner().map_err(|error| error.into_error())
 }
 
-/// Refuses records that would not fit into memory, where they are drawn and written to: four bytes a
-/// value, and its digits with a comma.
+/// Refuses records that exceed the memory limit: four bytes per value, plus its digits and a comma.
 fn check_size(model: &Model, records: usize) -> Result<(), Failure> {
     let domain = model.domain();
     let digits = |id| (domain.size(id) - 1).max(1).ilog10() + 1;
@@ -144,8 +145,8 @@ fn check_size(model: &Model, records: usize) -> Result<(), Failure> {
     let (needed, limit) = (records as f64 * f64::from(of_one), default_memory_limit());
     match needed > limit as f64 {
         true => Err(Failure::input(format!(
-            "--records: {records} records need {}, more than half of this machine's memory, {}; \
-             draw them in several files with different seeds",
+            "--records: {records} records need {}, more than half of this machine's memory ({}); \
+             draw them into several files with different seeds",
             Bytes(needed),
             Bytes(limit as f64)
         ))),

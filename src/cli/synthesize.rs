@@ -1,30 +1,28 @@
 //! `pgmbench synthesize`.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dp::{Delta, Epsilon, Neighbours};
 use pgmbench::budget_file::Request;
-use pgmbench::data::{Availability, Dataset, Draft, Entry, Missing, Registry, Schema, StandIn};
-use pgmbench::experiment::{SyntheticRelease, kept_guarantee, synthesize};
-use private_pgm::factor::Projectable;
-use serde_json::json;
+use pgmbench::data::{Availability, Dataset, Draft, Entry, Missing, Registry, Schema};
+use pgmbench::experiment::{kept_guarantee, synthesize};
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::output_file::{ForceArgs, Input};
 use super::privacy_args::{WeakPrivacyArgs, delta, epsilon};
 use super::release_charge::{PaidRelease, budget_of};
 use super::release_files::RecordFiles;
+use super::release_output::{Destination, MECHANISM, ReleaseTerms, Written};
 
 /// Release synthetic records of a data set under differential privacy
 ///
-/// Measures all one-way marginals and a spanning tree of two-way marginals, chosen privately, fits a
+/// Measures all one-way marginals and a privately chosen spanning tree of two-way marginals, fits a
 /// graphical model and draws records from it. The randomness is the operating system's: a release
-/// cannot be repeated, and takes no seed. Beside the records a file is written that says what they
-/// guarantee, with every draw of noise. A release is never replaced. Where there is a budget file
-/// (--budget, or `budget` in the schema), it is charged before any noise is drawn.
+/// has no seed and cannot be repeated. A second file, next to the records, states the guarantee and
+/// lists every draw of noise. A release is never replaced. The budget file (--budget, or `budget`
+/// in the schema) is charged before any noise is drawn.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv\n  \
@@ -32,26 +30,26 @@ use super::release_files::RecordFiles;
 pub(crate) struct SynthesizeArgs {
     /// The name of a data set, or the path of a schema
     dataset: String,
-    /// The epsilon of the release; at most 20 without --allow-weak-privacy
+    /// Epsilon of the release, at most 20 without --allow-weak-privacy
     #[arg(long, value_name = "E", value_parser = epsilon)]
     epsilon: Epsilon,
-    /// The delta of the release: far below 1/n for n records, such as 1/n^2 or 1e-9
+    /// Delta of the release, far below 1/n for n records, such as 1/n^2 or 1e-9
     #[arg(long, value_name = "D", value_parser = delta)]
     delta: Delta,
-    /// Write the records to this CSV file, and the release's facts beside it
+    /// Write the records to this CSV file, and the facts of the release next to it
     #[arg(long, value_name = "FILE", required_unless_present = "stand_in")]
     out: Option<PathBuf>,
     /// Charge the release to this budget file [default: the one that the schema declares]
     #[arg(long, value_name = "FILE")]
     budget: Option<PathBuf>,
-    /// The number of records [default: as many as there are, by noisy counts with --add-remove]
+    /// Number of records [default: as in the data; a noisy count with --add-remove]
     #[arg(long, value_name = "N")]
     records: Option<usize>,
-    /// Store the records beside the schema, to stand in for data that may not be passed on
+    /// Store the records next to the schema, as a stand-in for data that must not be distributed
     #[arg(long, conflicts_with = "out")]
     stand_in: bool,
-    /// Neighbours differ by a record that is added or removed, rather than replaced; the number of
-    /// records is then private too
+    /// Neighbouring data sets differ by an added or removed record [default: a replaced record];
+    /// the number of records is then private too
     #[arg(long)]
     add_remove: bool,
     #[command(flatten)]
@@ -60,23 +58,22 @@ pub(crate) struct SynthesizeArgs {
     force: ForceArgs,
 }
 
-/// Bytes for the tables of the model.
+/// Memory limit for the tables of the model, in bytes.
 const MEMORY: u64 = 4 << 30;
-
-const MECHANISM: &str = "spanning-tree";
 
 impl SynthesizeArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.weak.check_epsilon(self.epsilon)?;
-        let entry = Registry::default().entry(&self.dataset).blame_input()?;
+        let entry = Registry::default().entry(&self.dataset).input()?;
         self.refuse_draft(entry.schema())?;
         let budget = budget_of(&entry, self.budget.as_deref())?;
         let destination = self.destination(&entry, budget.as_deref())?;
-        let kept = kept_guarantee(self.epsilon, self.delta, self.neighbours()).blame_input()?;
+        let ReleaseTerms { epsilon, delta, neighbours } = self.terms();
+        let kept = kept_guarantee(epsilon, delta, neighbours).input()?;
         let request = Request {
             dataset: &entry.schema().name,
-            neighbours: self.neighbours(),
-            promised: (self.epsilon, self.delta).into(),
+            neighbours,
+            promised: (epsilon, delta).into(),
             kept,
             release: &destination.name(),
             mechanism: MECHANISM,
@@ -85,10 +82,10 @@ impl SynthesizeArgs {
         if let Some(budget) = &budget {
             PaidRelease::check(budget, &request)?;
         }
-        let data = entry.load().blame_input()?;
+        let data = entry.load().input()?;
         self.weak.check_delta(self.delta, data.len())?;
         self.print_notes(&entry, budget.is_some());
-        // From here on noise is drawn: what follows is paid for, whether it succeeds or not.
+        // From here on noise is drawn, so the charge remains even if a later step fails.
         let paid = budget.map(|budget| PaidRelease::charge(&budget, request)).transpose()?;
         let written = self.release(&entry, &data, &destination).inspect_err(|_| {
             paid.iter().for_each(PaidRelease::explain_failure);
@@ -99,12 +96,13 @@ impl SynthesizeArgs {
         print(|output| output.write_all(written.summary.as_bytes()))
     }
 
-    /// Bounds and values that were taken from the records would be published with them.
+    /// A release publishes the bounds and values of its schema, so they must not come from the
+    /// data.
     fn refuse_draft(&self, schema: &Schema) -> Result<(), Failure> {
         match schema.draft {
             true => Err(Failure::input(format!(
-                "{}: the schema is a draft, whose bounds and values were taken from the records; \
-                 check {}; then remove the line `draft = true` by hand",
+                "{}: the schema is a draft with bounds and values taken from the records; check \
+                 {}; then remove the line `draft = true`",
                 self.dataset,
                 Draft::CHECKS
             ))),
@@ -123,8 +121,8 @@ impl SynthesizeArgs {
                 let places = entry.stand_in_files();
                 if let Some(place) = places.iter().find(|place| place.exists()) {
                     return Err(Failure::input(format!(
-                        "there is a stand-in already, and a release is never replaced: move \
-                         {} away",
+                        "there is a stand-in already, and a release is never replaced; move {} \
+                         to another place",
                         place.parent().unwrap_or(place).display()
                     )));
                 }
@@ -136,165 +134,44 @@ impl SynthesizeArgs {
     fn print_notes(&self, entry: &Entry, has_budget: bool) {
         if !has_budget {
             eprintln!(
-                "note: no budget file: nothing adds up several releases of {}; see `pgmbench \
-                 budget create --help`",
+                "note: no budget file, so this release is not added to other releases of {}; see \
+                 `pgmbench budget create --help`",
                 entry.schema().name
             );
         }
         if entry.availability() == Availability::StandIn {
-            eprintln!("note: {} is a stand-in; its records are synthetic already", self.dataset);
+            eprintln!("note: {} is a stand-in: its records are already synthetic", self.dataset);
         }
         if !self.add_remove && drops(entry.schema()) {
             eprintln!(
-                "note: the schema leaves out records with missing values; the number of the others \
-                 becomes public, unless --add-remove is given"
+                "note: the schema drops records with missing values; the number of remaining \
+                 records becomes public without --add-remove"
             );
         }
     }
 
-    /// Draws and writes.
     fn release(
         &self,
         entry: &Entry,
         data: &Dataset,
         destination: &Destination,
     ) -> Result<Written, Failure> {
-        let neighbours = self.neighbours();
-        let release = synthesize(data, self.epsilon, self.delta, neighbours, self.records, MEMORY)
-            .or_input(&self.dataset)?;
-        match destination {
-            Destination::Files(files) => self.write(files, entry.schema(), &release),
-            Destination::StandIn => self.store(entry, &release),
-        }
+        let ReleaseTerms { epsilon, delta, neighbours } = self.terms();
+        let release = synthesize(data, epsilon, delta, neighbours, self.records, MEMORY)
+            .input_at(&self.dataset)?;
+        destination.write(entry, &self.terms(), &release)
     }
 
-    fn neighbours(&self) -> Neighbours {
-        match self.add_remove {
+    fn terms(&self) -> ReleaseTerms {
+        let neighbours = match self.add_remove {
             true => Neighbours::AddRemove,
             false => Neighbours::Replace,
-        }
-    }
-
-    fn write(
-        &self,
-        files: &RecordFiles,
-        schema: &Schema,
-        release: &SyntheticRelease,
-    ) -> Result<Written, Failure> {
-        let out = files.records_path().display();
-        let failed = || format!("cannot write {out}");
-        let records = &release.synthesis.records;
-        let mut lines = Vec::new();
-        release.ledger.write_json_lines(&mut lines).or_unexpected(failed())?;
-        let lines = String::from_utf8(lines).or_unexpected(failed())?;
-        let ledger: Vec<serde_json::Value> = lines
-            .lines()
-            .map(serde_json::from_str)
-            .collect::<Result<_, _>>()
-            .or_unexpected(failed())?;
-        let mut csv = csv::Writer::from_writer(Vec::new());
-        write_records(&mut csv, schema, records).or_unexpected(failed())?;
-        let csv = csv.into_inner().map_err(|error| error.into_error()).or_unexpected(failed())?;
-        let records_blake3 = blake3::hash(&csv).to_hex().to_string();
-        files.write(&csv, || {
-            json!({
-                "dataset": schema.name,
-                "records": records.len(),
-                "records_blake3": records_blake3,
-                "epsilon": self.epsilon.get(),
-                "delta": self.delta.get(),
-                "neighbours": self.neighbours(),
-                "mechanism": MECHANISM,
-                "randomness": release.randomness,
-                "made_by": format!("pgmbench {}", env!("CARGO_PKG_VERSION")),
-                "ledger": ledger,
-            })
-        })?;
-        let summary = format!(
-            "written  {out}: {} synthetic records\n\
-             private  ({}, {})-differentially, noise from the operating system; \
-             {} lists {} draws\n",
-            records.len(),
-            self.epsilon.get(),
-            self.delta.get(),
-            files.facts_path().display(),
-            release.ledger.lines().len()
-        );
-        Ok(Written { records_blake3, summary })
-    }
-
-    fn store(&self, entry: &Entry, release: &SyntheticRelease) -> Result<Written, Failure> {
-        let made = StandIn {
-            mechanism: MECHANISM.into(),
-            epsilon: self.epsilon.get(),
-            delta: self.delta.get(),
-            neighbours: Some(word(&self.neighbours())),
-            randomness: Some(word(&release.randomness)),
-            made_by: format!("pgmbench {}", env!("CARGO_PKG_VERSION")),
         };
-        let records = &release.synthesis.records;
-        let stored = entry.store_stand_in(records, made).blame_machine()?;
-        let folder = stored.folder.display();
-        let summary = format!("stored   {} synthetic records in {folder}\n", records.len());
-        Ok(Written { records_blake3: stored.manifest.records_blake3, summary })
+        ReleaseTerms { epsilon: self.epsilon, delta: self.delta, neighbours }
     }
 }
 
-/// A release that is at its place.
-struct Written {
-    records_blake3: String,
-    /// For the terminal.
-    summary: String,
-}
-
-/// Where a release goes.
-enum Destination {
-    Files(RecordFiles),
-    StandIn,
-}
-
-impl Destination {
-    /// As a budget file names it.
-    fn name(&self) -> String {
-        match self {
-            Self::Files(files) => files.records_path().display().to_string(),
-            Self::StandIn => "stand-in".into(),
-        }
-    }
-}
-
-/// A variant as it is spelled in files.
-fn word(variant: &impl serde::Serialize) -> String {
-    let value = serde_json::to_value(variant).unwrap_or_default();
-    value.as_str().unwrap_or_default().to_string()
-}
-
-/// Whether records with missing values are left out.
+/// Whether records with missing values are dropped.
 fn drops(schema: &Schema) -> bool {
     schema.attributes().iter().any(|attribute| attribute.missing == Missing::Drop)
-}
-
-/// The values as the schema names them.
-fn write_records<W: io::Write>(
-    csv: &mut csv::Writer<W>,
-    schema: &Schema,
-    records: &Dataset,
-) -> io::Result<()> {
-    let declared = records.domain().declared();
-    csv.write_record(schema.attributes().iter().map(|attribute| attribute.name.as_str()))?;
-    let labels: Vec<Vec<String>> = schema
-        .attributes()
-        .iter()
-        .map(|attribute| {
-            let codes = 0..attribute.size() as u32;
-            codes.map(|code| attribute.label(code).unwrap_or_default()).collect()
-        })
-        .collect();
-    for record in 0..records.len() {
-        let fields = declared.iter().zip(&labels);
-        csv.write_record(
-            fields.map(|(&id, labels)| labels[records.code(record, id) as usize].as_str()),
-        )?;
-    }
-    Ok(())
 }

@@ -3,12 +3,12 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Map;
 
-/// Answers to one question, row-major in its attributes as they were listed.
+/// A table of answers, row-major in the attributes as listed.
 #[derive(Serialize)]
 pub(crate) struct Table {
     #[serde(rename = "attrs")]
     pub(crate) attributes: Vec<String>,
-    /// The attributes that were held at a value.
+    /// The attributes with a fixed value.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(crate) given: Map<String, serde_json::Value>,
     #[serde(skip)]
@@ -17,7 +17,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A line with the attributes and `count`, then one with the indices and the answer for each.
+    /// A header with the attributes and `count`, then one line per answer.
     fn write_csv(&self, output: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(output);
         writer.write_record(self.attributes.iter().map(String::as_str).chain(["count"]))?;
@@ -37,7 +37,7 @@ impl Table {
     }
 }
 
-/// The tables one after another, with an empty line between them.
+/// Tables are separated by an empty line.
 pub(crate) fn write_csv(tables: &[Table], output: &mut dyn Write) -> io::Result<()> {
     for (index, table) in tables.iter().enumerate() {
         if index > 0 {

@@ -24,7 +24,10 @@ pub(crate) fn print_table(plan: &Plan) -> Result<(), Failure> {
             )?;
         }
         if plan.asked_datasets().any(|data| data.standin) {
-            writeln!(output, "* synthetic records stand in for data that does not ship")?;
+            writeln!(
+                output,
+                "* stand-in: synthetic records in place of data that is not distributed"
+            )?;
         }
         Ok(())
     })

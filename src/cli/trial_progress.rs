@@ -8,24 +8,21 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use pgmbench::experiment::{Observer, Plan, Trial};
 use pgmbench::results::{Status, TrialRecord};
 
-/// How often bars are drawn.
-const TURN: Duration = Duration::from_millis(120);
-/// Iterations between two looks at a bar.
-const LOOK_EVERY: usize = 50;
+const TICK_INTERVAL: Duration = Duration::from_millis(120);
+/// Iterations between two updates of a bar.
+const UPDATE_INTERVAL: usize = 50;
 
-/// A line for every arm that ends. On a terminal there are bars below the lines: one for all arms,
-/// and one for each running trial.
+/// A line per finished arm. On a terminal also progress bars below the lines: one for all arms, and
+/// one per running trial.
 pub(crate) struct TrialProgress {
     bars: Option<Bars>,
 }
 
 struct Bars {
-    /// As long as everything is predicted to take, so that the rest is told by cost and not by
-    /// number.
+    /// Its length is the predicted milliseconds of all arms: progress by cost, not by number.
     all: ProgressBar,
-    /// The predicted milliseconds of each arm, by key.
+    /// Predicted milliseconds, by the key of the arm.
     costs: BTreeMap<String, u64>,
-    /// How many arms have ended.
     ended: AtomicUsize,
     many: MultiProgress,
     running: Mutex<BTreeMap<usize, Running>>,
@@ -54,10 +51,10 @@ impl TrialProgress {
         }
         let many = MultiProgress::new();
         let all = many.add(ProgressBar::new(costs.values().sum()));
-        let style = "{bar:30} {msg}, {elapsed} so far, about {eta} left";
-        all.set_style(ProgressStyle::with_template(style).expect("the template is right"));
+        let style = "{bar:30} {msg}, {elapsed} elapsed, about {eta} left";
+        all.set_style(ProgressStyle::with_template(style).expect("a valid template"));
         all.set_message(format!("0 of {} arms", costs.len()));
-        all.enable_steady_tick(TURN);
+        all.enable_steady_tick(TICK_INTERVAL);
         let running = Mutex::default();
         Self { bars: Some(Bars { all, costs, ended: AtomicUsize::new(0), many, running }) }
     }
@@ -83,9 +80,9 @@ impl Observer for TrialProgress {
         let Some(bars) = &self.bars else { return };
         let bar = bars.many.add(ProgressBar::new_spinner());
         let style = ProgressStyle::with_template("{spinner} {msg} {prefix}");
-        bar.set_style(style.expect("the template is right"));
+        bar.set_style(style.expect("a valid template"));
         bar.set_message(format!("{name}: measuring"));
-        bar.enable_steady_tick(TURN);
+        bar.enable_steady_tick(TICK_INTERVAL);
         let running = Running { bar, name: name.into() };
         let mut all = bars.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         all.insert(trial.index, running);
@@ -100,7 +97,8 @@ impl Observer for TrialProgress {
     }
 
     fn iterates(&self, trial: &Trial, iteration: usize) {
-        let Some(bars) = self.bars.as_ref().filter(|_| iteration.is_multiple_of(LOOK_EVERY)) else {
+        let Some(bars) = self.bars.as_ref().filter(|_| iteration.is_multiple_of(UPDATE_INTERVAL))
+        else {
             return;
         };
         bars.with(trial, |running| running.bar.set_prefix(format!("iteration {iteration}")));
@@ -121,7 +119,7 @@ impl Observer for TrialProgress {
             record.trial + 1,
             record.arm
         );
-        // Nobody may be listening.
+        // A closed stderr does not stop the run.
         let _ = match &self.bars {
             Some(bars) => {
                 bars.count(record);

@@ -7,12 +7,13 @@ use pgmbench::config::ConfigError;
 use pgmbench::data::Registry;
 use pgmbench::experiment::{Plan, PlanError, ReplayError, Silent, Verified, verify};
 use pgmbench::results::TrialRecord;
+use pgmbench::results::folder::read;
 use pgmbench::results::manifest::Manifest;
 use pgmbench::results::store::read_ledger;
 
-use super::failure::{Blame, Failure};
+use super::failure::{Failure, ResultExt};
 use super::output::print;
-use super::results_args::{ResultsArgs, nothing, read_manifest, read_rows};
+use super::results_args::ResultsArgs;
 
 /// Run some arms again, and compare every number but the times with what is stored
 ///
@@ -38,11 +39,10 @@ pub(crate) struct VerifyArgs {
 impl VerifyArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let folder = self.results.folder();
-        let manifest = read_manifest(&folder)?;
-        let recorded = read_rows(&folder)?.ok_or_else(|| nothing(&folder))?;
-        let ledger = read_ledger(&folder).blame_input()?;
+        let (manifest, recorded) = read(&folder).input()?;
+        let ledger = read_ledger(&folder).input()?;
         let place = folder.display();
-        if manifest.keys.is_empty() {
+        if manifest.schedule.is_empty() {
             return Err(Failure::input(format!(
                 "{place}: an experiment without mechanisms has nothing to run again"
             )));
@@ -83,19 +83,19 @@ impl VerifyArgs {
             )));
         }
         match Plan::of_manifest(manifest, &self.beside, &Registry::default()) {
-            // Its line is one of the configuration as it was read again, not of the manifest.
+            // There is no file whose line could be shown.
             Err(ReplayError::Plan(PlanError::Config(ConfigError::Invalid(mistake)))) => {
                 Err(Failure::input(format!("{}: {}", file.display(), mistake.message)))
             }
-            planned => planned.or_input(file.display()),
+            planned => planned.input_at(file.display()),
         }
     }
 }
 
 /// The schemas of the user's own data, relative to where the experiment file was.
-fn schemas(manifest: &Manifest) -> impl Iterator<Item = &str> {
-    let datasets = manifest.configuration.get("datasets").and_then(|list| list.as_array());
-    datasets.into_iter().flatten().filter_map(|dataset| dataset.get("schema")?.as_str())
+fn schemas(manifest: &Manifest) -> impl Iterator<Item = &PathBuf> {
+    let datasets = manifest.experiment.datasets.iter();
+    datasets.filter_map(|dataset| Some(dataset.schema.as_ref()?.as_ref()))
 }
 
 fn tell(verified: &Verified) -> Result<(), Failure> {

@@ -2,10 +2,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use toml::{Spanned, Table, Value};
+use toml::{Spanned, Value};
 
 use super::byte_size::ByteSize;
+use super::claim::Claim;
 use super::estimation::Estimation;
+use super::metric::Metric;
+use crate::mechanism::Noise;
+use dp::Neighbours;
 use private_pgm::fit::{Algorithm, Choice};
 
 /// An experiment, with all defaults filled in.
@@ -61,9 +65,9 @@ pub struct Experiment {
     /// What a quick run changes.
     #[serde(skip_serializing_if = "is_default")]
     pub quick: Changes,
-    /// The statements to check, as written. [`super::Source::claims`] gives them their type.
+    /// The statements to check.
     #[serde(rename = "claim", skip_serializing_if = "Vec::is_empty")]
-    pub claims: Vec<Spanned<Table>>,
+    pub claims: Vec<Spanned<Claim>>,
 }
 
 impl Experiment {
@@ -72,7 +76,7 @@ impl Experiment {
         if let Some(trials) = changes.trials {
             self.trials = trials;
         }
-        for estimation in self.estimations() {
+        for estimation in self.estimations_mut() {
             let settings = &mut estimation.settings;
             // An algorithm that stays keeps its own settings.
             settings.algorithm = match changes.algorithm {
@@ -91,15 +95,49 @@ impl Experiment {
         self
     }
 
-    /// The settings of all layers: of the experiment, of its mechanisms and of their arms.
-    fn estimations(&mut self) -> impl Iterator<Item = &mut Estimation> {
+    /// The same experiment as a command line asks for it.
+    pub fn overridden(mut self, overrides: &Overrides) -> Self {
+        if overrides.quick {
+            let quick = self.quick.clone();
+            self = self.changed(&quick);
+        }
+        let Overrides { trials, iterations, .. } = *overrides;
+        self.changed(&Changes { trials, iterations, ..Changes::default() })
+    }
+
+    /// The largest number of iterations that an estimate may take.
+    pub fn most_iterations(&self) -> usize {
+        let of_mechanisms = self.mechanisms.iter().map(|mechanism| &mechanism.estimation);
+        let of_arms = self.arms().map(|arm| &arm.estimation);
+        let all = of_mechanisms.chain(of_arms).map(Estimation::iterations);
+        all.chain([self.estimation.iterations()]).max().unwrap_or_default()
+    }
+
+    /// What the experiment is about: the error that the file names for the figure, and what the
+    /// figure shows where that is nothing else: the time of an iteration, the rounds.
+    pub fn metric(&self) -> Metric {
+        match (self.figure.kind, self.figure.metric) {
+            (FigureKind::Scaling, _) => Metric::SecondsPerIteration,
+            (FigureKind::Rounds, _) => Metric::Rounds,
+            (FigureKind::Records, None) => Metric::MaxError,
+            (_, named) => named.unwrap_or_default(),
+        }
+    }
+
+    /// The arms that the file names.
+    fn arms(&self) -> impl Iterator<Item = &Arm> {
+        let of_mechanisms = self.mechanisms.iter().flat_map(|mechanism| &mechanism.arms);
+        of_mechanisms.chain(self.scaling.iter().flat_map(|scaling| &scaling.arms))
+    }
+
+    fn estimations_mut(&mut self) -> impl Iterator<Item = &mut Estimation> {
         let of_mechanisms = self.mechanisms.iter_mut().flat_map(|mechanism| {
             let of_arms = mechanism.arms.iter_mut().map(|arm| &mut arm.estimation);
-            of_arms.chain([&mut mechanism.estimation])
+            std::iter::once(&mut mechanism.estimation).chain(of_arms)
         });
         let of_scaling = self.scaling.iter_mut().flat_map(|scaling| &mut scaling.arms);
         let of_scaling = of_scaling.map(|arm| &mut arm.estimation);
-        [&mut self.estimation].into_iter().chain(of_mechanisms).chain(of_scaling)
+        std::iter::once(&mut self.estimation).chain(of_mechanisms).chain(of_scaling)
     }
 }
 
@@ -164,28 +202,6 @@ impl Chain {
     fn default_flips() -> f64 {
         0.1
     }
-}
-
-/// Which tables count as neighbours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Neighbours {
-    /// One record is replaced.
-    #[default]
-    Replace,
-    /// One record is added or removed.
-    AddRemove,
-}
-
-/// How noise is drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Noise {
-    /// Exactly, on the integers or on a fine grid.
-    #[default]
-    Exact,
-    /// In floating point, whose rounding tells more than the budget allows; to compare with papers.
-    Continuous,
 }
 
 /// What is asked of the data: for each of some sets of attributes, the product of one query matrix
@@ -317,19 +333,7 @@ pub struct Figure {
     pub kind: FigureKind,
     /// The column that it shows; unless told, `max_error` for records and `workload_error` for others.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metric: Option<FigureMetric>,
-}
-
-/// A column of the results that figures can show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FigureMetric {
-    /// The error of the workload as the ICML 2019 paper defines it.
-    WorkloadError,
-    /// The mean squared error over its queries.
-    MeanSquaredError,
-    /// The largest error of a query, as a share of the records.
-    MaxError,
+    pub metric: Option<Metric>,
 }
 
 /// A kind of figure.
@@ -356,7 +360,24 @@ pub enum FigureKind {
     Table,
 }
 
-/// Settings to replace, for a quick run or from the command line.
+impl FigureKind {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            FigureKind::Bars => "bars",
+            FigureKind::Epsilon => "epsilon",
+            FigureKind::Scaling => "scaling",
+            FigureKind::Sizes => "sizes",
+            FigureKind::Cases => "cases",
+            FigureKind::Records => "records",
+            FigureKind::Rounds => "rounds",
+            FigureKind::Traces => "traces",
+            FigureKind::Table => "table",
+        }
+    }
+}
+
+/// Settings to replace, for a quick run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Changes {
     /// Other than [`Experiment::trials`].
@@ -377,4 +398,15 @@ pub struct Changes {
     /// Other than [`Scaling::attributes`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Vec<usize>>,
+}
+
+/// What a command line replaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Whether [`Experiment::quick`] is asked for.
+    pub quick: bool,
+    /// Other than [`Experiment::trials`].
+    pub trials: Option<usize>,
+    /// For every estimate.
+    pub iterations: Option<usize>,
 }

@@ -34,23 +34,29 @@
 
 mod byte_size;
 mod check;
+pub mod claim;
 mod error;
 mod estimation;
 mod experiment;
 mod form;
 mod layers;
+mod metric;
 mod raw;
 mod source;
+mod status;
+mod stored;
 #[cfg(test)]
 mod tests;
 
 pub use crate::wording::closest;
 pub use byte_size::{ByteSize, NotAByteSize};
+pub use claim::Claim;
 pub use error::{ConfigError, Mistake};
 pub use estimation::Estimation;
 pub use experiment::{
-    Arm, AttributeNames, Chain, Changes, Dataset, Experiment, Figure, FigureKind, FigureMetric,
-    Kind, Limits, Mechanism, Neighbours, Noise, Parameters, Queries, RandomMarginals, RandomRanges,
-    Scaling, Workload,
+    Arm, AttributeNames, Chain, Changes, Dataset, Experiment, Figure, FigureKind, Kind, Limits,
+    Mechanism, Overrides, Parameters, Queries, RandomMarginals, RandomRanges, Scaling, Workload,
 };
+pub use metric::Metric;
 pub use source::Source;
+pub use status::Status;

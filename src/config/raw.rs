@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use serde::de::{self, MapAccess};
 use serde::{Deserialize, Deserializer};
-use toml::{Spanned, Table};
+use toml::Spanned;
 
 use super::byte_size::ByteSize;
-use super::experiment::{
-    Chain, Dataset, FigureKind, FigureMetric, Kind, Neighbours, Noise, Parameters, Workload,
-};
+use super::claim::Claim;
+use super::experiment::{Chain, Dataset, FigureKind, Kind, Parameters, Workload};
 use super::form::{self, Form, Numbers};
 use super::layers::EstimationLayer;
+use super::metric::Metric;
+use crate::mechanism::Noise;
+use dp::Neighbours;
 use private_pgm::fit::Algorithm;
 
 #[derive(Deserialize)]
@@ -37,7 +39,7 @@ pub(super) struct RawExperiment {
     pub(super) figure: Option<RawFigure>,
     pub(super) quick: Option<RawChanges>,
     #[serde(default)]
-    pub(super) claim: Vec<Spanned<Table>>,
+    pub(super) claim: Vec<Spanned<Claim>>,
 }
 
 #[derive(Deserialize)]
@@ -72,7 +74,7 @@ pub(super) struct RawScaling {
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct RawFigure {
     pub(super) kind: Spanned<FigureKind>,
-    pub(super) metric: Option<FigureMetric>,
+    pub(super) metric: Option<Spanned<Metric>>,
 }
 
 #[derive(Deserialize)]

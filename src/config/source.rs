@@ -2,11 +2,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use toml::Spanned;
 
-use super::check::experiment;
+use super::check::{complete, experiment};
 use super::error::{ConfigError, Mistake, printable};
 use super::experiment::Experiment;
 use crate::wording::in_words;
@@ -34,21 +32,15 @@ impl Source {
 
     /// The experiment with all defaults filled in.
     ///
-    /// Checks everything that depends on the file alone, except for the fields of claims, which
-    /// [`Source::claims`] checks.
+    /// Checks everything that depends on the file alone.
     pub fn parse(&self) -> Result<Experiment, ConfigError> {
         experiment(self, self.deserialize()?)
     }
 
-    /// The `[[claim]]` tables; the caller defines their fields.
-    pub fn claims<C: DeserializeOwned>(&self) -> Result<Vec<Spanned<C>>, ConfigError> {
-        // `parse` checks everything else in the file.
-        #[derive(Deserialize)]
-        struct Claims<C> {
-            #[serde(default = "Vec::new")]
-            claim: Vec<Spanned<C>>,
-        }
-        Ok(self.deserialize::<Claims<C>>()?.claim)
+    /// Like [`Source::parse`], for an experiment that the program stored itself: settings that its
+    /// kind does not use are allowed.
+    pub(super) fn parse_stored(&self) -> Result<Experiment, ConfigError> {
+        complete(self, self.deserialize()?)
     }
 
     /// Resolves a path in the file, which is relative to the folder of the file.

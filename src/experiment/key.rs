@@ -1,42 +1,72 @@
-use super::{Plan, PlannedArm, Trial};
-use crate::workload::Workload;
+use super::{Case, Plan, PlannedArm, PlannedData, PlannedMechanism};
+use crate::mechanism::WorkloadDependence;
+use crate::results::schedule::{Block, BlockArm, BlockCase, hash};
+use crate::workload::{SubWorkload, Workload};
 
-/// Counts changes of the program that change numbers; rows of before are then stale.
-const EDITION: u32 = 9;
+/// Counts changes of the program that change numbers or keys; rows of before are then stale.
+const EDITION: u32 = 10;
 
-/// The key of an arm's row: a hash of all that its numbers depend on.
-pub(super) fn arm_key(plan: &Plan, trial: &Trial, case: usize, arm: &PlannedArm) -> String {
-    let (data, mechanism) = (plan.data(trial), plan.mechanism(trial));
-    let (experiment, case) = (&plan.experiment, &data.cases[case]);
-    let parts = [
-        EDITION.to_string(),
-        experiment.name.as_ref().clone(),
-        plan.seed_path(trial).to_string(),
-        data.fingerprint.clone(),
-        describe(&case.workload),
-        case.name.clone(),
-        mechanism.label.clone(),
-        mechanism.parameters.clone(),
-        format!("{:?}", mechanism.delta),
-        json(&experiment.neighbours),
-        json(&experiment.noise),
-        json(&experiment.limits),
-        arm.name.clone(),
-        arm.source.name().into(),
-        json(&arm.estimation),
-    ];
-    let mut hasher = blake3::Hasher::new();
-    parts.iter().for_each(|part| {
-        hasher.update(part.as_bytes());
-        hasher.update(b"\n");
-    });
-    hasher.finalize().to_hex()[..16].to_string()
+/// The releases of a mechanism on some data that answer these cases, without predictions.
+pub(super) fn block(plan: &Plan, data: usize, mechanism: usize, cases: &[usize]) -> Block {
+    let (data, mechanism) = (&plan.datasets[data], &plan.mechanisms[mechanism]);
+    let arm = |arm: &PlannedArm| BlockArm {
+        name: arm.name.clone(),
+        hash: hash(&[&arm.name, arm.source.name(), &json(&arm.estimation)]),
+        predicted_seconds: 0.0,
+    };
+    let case = |case: &Case| BlockCase {
+        name: case.name.clone(),
+        hash: hash(&[&case.name, &describe(&case.workload)]),
+    };
+    Block {
+        dataset: data.name.clone(),
+        mechanism: mechanism.label.clone(),
+        hash: release_hash(plan, data, &data.cases[cases[0]], mechanism),
+        cases: cases.iter().map(|&at| case(&data.cases[at])).collect(),
+        arms: mechanism.arms.iter().map(arm).collect(),
+    }
+}
+
+/// Of all that a release depends on, but for epsilon and trial.
+fn release_hash(
+    plan: &Plan,
+    data: &PlannedData,
+    case: &Case,
+    mechanism: &PlannedMechanism,
+) -> String {
+    let experiment = &plan.experiment;
+    let asked = match mechanism.workload_dependence {
+        WorkloadDependence::Cliques => {
+            let domain = case.workload.domain();
+            let cliques = case.workload.cliques();
+            let names: Vec<String> =
+                cliques.iter().map(|clique| domain.names(clique).join(", ")).collect();
+            names.join("; ")
+        }
+        WorkloadDependence::Queries => describe(&case.workload),
+    };
+    hash(&[
+        &EDITION.to_string(),
+        experiment.name.as_ref(),
+        &experiment.seed.to_string(),
+        &data.name,
+        &data.fingerprint,
+        &asked,
+        &format!("{:?}", case.public),
+        mechanism.name,
+        &mechanism.label,
+        &json(&mechanism.parameters),
+        &format!("{:?}", mechanism.delta),
+        &json(&experiment.neighbours),
+        &json(&experiment.noise),
+        &json(&experiment.limits),
+    ])
 }
 
 /// A workload in words: the attributes of each set, `<` behind those that are asked by prefix.
-pub(super) fn describe(workload: &Workload) -> String {
+fn describe(workload: &Workload) -> String {
     let domain = workload.domain();
-    let part = |part: &crate::workload::SubWorkload| {
+    let part = |part: &SubWorkload| {
         let factors = part.query.factors();
         if factors.len() != part.clique.len() {
             let queries = blake3::hash(format!("{factors:?}").as_bytes()).to_hex();

@@ -5,13 +5,19 @@
 //! mechanism selects and measures once, and every arm estimates from the same measurements.
 //! Numbers depend on the coordinates of a trial alone (seed, data, mechanism, epsilon, trial):
 //! not on threads, order, or what ran before.
+//!
+//! [`analyse`] does it all, from a configuration to summary, claims and figure. Its parts are a
+//! [`Recording`], which runs a plan into a folder, and the [`Analysis`] of what is there.
 
+mod analysis;
 mod arm;
+mod collect;
 mod cost;
 mod key;
 mod observer;
 mod plan;
 mod provenance;
+mod recording;
 mod runner;
 mod scaling;
 mod shard;
@@ -20,13 +26,16 @@ mod trace;
 mod trial;
 mod verify;
 
+pub use analysis::{Analysis, AnalysisError, analyse};
 pub use arm::{ARMS, ArmKind};
+pub use collect::{CollectError, collect};
 pub use cost::Costs;
 pub use observer::{Observer, Silent};
 pub use plan::{
     ArmSource, Case, Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism,
     PlannedRow, Trial,
 };
+pub use recording::{Portion, Recording};
 pub use runner::{MEMORY, Options, RunError, Tally, run};
 pub use synthesis::{SynthesisError, SyntheticRelease, kept_guarantee, synthesize};
 pub use verify::{ReplayError, Verified, verify};

@@ -9,6 +9,7 @@ use super::observer::Observer;
 use super::trial::{Finished, Means, run_trial};
 use super::{Plan, PlannedRow, Trial};
 use crate::results::Status;
+use crate::results::manifest::ManifestError;
 use crate::results::store::{Store, StoreError};
 
 /// Bytes that the tables of one arm may take, where nobody says otherwise.
@@ -25,6 +26,14 @@ pub struct Options {
     pub timing: bool,
     /// Bytes that the tables of one arm may take, where the experiment does not say.
     pub memory_limit: u64,
+}
+
+impl Default for Options {
+    /// All cores, a trial on each.
+    fn default() -> Self {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        Self { threads, jobs: threads, timing: false, memory_limit: MEMORY }
+    }
 }
 
 /// What a run has done.
@@ -48,6 +57,9 @@ pub enum RunError {
     /// A result cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The manifest cannot be stored.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
     /// No thread could be started.
     #[error("cannot start a thread: {0}")]
     Threads(String),
@@ -99,7 +111,7 @@ pub fn run(
                 if stop.load(Ordering::Relaxed) {
                     return;
                 }
-                match store.append(&record, &ledger, &traces) {
+                match store.append(&record, ledger, &traces) {
                     Ok(()) => {
                         lock(&tally).count(record.status);
                         observer.ended(&record);

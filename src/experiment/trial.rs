@@ -7,12 +7,11 @@ use rand_chacha::ChaCha20Rng;
 use super::observer::Observer;
 use super::trace::Tracer;
 use super::{ArmSource, Case, Plan, PlannedArm, PlannedRow, Trial};
-use crate::config;
 use crate::evaluation::{answers, largest_error, mean_squared_error, workload_error};
-use crate::mechanism::{MechanismError, Noise, Published, Release, Task};
+use crate::mechanism::{MechanismError, Published, Release, Task};
 use crate::results::{Status, TraceRecord, TrialRecord};
 use crate::workload::SubWorkload;
-use dp::{Budget, Neighbours, NoiseSource};
+use dp::{Budget, Line, NoiseSource};
 use private_pgm::baselines::{Estimated, Estimator, EstimatorError, MarginalError, Pgm, Run};
 use private_pgm::factor::Projectable;
 use private_pgm::fit::{Progress, Settings};
@@ -23,10 +22,10 @@ use private_pgm::loss::Measurement;
 const ROUND_ITERATIONS: usize = 100;
 
 /// What is stored of an arm.
-pub(super) struct Finished {
+pub(super) struct Finished<'a> {
     pub(super) record: TrialRecord,
-    /// The draws of the trial, one JSON object each.
-    pub(super) ledger: Vec<String>,
+    /// The draws of the release, which all arms share.
+    pub(super) ledger: &'a [Line],
     pub(super) traces: Vec<TraceRecord>,
 }
 
@@ -53,13 +52,13 @@ pub(super) fn run_trial(
     wanted: &[PlannedRow],
     means: Means,
     observer: &dyn Observer,
-    mut finished: impl FnMut(Finished),
+    mut finished: impl FnMut(Finished<'_>),
 ) {
     let mut fail = |rows: &[PlannedRow], phase: &str, end: &End| {
         for row in rows {
             let mut record = blank(plan, trial, row);
             end.note(phase, &mut record);
-            finished(Finished { record, ledger: Vec::new(), traces: Vec::new() });
+            finished(Finished { record, ledger: &[], traces: Vec::new() });
         }
     };
     let released = guarded(|| release(plan, trial, means));
@@ -100,7 +99,7 @@ pub(super) fn run_trial(
             // always among those that are wanted.
             let traces =
                 if row.case == trial.case { std::mem::take(&mut traces) } else { Vec::new() };
-            finished(Finished { record, ledger: ledger.clone(), traces });
+            finished(Finished { record, ledger: &ledger, traces });
         }
     }
 }
@@ -172,6 +171,7 @@ fn blank(plan: &Plan, trial: &Trial, row: &PlannedRow) -> TrialRecord {
     let (data, mechanism) = (plan.data(trial), plan.mechanism(trial));
     TrialRecord {
         key: key.clone(),
+        release: trial.release.clone(),
         experiment: plan.experiment.name.as_ref().clone(),
         dataset: data.name.clone(),
         standin: data.standin,
@@ -185,39 +185,14 @@ fn blank(plan: &Plan, trial: &Trial, row: &PlannedRow) -> TrialRecord {
         delta: mechanism.delta.unwrap_or(0.0),
         trial: trial.repetition,
         seed: blake3::Hash::from_bytes(plan.seed_path(trial).seed()).to_hex()[..16].into(),
-        status: Status::Done,
-        phase: String::new(),
-        workload_error: None,
-        mean_squared_error: None,
-        max_error: None,
-        error_bound: None,
-        measurement_error: None,
-        l1_loss: None,
-        l2_loss: None,
-        loss: None,
-        gap: None,
-        rounds: None,
-        round_limit: None,
-        iterations: None,
-        select_seconds: None,
-        measure_seconds: None,
-        estimate_seconds: None,
-        evaluate_seconds: None,
-        seconds_per_iteration: None,
-        junction_tree_cells: None,
-        peak_bytes: None,
-        message: String::new(),
+        ..TrialRecord::default()
     }
 }
 
 /// Selects and measures; the ledger is checked before anything is used.
-fn release(plan: &Plan, trial: &Trial, means: Means) -> Result<(Release, Vec<String>), End> {
-    let neighbours = match plan.experiment.neighbours {
-        config::Neighbours::Replace => Neighbours::Replace,
-        config::Neighbours::AddRemove => Neighbours::AddRemove,
-    };
+fn release(plan: &Plan, trial: &Trial, means: Means) -> Result<(Release, Vec<Line>), End> {
     let total = plan.guarantee(trial).map_err(End::failed)?;
-    let mut budget = Budget::new(total, neighbours);
+    let mut budget = Budget::new(total, plan.experiment.neighbours);
     let mut source = NoiseSource::seeded(&plan.seed_path(trial));
     let between_rounds = Pgm {
         settings: Settings { iterations: Some(ROUND_ITERATIONS), ..Settings::default() },
@@ -231,10 +206,7 @@ fn release(plan: &Plan, trial: &Trial, means: Means) -> Result<(Release, Vec<Str
         data: &data.data,
         workload: &case.workload,
         public: case.public,
-        noise: match plan.experiment.noise {
-            config::Noise::Exact => Noise::Exact,
-            config::Noise::Continuous => Noise::Continuous,
-        },
+        noise: plan.experiment.noise,
         estimator: &between_rounds,
         memory_limit: means.memory_limit,
         deadline: means.deadline(),
@@ -242,10 +214,7 @@ fn release(plan: &Plan, trial: &Trial, means: Means) -> Result<(Release, Vec<Str
     let release = plan.mechanism(trial).mechanism.release(&task, &mut budget, &mut source)?;
     let ledger = budget.ledger();
     ledger.verify(budget.total()).map_err(|error| End::failed(format!("ledger: {error}")))?;
-    let mut lines = Vec::new();
-    ledger.write_json_lines(&mut lines).map_err(End::failed)?;
-    let lines = String::from_utf8(lines).map_err(End::failed)?;
-    Ok((release, lines.lines().map(String::from).collect()))
+    Ok((release, ledger.lines().to_vec()))
 }
 
 /// The queries that were measured, with their true answers.

@@ -6,7 +6,6 @@ use std::path::Path;
 use rand::SeedableRng;
 use rand::seq::index::sample;
 use rand_chacha::ChaCha20Rng;
-use serde_json::Value;
 use thiserror::Error;
 
 use super::observer::Observer;
@@ -15,16 +14,13 @@ use super::{Filter, MEMORY, Plan, PlanError};
 use crate::config::Source;
 use crate::data::Registry;
 use crate::results::manifest::Manifest;
-use crate::results::store::{LedgerLine, Recorded};
+use crate::results::store::Recorded;
 use crate::results::{Status, TrialRecord};
-use dp::SeedPath;
+use dp::{Line, SeedPath};
 
 /// Why results cannot be compared with what would come out now.
 #[derive(Debug, Error)]
 pub enum ReplayError {
-    /// The configuration in the manifest is not one.
-    #[error("the configuration in the manifest cannot be read: {0}")]
-    Configuration(String),
     /// The experiment cannot be planned here.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -53,12 +49,10 @@ impl Plan {
         beside: &Path,
         registry: &Registry,
     ) -> Result<Self, ReplayError> {
-        let configuration = without_nulls(&manifest.configuration);
-        let text = toml::to_string(&configuration)
-            .map_err(|error| ReplayError::Configuration(error.to_string()))?;
-        let source = Source { path: beside.join("manifest.json"), text };
-        let experiment = source.parse().map_err(PlanError::from)?;
-        let plan = Self::new(source, experiment, registry, &Filter::default())?;
+        // There is no file any more whose lines messages could show.
+        let source = Source { path: beside.join("manifest.json"), text: String::new() };
+        let experiment = manifest.experiment.clone();
+        let plan = Self::of(source, experiment, registry, &Filter::default())?;
         for facts in &manifest.datasets {
             let now = plan.datasets.iter().find(|data| data.name == facts.name);
             if let Some(now) = now.filter(|now| now.fingerprint != facts.blake3) {
@@ -71,24 +65,15 @@ impl Plan {
         }
         let keys: BTreeSet<&String> =
             plan.trials.iter().flat_map(|trial| trial.rows.iter().map(|row| &row.key)).collect();
-        match manifest.keys.iter().all(|key| keys.contains(key)) {
+        match manifest.keys().iter().all(|key| keys.contains(key)) {
             true => Ok(plan),
             false => Err(ReplayError::Edition),
         }
     }
 }
 
-/// TOML has no null: what is not there is left out.
-fn without_nulls(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let kept = fields.iter().filter(|(_, value)| !value.is_null());
-            kept.map(|(name, value)| (name.clone(), without_nulls(value))).collect()
-        }
-        Value::Array(values) => values.iter().map(without_nulls).collect(),
-        other => other.clone(),
-    }
-}
+/// The draws of releases, by their keys.
+type Ledgers = BTreeMap<String, Vec<Line>>;
 
 /// What came out when an arm was run again.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,7 +90,7 @@ pub struct Verified {
 /// not repeatable. Tells each as it is done.
 pub fn verify(
     plan: &Plan,
-    (recorded, ledger): (&Recorded, &[LedgerLine]),
+    (recorded, ledger): (&Recorded, &Ledgers),
     memory_limit: Option<u64>,
     (count, seed): (usize, u64),
     observer: &dyn Observer,
@@ -146,8 +131,8 @@ pub fn verify(
 
 fn differences(
     row: &TrialRecord,
-    (recorded, ledger): (&Recorded, &[LedgerLine]),
-    finished: &Finished,
+    (recorded, ledger): (&Recorded, &Ledgers),
+    finished: &Finished<'_>,
 ) -> Vec<String> {
     let said = |field: &str, was: &str, is: &str| format!("{field} was {was} and is {is}");
     let of_row = row.differences(&finished.record);
@@ -162,11 +147,8 @@ fn differences(
         let of_trace = was.differences(is);
         all.extend(of_trace.iter().map(|d| said(&place(d.field), &d.first, &d.second)));
     }
-    let ledger = ledger.iter().filter(|line| line.key == row.key);
-    let was: Vec<&Value> = ledger.map(|line| &line.entry).collect();
-    let is: Vec<Value> =
-        finished.ledger.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    if !was.iter().copied().eq(&is) {
+    let draws = ledger.get(&row.release).filter(|_| row.has_draws());
+    if draws.map_or(&[][..], Vec::as_slice) != finished.ledger {
         all.push("the ledger is another".into());
     }
     all
@@ -175,22 +157,26 @@ fn differences(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Overrides;
 
     #[test]
     fn the_plan_of_a_manifest_asks_for_the_same_rows() {
-        for name in ["smoke", "fig2a", "fig2b", "fig3"] {
+        for name in ["smoke", "fig2a", "fig2b", "fig3", "kdd-fig532", "pmw-vs"] {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("configs/{name}.toml"));
             let source = Source::read(&path).unwrap();
-            let quick = source.parse().unwrap();
-            let changes = quick.quick.clone();
+            let quick = Overrides { quick: name != "smoke", ..Overrides::default() };
             let registry = Registry::default();
-            let plan =
-                Plan::new(source, quick.changed(&changes), &registry, &Filter::default()).unwrap();
+            let plan = Plan::new(source, &quick, &registry, &Filter::default()).unwrap();
+            let planned = plan.trials.iter().flat_map(|trial| &trial.rows);
+            let planned: Vec<String> = planned.map(|row| row.key.clone()).collect();
             let manifest = plan.manifest(Vec::new());
+            assert_eq!(manifest.keys(), planned, "{name}");
+            let stored = serde_json::to_string(&manifest).unwrap();
+            assert_eq!(serde_json::from_str::<Manifest>(&stored).unwrap(), manifest, "{name}");
             let again = Plan::of_manifest(&manifest, &path, &registry).unwrap();
             assert_eq!(again.trials, plan.trials, "{name}");
             let mut other = manifest.clone();
-            other.keys.push("of another edition".into());
+            other.schedule[0].hash = "of another edition".into();
             let refused = Plan::of_manifest(&other, &path, &registry).err().unwrap();
             assert!(matches!(refused, ReplayError::Edition), "{refused}");
         }

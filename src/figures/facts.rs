@@ -1,13 +1,9 @@
-use serde_json::Value;
-
 use super::chart::Chart;
 use super::figure;
 use super::numbers::plainly;
+use crate::config::Experiment;
 use crate::results::manifest::{Manifest, NOTICE};
 use crate::results::{Metric, TraceRecord, TrialRecord};
-
-/// Of estimates for which the file names none, as `config::Estimation` has it.
-const DEFAULT_ITERATIONS: u64 = 1000;
 
 /// What the records do not know about the figure that is made of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,15 +23,13 @@ pub struct Facts {
 impl Facts {
     /// Those that a manifest has.
     pub fn of(manifest: &Manifest) -> Self {
-        let configured = |path: &str| manifest.configuration.pointer(path);
-        let title = configured("/title").and_then(|title| title.as_str());
+        let experiment = &manifest.experiment;
         Self {
-            title: title.unwrap_or_default().into(),
-            subtitle: cut_short(&manifest.configuration, &manifest.configuration_text)
-                .unwrap_or_default(),
+            title: experiment.title.clone(),
+            subtitle: cut_short(experiment, manifest.full_iterations).unwrap_or_default(),
             footnote: footnote(manifest),
-            time_limit: configured("/limits/seconds").and_then(|seconds| seconds.as_f64()),
-            metric: Metric::of_experiment(manifest),
+            time_limit: experiment.limits.seconds,
+            metric: experiment.metric(),
         }
     }
 
@@ -50,25 +44,9 @@ impl Facts {
 
 /// What there is to say when estimates went on for fewer iterations than the file asks for: one that
 /// was stopped early can look worse than the estimator that it is compared with.
-fn cut_short(configuration: &Value, file: &str) -> Option<String> {
-    let written: Value = toml::from_str(file).unwrap_or_default();
-    let untold = written.pointer("/estimation/iterations").is_none();
-    let asked = most_iterations(&written).max(untold.then_some(DEFAULT_ITERATIONS));
-    let most = most_iterations(configuration)?;
-    (Some(most) < asked).then(|| format!("estimates were stopped after {most} iterations"))
-}
-
-/// The largest number of iterations that a section on estimation has.
-fn most_iterations(configuration: &Value) -> Option<u64> {
-    let of_section = |(name, inner): (&String, &Value)| match name.as_str() {
-        "estimation" => inner.get("iterations")?.as_u64(),
-        _ => most_iterations(inner),
-    };
-    match configuration {
-        Value::Object(sections) => sections.iter().filter_map(of_section).max(),
-        Value::Array(list) => list.iter().filter_map(most_iterations).max(),
-        _ => None,
-    }
+fn cut_short(experiment: &Experiment, full_iterations: usize) -> Option<String> {
+    let most = experiment.most_iterations();
+    (most < full_iterations).then(|| format!("estimates were stopped after {most} iterations"))
 }
 
 /// Version, commit and day.
@@ -90,8 +68,8 @@ pub fn chart_of(
     rows: &[TrialRecord],
     traces: &[TraceRecord],
 ) -> Option<Chart> {
-    let kind = manifest.configuration.pointer("/figure/kind")?.as_str()?;
-    let mut chart = (figure(kind)?.chart)(rows, traces, &Facts::of(manifest))?;
+    let kind = manifest.experiment.figure.kind;
+    let mut chart = (figure(kind).chart)(rows, traces, &Facts::of(manifest))?;
     chart.notes.push(format!("This figure is {NOTICE}."));
     Some(chart)
 }
@@ -99,24 +77,31 @@ pub fn chart_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::config::{Overrides, Source};
 
     #[test]
     fn estimates_are_cut_short_where_the_file_asks_for_more() {
-        let ran = |iterations: u64| {
-            json!({
-                "estimation": {"iterations": iterations},
-                "mechanism": [{"arms": [{"estimation": {"iterations": iterations}}]}],
-            })
+        let said = |overrides: Overrides, sections: &str| {
+            let text = format!("name = 'a'\nepsilon = 1\ndatasets = ['adult']\n{sections}");
+            let source = Source { path: "a.toml".into(), text };
+            let written = source.parse().unwrap();
+            let full = written.most_iterations();
+            cut_short(&written.overridden(&overrides), full)
         };
-        let said = |iterations: u64, file: &str| cut_short(&ran(iterations), file).is_some();
-        assert!(!said(1000, "") && said(999, ""), "the default");
-        let told = "[estimation]\niterations = 50\n[quick]\niterations = 9";
-        assert!(!said(50, told) && !said(60, told) && said(9, told));
-        let of_an_arm = "[[mechanism]]\narms = [{ estimation = { iterations = 3000 } }]";
-        assert!(!said(3000, of_an_arm) && said(1000, of_an_arm));
-        assert_eq!(cut_short(&json!({"name": "no estimates"}), "name = 'x'"), None);
-        let words = cut_short(&ran(9), told).unwrap();
+        let stopped = |iterations: usize, sections: &str| {
+            let iterations = Some(iterations);
+            said(Overrides { iterations, ..Overrides::default() }, sections).is_some()
+        };
+        let hdmm = "[[mechanism]]\nname = 'hdmm'\n";
+        assert!(!stopped(1000, hdmm) && stopped(999, hdmm), "the default");
+        let told = format!("{hdmm}[estimation]\niterations = 50\n[quick]\niterations = 9");
+        assert!(!stopped(50, &told) && !stopped(60, &told) && stopped(9, &told));
+        let quick = Overrides { quick: true, ..Overrides::default() };
+        let words = said(quick, &told).unwrap();
         assert_eq!(words, "estimates were stopped after 9 iterations");
+        let arm = "arms = [{ estimator = 'pgm', estimation = { iterations = 3000 } }]";
+        let of_an_arm = format!("{hdmm}{arm}");
+        assert!(!stopped(3000, &of_an_arm) && stopped(1000, &of_an_arm));
+        assert_eq!(said(Overrides::default(), hdmm), None);
     }
 }

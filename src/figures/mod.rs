@@ -36,12 +36,13 @@ pub use facts::{Facts, chart_of};
 pub use palette::Colour;
 pub use render::{PIXELS_PER_UNIT, Size, png, svg, write};
 
+use crate::config::FigureKind;
 use crate::results::{TraceRecord, TrialRecord};
 
 /// A kind of figure.
 pub struct Figure {
     /// How a configuration names it.
-    pub name: &'static str,
+    pub kind: FigureKind,
     /// What it shows, in a sentence.
     pub about: &'static str,
     /// Its chart, or nothing for a kind that has no picture. Never fails: without records that it
@@ -52,53 +53,54 @@ pub struct Figure {
 /// All kinds of figures.
 pub const FIGURES: &[Figure] = &[
     Figure {
-        name: "bars",
+        kind: FigureKind::Bars,
         about: "Error of each estimator, in groups by data, a panel for each mechanism.",
         chart: bars::chart,
     },
     Figure {
-        name: "epsilon",
+        kind: FigureKind::Epsilon,
         about: "Error against epsilon, a column of panels for each data, a row for each case.",
         chart: epsilon::chart,
     },
     Figure {
-        name: "sizes",
+        kind: FigureKind::Sizes,
         about: "Error against the size of queries, a column of panels for each data, a row for each epsilon.",
         chart: sizes::chart,
     },
     Figure {
-        name: "cases",
+        kind: FigureKind::Cases,
         about: "Error by kind of query, a bar for each mechanism and estimator, a panel for each data and epsilon.",
         chart: cases::chart,
     },
     Figure {
-        name: "records",
+        kind: FigureKind::Records,
         about: "Error against the number of records, a column of panels for each number of attributes, a row for each epsilon; with the bound of the mechanism's theory.",
         chart: records::chart,
     },
     Figure {
-        name: "rounds",
+        kind: FigureKind::Rounds,
         about: "Rounds that a mechanism used against those that there could have been, a line for each data.",
         chart: rounds::chart,
     },
     Figure {
-        name: "scaling",
+        kind: FigureKind::Scaling,
         about: "Seconds per iteration against the number of attributes, a line for each estimator.",
         chart: scaling::chart,
     },
     Figure {
-        name: "traces",
+        kind: FigureKind::Traces,
         about: "L1 loss, L2 loss and workload error over the iterations of each estimator.",
         chart: traces::chart,
     },
     Figure {
-        name: "table",
+        kind: FigureKind::Table,
         about: "No picture: the experiment's numbers are read as a table.",
         chart: table::chart,
     },
 ];
 
-/// The kind with this name.
-pub fn figure(name: &str) -> Option<&'static Figure> {
-    FIGURES.iter().find(|figure| figure.name == name)
+/// What draws figures of this kind.
+pub fn figure(kind: FigureKind) -> &'static Figure {
+    // A test sees to it that every kind is listed.
+    FIGURES.iter().find(|figure| figure.kind == kind).unwrap_or(&FIGURES[0])
 }

@@ -1,5 +1,7 @@
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
+
 use super::MechanismError;
 use crate::data::Dataset;
 use crate::workload::Workload;
@@ -32,7 +34,8 @@ pub struct Task<'a> {
     pub deadline: Option<Instant>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Noise {
     /// Sampled exactly, on a grid.
     #[default]

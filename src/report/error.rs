@@ -16,6 +16,24 @@ pub enum ReportError {
         /// Where they were looked for.
         folder: PathBuf,
     },
+    /// A folder cannot be looked into.
+    #[error("cannot look for results in {}: {error}", .folder.display())]
+    Unsearchable {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        #[source]
+        error: io::Error,
+    },
+    /// No run has written anything.
+    #[error(
+        "no folder in {} has a manifest.json: run an experiment first, or name its results",
+        .folder.display()
+    )]
+    NothingFound {
+        /// Where they were looked for.
+        folder: PathBuf,
+    },
     /// A folder is there that no run has written.
     #[error("{}: no manifest.json, so these are no results of a run", .folder.display())]
     NoManifest {
@@ -45,24 +63,6 @@ pub enum ReportError {
         /// Where and why.
         #[source]
         error: csv::Error,
-    },
-    /// The claims of the manifest's configuration cannot be checked.
-    #[error("{}: {error}", .folder.display())]
-    Claims {
-        /// The folder.
-        folder: PathBuf,
-        /// Which and why.
-        #[source]
-        error: serde_json::Error,
-    },
-    /// A line of the ledger says something else than what a draw cost.
-    #[error("the ledger of trial {key} has a line that is not a draw: {error}")]
-    Ledger {
-        /// The key of the trial's row.
-        key: String,
-        /// What is wrong with the line.
-        #[source]
-        error: serde_json::Error,
     },
     /// A table could not be written out.
     #[error("cannot write a table: {0}")]

@@ -1,15 +1,18 @@
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use super::error::ReportError;
-use crate::figures::{self, Chart};
-use crate::results::claims::{Claim, Finding};
+use crate::config::FigureKind;
+use crate::experiment::Analysis;
+use crate::figures::Chart;
+use crate::results::claims::Finding;
 use crate::results::manifest::{Manifest, ManifestError};
-use crate::results::store::{LedgerLine, Recorded, StoreError, read_ledger};
+use crate::results::store::{Recorded, StoreError, read_ledger};
 use crate::results::summary::Summary;
 use crate::results::{TraceRecord, TrialRecord};
+use dp::Line;
 
 /// The results of an experiment. Where the rows are not there, as in results that were passed on
 /// without them, summary, claims and figure are those that the run has written.
@@ -19,7 +22,8 @@ pub struct Experiment {
     /// The current rows, in the order of the configuration; none where there is no such file.
     pub(super) rows: Option<Vec<TrialRecord>>,
     pub(super) traces: Vec<TraceRecord>,
-    pub(super) ledger: Vec<LedgerLine>,
+    /// The draws of the releases that rows are about, by the key of the release.
+    pub(super) ledger: BTreeMap<String, Vec<Line>>,
     pub(super) summary: Summary,
     pub(super) findings: Vec<Finding>,
     pub(super) picture: Picture,
@@ -64,24 +68,11 @@ impl Experiment {
         manifest: Manifest,
         recorded: Recorded,
     ) -> Result<Self, ReportError> {
-        let rows = recorded.rows_of(&manifest.keys);
-        let (mut traces, mut ledger) = (recorded.traces, read_ledger(folder)?);
-        let keys: BTreeSet<&str> = manifest.keys.iter().map(String::as_str).collect();
-        traces.retain(|trace| keys.contains(trace.key.as_str()));
-        ledger.retain(|line| keys.contains(line.key.as_str()));
-        let claims = Claim::of(&manifest)
-            .map_err(|error| ReportError::Claims { folder: folder.into(), error })?;
-        let findings = claims.iter().map(|claim| claim.check(&rows, &traces)).collect();
-        let chart = figures::chart_of(&manifest, &rows, &traces);
-        Ok(Self {
-            summary: Summary::of(&rows),
-            picture: chart.map_or(Picture::None, Picture::Chart),
-            rows: Some(rows),
-            manifest,
-            traces,
-            ledger,
-            findings,
-        })
+        let ledger = read_ledger(folder)?;
+        let Analysis { manifest, rows, traces, summary, findings, chart } =
+            Analysis::of(manifest, recorded);
+        let picture = chart.map_or(Picture::None, Picture::Chart);
+        Ok(Self { manifest, rows: Some(rows), traces, ledger, summary, findings, picture })
     }
 
     fn without_rows(folder: &Path, manifest: Manifest) -> Result<Self, ReportError> {
@@ -109,17 +100,17 @@ impl Experiment {
         let narrow = picture("figure-column.svg")?;
         let wide = picture("figure.svg")?;
         let picture = wide.map_or(Picture::None, |wide| Picture::Files { wide, narrow });
-        let (rows, traces, ledger) = (None, Vec::new(), Vec::new());
+        let (rows, traces, ledger) = (None, Vec::new(), BTreeMap::new());
         Ok(Self { manifest, rows, traces, ledger, summary, findings, picture })
     }
 
     /// The name of the experiment.
     pub fn name(&self) -> &str {
-        &self.manifest.name
+        self.manifest.name()
     }
 
-    /// A part of the configuration, as text.
-    pub(super) fn configured(&self, path: &str) -> Option<&str> {
-        self.manifest.configuration.pointer(path)?.as_str()
+    /// The kind of its figure.
+    pub(super) fn figure_kind(&self) -> FigureKind {
+        self.manifest.experiment.figure.kind
     }
 }

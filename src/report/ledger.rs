@@ -1,52 +1,37 @@
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-
-use super::error::ReportError;
 use super::experiment::Experiment;
 use super::table::{Cell, Row, Table, text};
 use crate::figures::labels;
-use crate::results::store::LedgerLine;
 use crate::results::{TrialRecord, number};
+use dp::{Guarantee, Line, Mechanism};
 
-/// What a line of the ledger says about a draw.
-#[derive(Deserialize)]
-struct Draw {
-    label: String,
-    mechanism: String,
-    values: f64,
-    sensitivity: f64,
-    scale: f64,
-    cost: Guarantee,
-    running_total: Guarantee,
-}
-
-/// What a draw, or several together, promise.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-enum Guarantee {
-    Pure { epsilon: f64 },
-    Approximate { epsilon: f64, delta: f64 },
-    Concentrated { rho: f64 },
-}
-
-impl Guarantee {
-    /// Epsilon or rho.
-    fn leading(self) -> f64 {
-        match self {
-            Self::Pure { epsilon } | Self::Approximate { epsilon, .. } => epsilon,
-            Self::Concentrated { rho } => rho,
-        }
+/// Epsilon or rho.
+fn leading(guarantee: Guarantee) -> f64 {
+    match guarantee {
+        Guarantee::Pure { epsilon } | Guarantee::Approximate { epsilon, .. } => epsilon.get(),
+        Guarantee::Concentrated { rho } => rho.get(),
     }
+}
 
-    fn in_words(self) -> String {
-        match self {
-            Self::Pure { epsilon } => format!("\u{3b5} = {}", short(epsilon)),
-            Self::Approximate { epsilon, delta } => {
-                format!("\u{3b5} = {}, \u{3b4} = {}", short(epsilon), short(delta))
-            }
-            Self::Concentrated { rho } => format!("\u{3c1} = {}", short(rho)),
+fn in_words(guarantee: Guarantee) -> String {
+    match guarantee {
+        Guarantee::Pure { epsilon } => format!("\u{3b5} = {}", short(epsilon.get())),
+        Guarantee::Approximate { epsilon, delta } => {
+            format!("\u{3b5} = {}, \u{3b4} = {}", short(epsilon.get()), short(delta.get()))
         }
+        Guarantee::Concentrated { rho } => format!("\u{3c1} = {}", short(rho.get())),
+    }
+}
+
+fn noise(mechanism: Mechanism) -> &'static str {
+    match mechanism {
+        Mechanism::DiscreteLaplace => "discrete Laplace",
+        Mechanism::DiscreteGaussian => "discrete Gaussian",
+        Mechanism::ContinuousLaplace => "continuous Laplace",
+        Mechanism::ContinuousGaussian => "continuous Gaussian",
+        Mechanism::Exponential => "exponential",
+        Mechanism::MonotoneExponential => "monotone exponential",
     }
 }
 
@@ -91,14 +76,14 @@ struct Account<'a> {
     /// A release may answer several cases, and a mechanism that reads the queries has one for each.
     cases: Vec<&'a str>,
     /// In the order of their first draws.
-    kinds: Vec<((String, String), Kind)>,
+    kinds: Vec<((String, &'static str), Kind)>,
     /// The most that a trial has spent.
     spent: Option<Guarantee>,
 }
 
 /// What every draw of noise cost, kind by kind, and together against the budget. All arms of a trial
 /// share its draws, which count once.
-pub(super) fn table(id: String, experiment: &Experiment) -> Result<Table, ReportError> {
+pub(super) fn table(id: String, experiment: &Experiment) -> Table {
     let mut table = Table::new(
         id,
         "Draws of noise, kind by kind, and what those of a trial cost together",
@@ -118,51 +103,36 @@ pub(super) fn table(id: String, experiment: &Experiment) -> Result<Table, Report
         Vec::new(),
     );
     table.is_sortable = false;
-    for account in accounts(experiment)? {
+    for account in accounts(experiment) {
         table.rows.extend(account.rows());
     }
-    Ok(table.without_empty_columns())
+    table.without_empty_columns()
 }
 
-fn accounts(experiment: &Experiment) -> Result<Vec<Account<'_>>, ReportError> {
-    let mut lines: BTreeMap<&str, Vec<&LedgerLine>> = BTreeMap::new();
-    for line in &experiment.ledger {
-        lines.entry(&line.key).or_default().push(line);
-    }
+fn accounts(experiment: &Experiment) -> Vec<Account<'_>> {
     let mut accounts: Vec<Account> = Vec::new();
-    // Trials with their draws, and the accounts that these are in.
-    let mut seen: Vec<(&TrialRecord, &[&LedgerLine], usize)> = Vec::new();
-    for row in experiment.rows.iter().flatten() {
-        let Some(lines) = lines.get(row.key.as_str()) else { continue };
-        let beside = |other: &TrialRecord| {
-            (&other.dataset, &other.mechanism, other.epsilon, other.delta)
-                == (&row.dataset, &row.mechanism, row.epsilon, row.delta)
-        };
-        let known = seen.iter().find(|(other, draws, _)| {
-            other.trial == row.trial
-                && beside(other)
-                && (other.case == row.case || same_draws(draws, lines))
-        });
-        if let Some(&(_, _, at)) = known {
+    // The account that the draws of a release are in.
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in experiment.rows.iter().flatten().filter(|row| row.has_draws()) {
+        let Some(draws) = experiment.ledger.get(&row.release) else { continue };
+        if let Some(&at) = seen.get(row.release.as_str()) {
             accounts[at].add_case(&row.case);
             continue;
         }
-        let of_case = |account: &Account| beside(account.first) && account.first.case == row.case;
+        let of_case = |account: &Account| {
+            let first = account.first;
+            (&first.dataset, &first.mechanism, &first.case, first.epsilon, first.delta)
+                == (&row.dataset, &row.mechanism, &row.case, row.epsilon, row.delta)
+        };
         let at = accounts.iter().position(of_case).unwrap_or_else(|| {
             let (cases, kinds) = (vec![row.case.as_str()], Vec::new());
             accounts.push(Account { first: row, cases, kinds, spent: None });
             accounts.len() - 1
         });
-        seen.push((row, lines, at));
-        accounts[at].add(lines)?;
+        seen.insert(&row.release, at);
+        accounts[at].add(draws);
     }
-    Ok(accounts)
-}
-
-/// Whether these are the draws of one release: with the same seed, the same noise.
-fn same_draws(some: &[&LedgerLine], others: &[&LedgerLine]) -> bool {
-    let pairs = || some.iter().zip(others);
-    some.len() == others.len() && pairs().all(|(a, b)| a.seed == b.seed && a.entry == b.entry)
+    accounts
 }
 
 impl<'a> Account<'a> {
@@ -172,13 +142,12 @@ impl<'a> Account<'a> {
         }
     }
 
-    /// Adds the draws of a trial.
-    fn add(&mut self, lines: &[&LedgerLine]) -> Result<(), ReportError> {
+    /// Adds the draws of a release.
+    fn add(&mut self, lines: &[Line]) {
         let mut counts = vec![0; self.kinds.len()];
-        for line in lines {
-            let draw = Draw::deserialize(&line.entry)
-                .map_err(|error| ReportError::Ledger { key: line.key.clone(), error })?;
-            let name = (kind_of(&draw.label), draw.mechanism);
+        for Line { entry, running_total } in lines {
+            let draw = &entry.draw;
+            let name = (kind_of(&draw.label), noise(draw.mechanism));
             let at = self.kinds.iter().position(|(other, _)| *other == name);
             let at = at.unwrap_or_else(|| {
                 self.kinds.push((name, Kind::default()));
@@ -187,17 +156,16 @@ impl<'a> Account<'a> {
             });
             counts[at] += 1;
             let kind = &mut self.kinds[at].1;
-            kind.values.add(draw.values);
+            kind.values.add(draw.values as f64);
             kind.sensitivity.add(draw.sensitivity);
             kind.scale.add(draw.scale);
-            kind.cost.add(draw.cost.leading());
-            kind.dearest = dearer(kind.dearest, draw.cost);
-            self.spent = dearer(self.spent, draw.running_total);
+            kind.cost.add(leading(entry.cost));
+            kind.dearest = dearer(kind.dearest, entry.cost);
+            self.spent = dearer(self.spent, *running_total);
         }
         for ((_, kind), count) in self.kinds.iter_mut().zip(counts) {
             kind.draws.add(f64::from(count));
         }
-        Ok(())
     }
 
     fn rows(&self) -> Vec<Row> {
@@ -214,8 +182,8 @@ impl<'a> Account<'a> {
         let mut rows: Vec<Row> = Vec::new();
         for ((label, noise), kind) in &self.kinds {
             let cost = match kind.dearest {
-                Some(cost) if kind.cost.cell().text == short(cost.leading()) => {
-                    Cell { value: Some(cost.leading()), ..text(cost.in_words()) }
+                Some(cost) if kind.cost.cell().text == short(leading(cost)) => {
+                    Cell { value: Some(leading(cost)), ..text(in_words(cost)) }
                 }
                 _ => kind.cost.cell(),
             };
@@ -226,7 +194,7 @@ impl<'a> Account<'a> {
                 case,
                 budget,
                 text(label.as_str()),
-                text(noise.as_str()),
+                text(*noise),
                 kind.draws.cell(),
                 kind.values.cell(),
                 kind.sensitivity.cell(),
@@ -236,7 +204,7 @@ impl<'a> Account<'a> {
             rows.push(Row { cells, is_total: false });
         }
         let [dataset, mechanism, case, budget] = name();
-        let spent = self.spent.map_or_else(String::new, Guarantee::in_words);
+        let spent = self.spent.map_or_else(String::new, in_words);
         let mut cells = vec![dataset, mechanism, case, budget, text("together, at most")];
         cells.extend(vec![Cell::default(); 5]);
         cells.push(text(spent));
@@ -255,7 +223,7 @@ fn short(value: f64) -> String {
 }
 
 fn dearer(known: Option<Guarantee>, found: Guarantee) -> Option<Guarantee> {
-    known.filter(|known| known.leading() >= found.leading()).or(Some(found))
+    known.filter(|known| leading(*known) >= leading(found)).or(Some(found))
 }
 
 fn budget(row: &TrialRecord) -> String {

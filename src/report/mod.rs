@@ -2,7 +2,8 @@
 //! small, light and dark, and for paper. It says that it is not for release, at its top and in the
 //! section of every experiment.
 //!
-//! [`Experiment::read`] takes a folder of results; [`page`] writes the page. The markup is HTML that
+//! [`Experiment::read`] takes a folder of results and [`find()`] all that there are; [`page`]
+//! writes the page. The markup is HTML that
 //! is XML as well, so that its form can be checked.
 
 mod claims;
@@ -10,6 +11,7 @@ mod downloads;
 mod error;
 mod experiment;
 mod figure;
+mod find;
 mod ledger;
 mod numbers;
 mod provenance;
@@ -22,6 +24,7 @@ mod troubles;
 
 pub use error::ReportError;
 pub use experiment::Experiment;
+pub use find::find;
 
 use askama::Template;
 

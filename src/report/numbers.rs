@@ -1,5 +1,6 @@
 use super::experiment::Experiment;
 use super::table::{Cell, Table, chosen, measured, text};
+use crate::config::FigureKind;
 use crate::figures::labels;
 use crate::results::summary::{Group, REFERENCE_ARM};
 use crate::results::{Metric, PairedRatio, Spread, unconverged_note};
@@ -27,7 +28,7 @@ pub(super) fn table(id: String, experiment: &Experiment) -> Table {
         "error on what was measured*",
         "delta*",
     ];
-    let is_scaling = experiment.configured("/figure/kind") == Some("scaling");
+    let is_scaling = experiment.figure_kind() == FigureKind::Scaling;
     let groups = experiment.summary.groups.iter();
     let rows = groups.map(|group| cells(group, is_scaling)).collect();
     let table = Table::new(id, "Medians over trials", columns, rows);

@@ -6,20 +6,18 @@ use crate::results::number;
 
 /// The data, with checksums and with stand-ins named.
 pub(super) fn datasets(id: String, experiment: &Experiment) -> Table {
-    let count = |count: Option<usize>| count.map_or_else(Cell::default, |n| chosen(n as f64));
-    let parts = |name: &str| {
-        let workload = experiment.manifest.workloads.get(name).and_then(|list| list.as_array());
-        count(workload.map(Vec::len))
+    let parts = |data: &DatasetFacts| match &data.cases[..] {
+        [only] => chosen(only.workload.len() as f64),
+        _ => Cell::default(),
     };
-    let domain = |size: &str| Cell { value: size.parse().ok(), ..text(size) };
     let row = |data: &DatasetFacts| {
         [
             text(labels::dataset(&data.name)),
             chosen(data.records as f64),
-            count(data.attributes),
-            data.domain.as_deref().map_or_else(Cell::default, domain),
-            count(data.queries),
-            parts(&data.name),
+            chosen(data.attributes as f64),
+            Cell { value: data.domain.parse().ok(), ..text(data.domain.as_str()) },
+            chosen(data.queries as f64),
+            parts(data),
             text(if data.standin { "made-up stand-ins" } else { "real" }),
             Cell { class: "code", ..text(data.blake3.as_str()) },
         ]

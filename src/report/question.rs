@@ -1,4 +1,5 @@
 use super::experiment::Experiment;
+use crate::config::FigureKind;
 use crate::figures::labels;
 use crate::wording::enumeration;
 
@@ -24,9 +25,11 @@ pub(super) fn of(experiment: &Experiment) -> String {
         (Some(one), _) => format!("epsilon {one}"),
         _ => String::new(),
     };
-    let asked = match experiment.configured("/figure/kind") {
-        Some("scaling") => "how long does an iteration take, and with how many attributes at most?",
-        Some("traces") => "how do the losses and the error on the workload fall on the way?",
+    let asked = match experiment.figure_kind() {
+        FigureKind::Scaling => {
+            "how long does an iteration take, and with how many attributes at most?"
+        }
+        FigureKind::Traces => "how do the losses and the error on the workload fall on the way?",
         _ => "whose answers to the workload are closest to the truth?",
     };
     format!(

@@ -38,7 +38,7 @@ impl Section {
     /// Of the results of an experiment of which the page has `before` others already.
     pub(super) fn new(experiment: &Experiment, before: usize) -> Result<Self, ReportError> {
         let manifest = &experiment.manifest;
-        let name: String = manifest.name.chars().map(of_an_id).collect();
+        let name: String = manifest.name().chars().map(of_an_id).collect();
         let id = match before {
             0 => format!("of-{name}"),
             _ => format!("of-{name}--{}", before + 1),
@@ -46,11 +46,10 @@ impl Section {
         let part = |part: &str| format!("{id}-{part}-table");
         let figure = Figure::of(experiment);
         let standins = manifest.datasets.iter().filter(|data| data.standin);
-        let title = experiment.configured("/title").filter(|title| !title.is_empty());
         let files = downloads::of(experiment, figure.as_ref().map(|figure| figure.file.as_str()))?;
         Ok(Self {
-            title: title.unwrap_or(&manifest.name).into(),
-            name: manifest.name.clone(),
+            title: manifest.experiment.title.clone(),
+            name: manifest.name().into(),
             question: question::of(experiment),
             state: state(experiment),
             standins: standins.map(|data| labels::dataset(&data.name)).collect(),
@@ -60,7 +59,7 @@ impl Section {
             about_marks: numbers::about_marks(experiment),
             about_intervals: numbers::about_intervals(experiment),
             troubles: troubles::table(part("troubles"), experiment),
-            ledger: ledger::table(part("ledger"), experiment)?,
+            ledger: ledger::table(part("ledger"), experiment),
             datasets: provenance::datasets(part("datasets"), experiment),
             runs: provenance::runs(part("runs"), experiment),
             configuration: manifest.configuration_text.clone(),
@@ -80,7 +79,7 @@ fn of_an_id(character: char) -> char {
 
 /// Such as `180 of 225 arms have run`.
 fn state(experiment: &Experiment) -> String {
-    let asked = experiment.manifest.keys.len();
+    let asked = experiment.manifest.arms().len();
     let counted = match &experiment.rows {
         Some(rows) => rows.len(),
         None => {

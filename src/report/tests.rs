@@ -2,138 +2,118 @@
 
 mod marks;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use roxmltree::{Document, Node, ParsingOptions};
-use serde_json::json;
 use tempfile::TempDir;
 
 use super::{Experiment, ReportError, page};
+use crate::config::Source;
 use crate::figures;
-use crate::results::claims::{Claim, write_claims};
-use crate::results::manifest::{Build, DatasetFacts, Manifest, NOTICE, Run, configuration_hash};
+use crate::results::claims::write_claims;
+use crate::results::examples;
+use crate::results::manifest::{Build, Manifest, Run};
+use crate::results::schedule::{Block, BlockCase, ScheduledArm};
 use crate::results::store::Store;
 use crate::results::summary::Summary;
 use crate::results::{Shard, Status, TrialRecord};
+use dp::{Budget, Epsilon, L1, Neighbours, NoiseSource, NumberLine, SeedPath, Sensitivity};
 
-const TRIALS: usize = 5;
+const CONFIG: &str = r#"name = "mine"
+title = '''TITLE'''
+epsilon = 1
+datasets = ["adult", "loans"]
+limits = { seconds = 60 }
 
-fn row(dataset: &str, arm: &str, trial: usize, error: Option<f64>) -> TrialRecord {
+[[mechanism]]
+name = "hdmm"
+arms = ["own", "lls", "pgm"]
+
+[[claim]]
+says = "PGM is 3 times better"
+paper = 3.0
+kind = "ratio"
+dataset = "adult"
+mechanism = "hdmm"
+arm = "lls"
+against = "pgm"
+"#;
+
+/// Without an estimate for `own`; each of the others has an error that its trial decides.
+fn row(arm: &ScheduledArm) -> TrialRecord {
+    let error = 0.1 + arm.trial as f64 / 30.0;
+    let error = match &*arm.arm {
+        "own" => None,
+        "lls" => Some(3.0 * error),
+        _ => Some(error),
+    };
     TrialRecord {
-        key: format!("{dataset}-{arm}-{trial}"),
+        key: arm.key.clone(),
+        release: arm.release.clone(),
         experiment: "mine".into(),
-        dataset: dataset.into(),
-        case: String::new(),
-        size: None,
-        standin: dataset == "loans",
+        dataset: arm.dataset.clone(),
+        case: arm.case.clone(),
+        standin: arm.dataset == "loans",
         attributes: 9,
         records: 1000,
         mechanism: "hdmm".into(),
-        arm: arm.into(),
+        arm: arm.arm.clone(),
         epsilon: 1.0,
-        delta: 0.0,
-        trial,
-        seed: format!("{trial:x}"),
+        trial: arm.trial,
+        seed: format!("{:x}", arm.trial),
         status: if error.is_some() { Status::Done } else { Status::Infeasible },
         phase: if error.is_some() { "" } else { "estimate" }.into(),
         workload_error: error,
-        mean_squared_error: None,
-        max_error: None,
-        error_bound: None,
-        measurement_error: None,
-        l1_loss: None,
-        l2_loss: None,
-        loss: None,
-        gap: None,
-        rounds: None,
-        round_limit: None,
-        iterations: None,
-        select_seconds: None,
-        measure_seconds: None,
         estimate_seconds: Some(0.25),
-        evaluate_seconds: None,
-        seconds_per_iteration: None,
-        junction_tree_cells: None,
         peak_bytes: Some(3.84e11),
         message: "the table needs 384 GB, <b>more</b> than there is ]]>".into(),
+        ..TrialRecord::default()
     }
 }
 
-fn rows() -> Vec<TrialRecord> {
-    let mut rows = Vec::new();
-    for dataset in ["adult", "loans"] {
-        for trial in 0..TRIALS {
-            let error = 0.1 + trial as f64 / 30.0;
-            rows.push(row(dataset, "own", trial, None));
-            rows.push(row(dataset, "lls", trial, Some(3.0 * error)));
-            rows.push(row(dataset, "pgm", trial, Some(error)));
-        }
-    }
-    rows
+/// The rows that a manifest asks for.
+fn rows(manifest: &Manifest) -> Vec<TrialRecord> {
+    manifest.arms().iter().map(row).collect()
 }
 
-fn manifest(title: &str, rows: &[TrialRecord]) -> Manifest {
-    let configuration = json!({
-        "name": "mine", "title": title, "figure": {"kind": "bars"}, "limits": {"seconds": 60.0},
-        "claim": [{
-            "says": "PGM is 3 times better", "paper": 3.0, "kind": "ratio", "dataset": "adult",
-            "mechanism": "hdmm", "arm": "lls", "against": "pgm",
-        }],
-    });
-    let data = |name: &str| DatasetFacts {
-        name: name.into(),
-        blake3: "00ff".into(),
-        records: 100,
-        attributes: Some(4),
-        domain: Some("6e30".into()),
-        queries: Some(77),
-        standin: name == "loans",
-    };
+fn manifest(title: &str) -> Manifest {
+    let text = CONFIG.replace("TITLE", title);
+    let experiment = Source { path: "mine.toml".into(), text }.parse().unwrap();
     let build =
         Build { version: "0.1.0".into(), commit: None, cargo_lock_blake3: None, rustc: None };
     let mut run = Run::start(build, 2, vec!["pgmbench".into(), "run".into(), "<mine>".into()]);
     run.finish(Duration::from_secs(3));
     Manifest {
-        name: "mine".into(),
-        notice: NOTICE.into(),
         configuration_text: "title = '<&>'\n".into(),
-        configuration_blake3: configuration_hash(&configuration),
-        configuration,
-        datasets: vec![data("adult"), data("loans")],
-        workloads: [("adult".to_string(), json!([["a", "b"]]))].into(),
-        keys: rows.iter().map(|row| row.key.clone()).collect(),
-        arms: BTreeMap::new(),
+        experiment,
         runs: vec![run],
+        ..examples::manifest(&["adult", "loans"], &["own", "lls", "pgm"])
     }
 }
 
 /// A folder of results as a run leaves it.
 fn results(title: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let rows = rows();
-    manifest(title, &rows).write(folder.path()).unwrap();
-    append(&Store::open(folder.path()).unwrap(), &rows, |_| 2.0);
+    let manifest = manifest(title);
+    manifest.write(folder.path()).unwrap();
+    append(&Store::open(folder.path()).unwrap(), &rows(&manifest), |_| 2.0);
     folder
 }
 
-/// Appends rows, each with two draws whose sensitivity depends on the row.
+/// Appends rows, each with the two draws of its release, whose sensitivity depends on the row.
 fn append(store: &Store, rows: &[TrialRecord], sensitivity: impl Fn(&TrialRecord) -> f64) {
     for row in rows {
-        let draw = |label: &str, total: f64| {
-            let guarantee = |epsilon: f64| json!({"kind": "pure", "epsilon": epsilon});
-            let entry = json!({
-                "label": label, "mechanism": "discrete-laplace", "values": 6,
-                "sensitivity": sensitivity(row), "scale": 4.0, "spacing": 1.0,
-                "neighbours": "replace", "randomness": "seeded", "granted": guarantee(0.5),
-                "cost": guarantee(0.5), "running_total": guarantee(total),
-            });
-            entry.to_string()
-        };
-        let ledger = [draw("strategy on a, b", 0.5), draw("strategy on c", 1.0)];
-        store.append(row, &ledger, &[]).unwrap();
+        let mut budget = Budget::new(Epsilon::new(1.0).unwrap(), Neighbours::Replace);
+        let mut source = NoiseSource::seeded(&SeedPath::new("test", &row.release));
+        let bound = Sensitivity::<L1>::new(sensitivity(row), Neighbours::Replace).unwrap();
+        let shares = budget.rest().unwrap().split(2).unwrap();
+        for (share, label) in shares.into_iter().zip(["strategy on a, b", "strategy on c"]) {
+            share.laplace(label, &[0.0; 6], bound, NumberLine::Integers, &mut source).unwrap();
+        }
+        store.append(row, budget.ledger().lines(), &[]).unwrap();
     }
 }
 
@@ -236,7 +216,7 @@ fn a_page_has_everything_that_was_found() {
     // Six arms and trials of two data: each trial's draws count once.
     let ledger = cells(&html, "of-mine-ledger-table");
     assert_eq!(ledger.len(), 1 + 2 * 2);
-    assert_eq!(ledger[1][3..6].join(" "), "strategy discrete-laplace 2");
+    assert_eq!(ledger[1][3..6].join(" "), "strategy discrete Laplace 2");
     assert_eq!(ledger[2].last().unwrap(), "\u{3b5} = 1");
 
     let marks = html.matches("class=\"reading\"").count();
@@ -244,24 +224,22 @@ fn a_page_has_everything_that_was_found() {
     assert!(
         html.contains("HDMM, Loans*, HDMM+LLS: workload error 0.5, from 0.3 to 0.7 (5 trials)")
     );
-    for row in rows().iter().filter_map(|row| row.workload_error) {
+    for row in rows(&manifest("")).iter().filter_map(|row| row.workload_error) {
         assert!(html.contains(&format!(",{row},")), "{row}");
     }
 }
 
 #[test]
 fn draws_of_every_case_are_in_the_ledger_and_shared_ones_once() {
-    let mut all = Vec::new();
-    for case in ["identity", "predicates", "all ranges"] {
-        let named = |row: TrialRecord| TrialRecord {
-            key: format!("{case}-{}", row.key),
-            case: case.into(),
-            ..row
-        };
-        all.extend(rows().into_iter().filter(|row| row.dataset == "adult").map(named));
-    }
+    let mut manifest = manifest("Cases");
+    let case = |name: &str| BlockCase { name: name.into(), hash: name.into() };
+    let block =
+        Block { cases: vec![case("identity"), case("predicates")], ..manifest.schedule[0].clone() };
+    let other = Block { hash: "other".into(), cases: vec![case("all ranges")], ..block.clone() };
+    manifest.schedule = vec![block, other];
+    let all = rows(&manifest);
     let folder = tempfile::tempdir().unwrap();
-    manifest("Cases", &all).write(folder.path()).unwrap();
+    manifest.write(folder.path()).unwrap();
     // One release answers the first two cases.
     let sensitivity = |row: &TrialRecord| if row.case == "all ranges" { 20.0 } else { 1.0 };
     append(&Store::open(folder.path()).unwrap(), &all, sensitivity);
@@ -278,8 +256,8 @@ fn draws_of_every_case_are_in_the_ledger_and_shared_ones_once() {
 #[test]
 fn results_of_shards_are_those_of_the_whole() {
     let (whole, parts) = (results("Shards"), tempfile::tempdir().unwrap());
-    let rows = rows();
     let manifest = Experiment::read(whole.path()).unwrap().manifest;
+    let rows = rows(&manifest);
     for index in 1..=2 {
         let shard = Some(Shard::new(index, 2).unwrap());
         manifest.write_part(parts.path(), shard).unwrap();
@@ -292,11 +270,12 @@ fn results_of_shards_are_those_of_the_whole() {
 #[test]
 fn results_without_rows_are_shown_from_what_the_run_has_written() {
     let (whole, kept) = (results("Kept"), tempfile::tempdir().unwrap());
-    let (rows, manifest) = (rows(), manifest("Kept", &rows()));
+    let manifest = manifest("Kept");
+    let rows = rows(&manifest);
     manifest.write(kept.path()).unwrap();
     Summary::of(&rows).write_csv(&kept.path().join("summary.csv")).unwrap();
-    let claims = Claim::of(&manifest).unwrap();
-    let findings: Vec<_> = claims.iter().map(|claim| claim.check(&rows, &[])).collect();
+    let claims = manifest.experiment.claims.iter();
+    let findings: Vec<_> = claims.map(|claim| claim.as_ref().check(&rows, &[])).collect();
     write_claims(&kept.path().join("claims.csv"), &findings).unwrap();
     figures::write(&figures::chart_of(&manifest, &rows, &[]).unwrap(), kept.path()).unwrap();
 

@@ -1,6 +1,7 @@
 //! Which estimates are close to where their optimisation would end.
 
-use super::record::{Status, TrialRecord};
+use super::record::TrialRecord;
+use crate::config::Status;
 
 /// The largest certified gap of an estimate that has converged, as a share of its loss. Our choice.
 ///

@@ -1,7 +1,6 @@
 //! Where results came from: enough for a stranger to get the same numbers.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,8 +10,10 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::machine::Machine;
+use super::schedule::{self, Block, ScheduledArm};
 use super::shard::Shard;
 use super::timestamp::rfc3339;
+use crate::config::Experiment;
 use crate::storage::NewFile;
 
 const FILE: &str = "manifest.json";
@@ -24,27 +25,20 @@ pub const NOTICE: &str = "not for release: errors are measured against true answ
 /// The manifest of an experiment, `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The name of the experiment.
-    pub name: String,
     /// What may be done with the results.
-    #[serde(default)]
     pub notice: String,
     /// The configuration as it was given.
     pub configuration_text: String,
-    /// The configuration with its defaults filled in.
-    pub configuration: serde_json::Value,
+    /// What was run: the configuration with its defaults, and what the command line replaced.
+    pub experiment: Experiment,
     /// [`configuration_hash`] of it.
     pub configuration_blake3: String,
+    /// The most iterations of an estimate as the file has it, whatever the command line said.
+    pub full_iterations: usize,
     /// The data.
     pub datasets: Vec<DatasetFacts>,
-    /// The workload of each dataset, written out.
-    pub workloads: BTreeMap<String, serde_json::Value>,
-    /// The keys of all rows that the configuration asks for, in its order. Rows with other keys
-    /// are stale, and keys without a row are still to do.
-    pub keys: Vec<String>,
-    /// Which arm each key is of. Empty in manifests of before there was such a list.
-    #[serde(default)]
-    pub arms: BTreeMap<String, ArmFacts>,
+    /// Which rows the experiment asks for ([`Manifest::arms`]).
+    pub schedule: Vec<Block>,
     /// The runs that made the results, the first one first: there are several when a run was
     /// stopped and started again.
     pub runs: Vec<Run>,
@@ -59,48 +53,42 @@ pub struct DatasetFacts {
     pub blake3: String,
     /// The number of records.
     pub records: usize,
-    /// The number of attributes. Earlier manifests do not have it, and neither what follows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attributes: Option<usize>,
+    /// The number of attributes.
+    pub attributes: usize,
     /// The number of possible records, to one digit: `1e19`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub domain: Option<String>,
+    pub domain: String,
     /// The number of queries that the workload asks, in all cases together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queries: Option<usize>,
+    pub queries: usize,
     /// Whether made-up records stand in for it.
     pub standin: bool,
+    /// What is asked of it, case by case. Chains of attributes have none: their name says it all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<CaseFacts>,
 }
 
-/// Which arm a key is of, and how long it will probably take.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ArmFacts {
-    /// The name of the data.
-    pub dataset: String,
-    /// The case of the data; empty where there is one only.
-    #[serde(default)]
-    pub case: String,
-    /// The label of the mechanism.
-    pub mechanism: String,
-    /// The name of the arm.
-    pub arm: String,
-    /// The budget.
-    pub epsilon: f64,
-    /// The trial, counted from 0.
-    pub trial: usize,
-    /// What the size of its model lets one expect, with its share of the mechanism's own time.
-    pub predicted_seconds: f64,
+/// What is asked of some data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseFacts {
+    /// Empty where there is one case only.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Its sub-workloads.
+    pub workload: Vec<PartFacts>,
 }
 
-impl fmt::Display for ArmFacts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dataset, case, mechanism, arm, epsilon, trial, .. } = self;
-        write!(f, "{dataset} ")?;
-        if !case.is_empty() {
-            write!(f, "({case}) ")?;
-        }
-        write!(f, "{mechanism} {arm}, epsilon {epsilon}, trial {}", trial + 1)
-    }
+/// A sub-workload, written out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PartFacts {
+    /// The product of a query for each attribute.
+    Product(BTreeMap<String, String>),
+    /// Queries on the table of these attributes.
+    Whole {
+        /// The attributes.
+        attributes: Vec<String>,
+        /// The number of queries.
+        queries: usize,
+    },
 }
 
 /// What the program was built from. What the builder did not know is none.
@@ -114,6 +102,14 @@ pub struct Build {
     pub cargo_lock_blake3: Option<String>,
     /// The compiler, as `rustc --version` has it.
     pub rustc: Option<String>,
+}
+
+impl Build {
+    /// Of a program of somebody else's that uses the library: the version is all that is known.
+    pub fn of_library() -> Self {
+        let version = env!("CARGO_PKG_VERSION").into();
+        Self { version, commit: None, cargo_lock_blake3: None, rustc: None }
+    }
 }
 
 /// A commit, and whether the program was built from it and nothing else.
@@ -181,7 +177,11 @@ pub enum ManifestError {
         error: io::Error,
     },
     /// The file is not a manifest of this version.
-    #[error("{}: not a manifest that this version of pgmbench can read: {error}", .file.display())]
+    #[error(
+        "{}: not a manifest that this version of pgmbench can read: {error}; run the experiment \
+         again, or read it with the version that wrote it",
+        .file.display()
+    )]
     Json {
         /// The file.
         file: PathBuf,
@@ -191,6 +191,28 @@ pub enum ManifestError {
 }
 
 impl Manifest {
+    /// The name of the experiment.
+    pub fn name(&self) -> &str {
+        self.experiment.name.as_ref()
+    }
+
+    /// The arms that the experiment asks for, in the order of its results. Rows with other keys are
+    /// stale, and arms without a row are still to do.
+    pub fn arms(&self) -> Vec<ScheduledArm> {
+        let epsilons: Vec<f64> = self.experiment.epsilon.iter().map(|e| *e.as_ref()).collect();
+        schedule::arms(&self.schedule, &epsilons, self.experiment.trials)
+    }
+
+    /// The keys of the rows that the experiment asks for, in the order of its results.
+    pub fn keys(&self) -> Vec<String> {
+        self.arms().into_iter().map(|arm| arm.key).collect()
+    }
+
+    /// Whether both ask for the same rows.
+    pub fn asks_for_the_rows_of(&self, other: &Self) -> bool {
+        self.keys() == other.keys()
+    }
+
     /// Writes the manifest into the folder of the results, whole or not at all.
     pub fn write(&self, folder: &Path) -> Result<(), ManifestError> {
         self.write_part(folder, None)
@@ -228,7 +250,8 @@ impl Manifest {
     pub fn newest(mut all: Vec<Self>) -> Option<Self> {
         all.sort_by_key(|manifest| manifest.runs.last().map(|run| run.start.clone()));
         let mut last = all.pop()?;
-        for run in all.into_iter().filter(|other| other.keys == last.keys).flat_map(|m| m.runs) {
+        let same = all.into_iter().filter(|other| other.asks_for_the_rows_of(&last));
+        for run in same.flat_map(|manifest| manifest.runs).collect::<Vec<_>>() {
             if !last.runs.contains(&run) {
                 last.runs.push(run);
             }
@@ -269,41 +292,27 @@ fn shards(folder: &Path) -> io::Result<Vec<Shard>> {
     Ok(shards)
 }
 
-/// The checksum of a configuration with its defaults filled in. It does not depend on the order of
-/// keys, on comments, or on whether a default was spelled out.
-pub fn configuration_hash(configuration: &serde_json::Value) -> String {
-    // Objects are sorted by their keys, so equal values have equal texts.
-    blake3::hash(configuration.to_string().as_bytes()).to_hex().to_string()
+/// The checksum of an experiment. It does not depend on the order of keys in its file, on comments,
+/// or on whether a default was spelled out.
+pub fn configuration_hash(experiment: &Experiment) -> String {
+    // No map of an experiment has keys that JSON does not take.
+    let text = serde_json::to_string(experiment).unwrap_or_default();
+    blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::examples;
+    use super::super::schedule::BlockCase;
     use super::*;
-    use serde_json::json;
+    use crate::config::Source;
 
     fn manifest() -> Manifest {
-        let configuration = json!({"name": "fig1", "epsilon": [0.1, 1.0], "trials": 5});
         let commit = Some(Commit { id: "abc".into(), is_clean: false });
         let build = Build { version: "0.1.0".into(), commit, cargo_lock_blake3: None, rustc: None };
         Manifest {
-            name: "fig1".into(),
-            notice: NOTICE.into(),
-            configuration_text: "name = 'fig1' # with \"quotes\"\n".into(),
-            configuration_blake3: configuration_hash(&configuration),
-            configuration,
-            datasets: vec![DatasetFacts {
-                name: "loans".into(),
-                blake3: "00ff".into(),
-                records: 42535,
-                attributes: Some(3),
-                domain: Some("2e4".into()),
-                queries: None,
-                standin: true,
-            }],
-            workloads: [("loans".to_string(), json!([["a", "b", "c"]]))].into(),
-            keys: vec!["k1".into(), "k0".into()],
-            arms: BTreeMap::new(),
             runs: vec![Run::start(build, 2, vec!["pgmbench".into(), "run".into()])],
+            ..examples::manifest(&["loans"], &["own", "pgm"])
         }
     }
 
@@ -324,33 +333,39 @@ mod tests {
     #[test]
     fn the_runs_of_shards_are_those_of_the_whole_and_an_older_configuration_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        let at = |start: &str, keys: &[&str]| {
+        let at = |start: &str, name: &str| {
             let mut manifest = manifest();
             manifest.runs[0].start = start.into();
-            manifest.keys = keys.iter().map(ToString::to_string).collect();
+            manifest.schedule[0].cases = vec![BlockCase { name: name.into(), hash: name.into() }];
             manifest
         };
+        let case = |manifest: &Manifest| manifest.schedule[0].cases[0].name.clone();
         let shard = |index| Some(Shard::new(index, 2).unwrap());
-        at("2019-01-01", &["old"]).write(folder.path()).unwrap();
-        at("2019-01-03", &["new"]).write_part(folder.path(), shard(1)).unwrap();
-        at("2019-01-02", &["new"]).write_part(folder.path(), shard(2)).unwrap();
+        at("2019-01-01", "old").write(folder.path()).unwrap();
+        at("2019-01-03", "new").write_part(folder.path(), shard(1)).unwrap();
+        at("2019-01-02", "new").write_part(folder.path(), shard(2)).unwrap();
         let read = Manifest::read(folder.path()).unwrap();
-        assert_eq!(read.keys, ["new"]);
+        assert_eq!(case(&read), "new");
         let starts: Vec<&str> = read.runs.iter().map(|run| &*run.start).collect();
         assert_eq!(starts, ["2019-01-02", "2019-01-03"]);
         Manifest::remove_shards(folder.path()).unwrap();
-        assert_eq!(Manifest::read(folder.path()).unwrap().keys, ["old"]);
+        assert_eq!(case(&Manifest::read(folder.path()).unwrap()), "old");
     }
 
     #[test]
-    fn the_hash_sees_values_and_not_their_order() {
-        let hash = |text: &str| configuration_hash(&serde_json::from_str(text).unwrap());
-        assert_eq!(
-            hash(r#"{"a": 1, "b": {"c": 2, "d": 3}}"#),
-            hash(r#"{"b":{"d":3,"c":2},"a":1}"#)
+    fn the_hash_sees_values_and_not_how_they_are_written() {
+        let hash = |text: &str| {
+            let source = Source { path: "mine.toml".into(), text: text.into() };
+            configuration_hash(&source.parse().unwrap())
+        };
+        let mechanism = "[[mechanism]]\nname = 'hdmm'\n";
+        let one = format!("name = 'a'\nepsilon = 1\ndatasets = ['adult']\n{mechanism}");
+        let same = format!(
+            "# the same\ndatasets = ['adult']\ntrials = 5\nepsilon = [1.0]\nname = 'a'\n{mechanism}"
         );
-        assert_ne!(hash(r#"{"a": 1}"#), hash(r#"{"a": 2}"#));
-        assert_ne!(hash(r#"{"a": [1, 2]}"#), hash(r#"{"a": [2, 1]}"#));
+        assert_eq!(hash(&one), hash(&same));
+        assert_ne!(hash(&one), hash(&one.replace("= 1", "= 2")));
+        assert_ne!(hash(&one.replace("= 1", "= [1, 2]")), hash(&one.replace("= 1", "= [2, 1]")));
     }
 
     #[test]

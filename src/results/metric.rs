@@ -1,78 +1,9 @@
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use super::manifest::Manifest;
-use super::record::{Status, TrialRecord};
-
-/// A number that a trial's row may hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// [`TrialRecord::workload_error`].
-    #[default]
-    WorkloadError,
-    /// [`TrialRecord::mean_squared_error`].
-    MeanSquaredError,
-    /// [`TrialRecord::max_error`].
-    MaxError,
-    /// [`TrialRecord::max_error`] over [`TrialRecord::error_bound`].
-    ErrorOfBound,
-    /// [`TrialRecord::measurement_error`].
-    MeasurementError,
-    /// [`TrialRecord::l1_loss`].
-    L1Loss,
-    /// [`TrialRecord::l2_loss`].
-    L2Loss,
-    /// [`TrialRecord::rounds`].
-    Rounds,
-    /// [`TrialRecord::rounds`] over [`TrialRecord::round_limit`].
-    RoundsOfLimit,
-    /// [`TrialRecord::estimate_seconds`].
-    EstimateSeconds,
-    /// [`TrialRecord::seconds_per_iteration`].
-    SecondsPerIteration,
-}
+use super::record::TrialRecord;
+use crate::config::{Metric, Status};
 
 impl Metric {
-    /// The name of the column, or of the two that it is a quotient of.
-    pub fn name(self) -> &'static str {
-        match self {
-            Metric::WorkloadError => "workload_error",
-            Metric::MeanSquaredError => "mean_squared_error",
-            Metric::MaxError => "max_error",
-            Metric::ErrorOfBound => "error_of_bound",
-            Metric::MeasurementError => "measurement_error",
-            Metric::L1Loss => "l1_loss",
-            Metric::L2Loss => "l2_loss",
-            Metric::Rounds => "rounds",
-            Metric::RoundsOfLimit => "rounds_of_limit",
-            Metric::EstimateSeconds => "estimate_seconds",
-            Metric::SecondsPerIteration => "seconds_per_iteration",
-        }
-    }
-
-    /// For people: `workload error`.
-    pub fn label(self) -> String {
-        match self {
-            Metric::MaxError => "largest query error".into(),
-            _ => self.name().replace('_', " "),
-        }
-    }
-
-    /// What an experiment is about: the error that its configuration names for the figure, and what
-    /// its figure shows where that is nothing else: the time of an iteration, the rounds.
-    pub fn of_experiment(manifest: &Manifest) -> Self {
-        let configured = |path: &str| manifest.configuration.pointer(path)?.as_str();
-        match (configured("/figure/kind"), configured("/figure/metric")) {
-            (Some("scaling"), _) => Metric::SecondsPerIteration,
-            (Some("rounds"), _) => Metric::Rounds,
-            (Some("records"), None) | (_, Some("max_error")) => Metric::MaxError,
-            (_, Some("mean_squared_error")) => Metric::MeanSquaredError,
-            _ => Metric::WorkloadError,
-        }
-    }
-
     /// Whether the number depends on how far the estimate is from the optimum, which the time of an
     /// iteration and the rounds of the mechanism do not.
     pub fn is_about_the_estimate(self) -> bool {

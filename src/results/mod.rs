@@ -5,12 +5,14 @@ pub mod claims;
 mod convergence;
 mod csv_records;
 #[cfg(test)]
-mod examples;
+pub(crate) mod examples;
+pub mod folder;
 mod machine;
 pub mod manifest;
 mod metric;
 mod progress;
 mod record;
+pub mod schedule;
 mod shard;
 mod statistics;
 pub mod store;
@@ -20,10 +22,11 @@ mod timestamp;
 
 pub use convergence::{UNCONVERGED_MARK, is_converged, unconverged_note};
 pub use machine::Machine;
-pub use metric::Metric;
 pub use progress::Progress;
-pub use record::{Difference, Status, TraceRecord, TrialRecord};
+pub use record::{Difference, TraceRecord, TrialRecord};
 pub use shard::{NotAShard, Shard};
 pub use statistics::{Interval, PairedRatio, Spread};
 pub use text_table::number;
 pub use timestamp::rfc3339;
+
+pub use crate::config::{Metric, Status};

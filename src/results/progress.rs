@@ -1,8 +1,10 @@
 use std::collections::BTreeMap;
 
-use super::manifest::{ArmFacts, Manifest};
-use super::record::{Status, TrialRecord};
+use super::manifest::Manifest;
+use super::record::TrialRecord;
+use super::schedule::ScheduledArm;
 use super::store::Recorded;
+use crate::config::Status;
 
 /// How far an experiment is.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,9 +13,7 @@ pub struct Progress {
     pub rows: Vec<TrialRecord>,
     /// The arms without an end, in the order of the configuration: those without a row, and those
     /// that have failed, which are tried again. With the seconds that each will probably take.
-    pub left: Vec<(ArmFacts, f64)>,
-    /// Arms without a row of which nothing is known but the key: in manifests of earlier versions.
-    pub unknown: usize,
+    pub left: Vec<(ScheduledArm, f64)>,
     /// Rows of other configurations.
     pub stale: usize,
 }
@@ -21,23 +21,18 @@ pub struct Progress {
 impl Progress {
     /// Of the results with this manifest.
     pub fn of(manifest: &Manifest, recorded: &Recorded) -> Self {
-        let rows = recorded.rows_of(&manifest.keys);
+        let arms = manifest.arms();
+        let rows = recorded.rows_of(arms.iter().map(|arm| &arm.key));
         let ended: BTreeMap<&str, &TrialRecord> = rows
             .iter()
             .filter(|row| row.status != Status::Failed)
             .map(|row| (row.key.as_str(), row))
             .collect();
-        let without_end = manifest.keys.iter().filter(|key| !ended.contains_key(key.as_str()));
-        let times = Times::seen(manifest, &ended);
-        let (mut left, mut unknown) = (Vec::new(), 0);
-        for key in without_end {
-            match manifest.arms.get(key) {
-                Some(arm) => left.push((arm.clone(), times.expected(arm))),
-                None => unknown += 1,
-            }
-        }
+        let times = Times::seen(&arms, &ended);
+        let without_end = arms.iter().filter(|arm| !ended.contains_key(arm.key.as_str()));
+        let left = without_end.map(|arm| (arm.clone(), times.expected(arm))).collect();
         let stale = recorded.rows.len() - rows.len();
-        Self { rows, left, unknown, stale }
+        Self { rows, left, stale }
     }
 
     /// How many rows ended like this.
@@ -79,11 +74,11 @@ impl Mean {
 }
 
 impl Times {
-    fn seen(manifest: &Manifest, ended: &BTreeMap<&str, &TrialRecord>) -> Self {
+    fn seen(arms: &[ScheduledArm], ended: &BTreeMap<&str, &TrialRecord>) -> Self {
         let mut times =
             Self { by_arm: BTreeMap::new(), by_kind: BTreeMap::new(), overall: Mean::default() };
-        for (key, arm) in &manifest.arms {
-            let Some(row) = ended.get(key.as_str()) else { continue };
+        for arm in arms {
+            let Some(row) = ended.get(arm.key.as_str()) else { continue };
             let seconds = seconds(row);
             times.by_arm.entry(names(arm)).or_default().add(seconds, 1.0);
             let [_, mechanism, name] = names(arm);
@@ -96,7 +91,7 @@ impl Times {
 
     /// What an arm took on the same data; else the prediction, corrected by what the same arm took
     /// on other data; else by what everything took.
-    fn expected(&self, arm: &ArmFacts) -> f64 {
+    fn expected(&self, arm: &ScheduledArm) -> f64 {
         let [_, mechanism, name] = names(arm);
         let mean = |mean: &Mean| mean.get();
         self.by_arm.get(&names(arm)).and_then(mean).unwrap_or_else(|| {
@@ -106,7 +101,7 @@ impl Times {
     }
 }
 
-fn names(arm: &ArmFacts) -> [String; 3] {
+fn names(arm: &ScheduledArm) -> [String; 3] {
     [&arm.dataset, &arm.mechanism, &arm.arm].map(String::clone)
 }
 
@@ -121,48 +116,32 @@ fn seconds(row: &TrialRecord) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::examples;
-    use super::super::manifest::configuration_hash;
     use super::*;
-
-    fn facts(row: &TrialRecord, predicted_seconds: f64) -> ArmFacts {
-        let (dataset, mechanism) = (row.dataset.clone(), row.mechanism.clone());
-        let (arm, epsilon, trial) = (row.arm.clone(), row.epsilon, row.trial);
-        let case = row.case.clone();
-        ArmFacts { dataset, case, mechanism, arm, epsilon, trial, predicted_seconds }
-    }
 
     #[test]
     fn what_is_left_takes_as_long_as_its_like_took() {
-        let rows = [
-            examples::row("adult", "hdmm", "pgm", 0),
-            examples::row("adult", "hdmm", "pgm", 1),
-            examples::row("loans", "hdmm", "pgm", 0),
-            examples::row("adult", "mwem", "pgm", 0),
-        ];
-        let predicted = [0.1, 0.1, 0.2, 0.4];
-        let configuration = serde_json::Value::Null;
-        let manifest = Manifest {
-            name: "test".into(),
-            notice: String::new(),
-            configuration_text: String::new(),
-            configuration_blake3: configuration_hash(&configuration),
-            configuration,
-            datasets: Vec::new(),
-            workloads: BTreeMap::new(),
-            keys: rows.iter().map(|row| row.key.clone()).collect(),
-            arms: rows.iter().zip(predicted).map(|(r, s)| (r.key.clone(), facts(r, s))).collect(),
-            runs: Vec::new(),
+        let mut manifest = examples::manifest(&["adult", "loans"], &["pgm"]);
+        let other = examples::manifest(&["adult"], &["lls"]).schedule.remove(0);
+        manifest.schedule.push(other);
+        manifest.experiment.trials = 2;
+        for (block, seconds) in manifest.schedule.iter_mut().zip([0.1, 0.2, 0.4]) {
+            block.arms[0].predicted_seconds = seconds;
+        }
+        // By data, mechanism and trial: adult pgm twice, loans pgm twice, adult lls twice.
+        let arms = manifest.arms();
+        let row = |at: usize| TrialRecord {
+            key: arms[at].key.clone(),
+            ..examples::row(&arms[at].dataset, "hdmm", &arms[at].arm, arms[at].trial)
         };
-        let mut failed = rows[3].clone();
-        failed.status = Status::Failed;
+        let failed = TrialRecord { status: Status::Failed, ..row(4) };
         let stale = examples::row("adult", "old", "pgm", 0);
-        let recorded = Recorded { rows: vec![rows[0].clone(), failed, stale], traces: Vec::new() };
+        let recorded = Recorded { rows: vec![row(0), failed, stale], traces: Vec::new() };
         let progress = Progress::of(&manifest, &recorded);
-        assert_eq!((progress.rows.len(), progress.stale, progress.unknown), (2, 1, 0));
+        assert_eq!((progress.rows.len(), progress.stale), (2, 1));
         assert_eq!(progress.count(Status::Failed), 1);
         // A quarter of a second was seen for a tenth: on the same data it is taken as it is, on
-        // other data and for another mechanism it is 2.5 times the prediction.
+        // other data and for another estimator it is 2.5 times the prediction.
         let seconds: Vec<f64> = progress.left.iter().map(|(_, seconds)| *seconds).collect();
-        assert_eq!(seconds, [0.25, 0.2 * 2.5, 0.4 * 2.5]);
+        assert_eq!(seconds, [0.25, 0.5, 0.5, 1.0, 1.0]);
     }
 }

@@ -4,15 +4,19 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::csv_records;
+use crate::config::Status;
 
 /// What became of one arm of one trial: a row of `trials.csv`.
 ///
 /// Fields that do not apply are empty. Rows are told apart by their `key`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
     /// Hash of all that the numbers depend on: data, workload, mechanism and its parameters, arm,
     /// settings, budget, seed. Rows with another key than the configuration asks for are stale.
     pub key: String,
+    /// The key of what the mechanism released: all arms and cases of a trial that estimate from the
+    /// same draws of noise share it, and `ledger.jsonl` has the draws once.
+    pub release: String,
     /// The name of the experiment.
     pub experiment: String,
     /// The name of the data.
@@ -117,6 +121,11 @@ fn differences<T: Serialize + DeserializeOwned>(first: &T, second: &T) -> Vec<Di
 }
 
 impl TrialRecord {
+    /// Whether the mechanism came to its end, so that the ledger has what it drew.
+    pub fn has_draws(&self) -> bool {
+        !matches!(&*self.phase, "select" | "measure")
+    }
+
     /// The fields in which another row of the same arm differs, without the times.
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         differences(self, other)
@@ -127,31 +136,6 @@ impl TraceRecord {
     /// The fields in which another trace of the same arm differs, without the times.
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         differences(self, other)
-    }
-}
-
-/// How an arm ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// With an estimate.
-    Done,
-    /// It would not fit into the memory that it may use.
-    Infeasible,
-    /// It took longer than it may.
-    Timeout,
-    /// With an error; tried again next time.
-    Failed,
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Status::Done => "done",
-            Status::Infeasible => "infeasible",
-            Status::Timeout => "timeout",
-            Status::Failed => "failed",
-        })
     }
 }
 

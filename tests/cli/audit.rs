@@ -3,7 +3,7 @@
 use super::Session;
 
 #[test]
-fn an_audit_tells_claim_and_bound_and_where_they_come_from() {
+fn an_audit_prints_claim_bound_and_evidence() {
     let session = Session::new();
     let said = session
         .run(["audit", "laplace", "--epsilon", "1", "--trials", "2000", "--seed", "3"])
@@ -17,7 +17,7 @@ fn an_audit_tells_claim_and_bound_and_where_they_come_from() {
 }
 
 #[test]
-fn an_audit_as_json_has_all_numbers_and_repeats_itself() {
+fn an_audit_as_json_has_all_numbers_and_is_reproducible() {
     let session = Session::new();
     let audit = || {
         let words = ["audit", "mwem", "--epsilon", "2", "--trials", "400", "--json"];

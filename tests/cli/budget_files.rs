@@ -57,13 +57,13 @@ fn releases_are_charged_until_the_total_is_spent() {
     for words in ["total    epsilon = 1", "left     nothing", "one.csv", "internal"] {
         assert!(said.contains(words), "{words}: {said}");
     }
-    // What is released says nothing about the budget file.
+    // A release does not mention the budget file.
     let facts = fs::read_to_string(session.path("two.release.json")).unwrap();
     assert!(!facts.contains("mine.budget") && !facts.contains("one.csv"), "{facts}");
 }
 
 #[test]
-fn a_budget_that_the_schema_declares_cannot_be_left_out() {
+fn a_budget_that_the_schema_declares_cannot_be_bypassed() {
     let session = session(&TOTAL);
     session.file("schema.toml", format!("budget = 'mine.budget'\n{SCHEMA}"));
     release(&session, "one.csv", &["--epsilon=1"]).works();
@@ -81,10 +81,14 @@ fn a_budget_that_the_schema_declares_cannot_be_left_out() {
 }
 
 #[test]
-fn without_a_budget_file_it_is_said_that_nothing_adds_up() {
+fn without_a_budget_file_a_note_says_that_releases_are_not_added() {
     let session = session(&TOTAL);
     let said = release(&session, "one.csv", &["--epsilon=1"]).works();
-    assert!(said.stderr.contains("no budget file: nothing adds up"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("no budget file, so this release is not added"),
+        "{}",
+        said.stderr
+    );
     assert_eq!(shown(&session)["lines"], 1);
 }
 
@@ -184,7 +188,7 @@ fn a_draft_is_marked_and_not_released_from_until_the_mark_is_removed() {
 }
 
 #[test]
-fn weak_privacy_has_to_be_asked_for() {
+fn weak_privacy_needs_an_option() {
     let session = session(&TOTAL);
     let run = |epsilon: &str, delta: &str, more: &[&str]| {
         let budget = [format!("--epsilon={epsilon}"), format!("--delta={delta}")];

@@ -7,7 +7,7 @@ use super::Session;
 const EPSILONS: [&str; 7] = ["0", "-1", "-0.0", "NaN", "inf", "1e6", "1e400"];
 const DELTAS: [&str; 5] = ["0", "1", "-1e-9", "NaN", "1.5"];
 
-/// A schema whose data is not there: whoever gets as far as reading it complains about that.
+/// A schema whose data does not exist: a command that reads it fails with that error.
 fn session() -> Session {
     let session = Session::new();
     let schema = "name = 'mine'\n[table]\nfiles = [{ name = 'missing.csv' }]\n\
@@ -17,7 +17,7 @@ fn session() -> Session {
 }
 
 #[test]
-fn commands_refuse_them() {
+fn commands_refuse_invalid_budgets() {
     let session = session();
     let commands: [&[&str]; 2] = [
         &["synthesize", "schema.toml", "--out", "out.csv"],
@@ -36,7 +36,7 @@ fn commands_refuse_them() {
         }
         run("one", "1e-6").complains(&["not a number"]);
     }
-    // With a budget that is one, the data is what is missing.
+    // A valid budget gets as far as the missing data.
     let good = ["synthesize", "./schema.toml", "--out", "out.csv", "--epsilon=1", "--delta=1e-6"];
     session.run(good).complains(&["missing.csv"]);
     session
@@ -46,7 +46,7 @@ fn commands_refuse_them() {
 }
 
 #[test]
-fn experiments_refuse_them() {
+fn experiments_refuse_invalid_budgets() {
     let session = session();
     let config = |budget: &str, mechanism: &str| {
         format!(
@@ -91,7 +91,7 @@ fn experiments_refuse_them() {
             format!("[[mechanism]]\nname = \"{name}\"\nparameters = {{ {parameter} }}\n");
         refused("epsilon = 1\ndelta = 1e-6", &mechanism, &["mine.toml"]);
     }
-    // With a budget that is one, the data is what is missing.
+    // A valid budget gets as far as the missing data.
     refused("epsilon = 1", laplace, &["missing.csv"]);
     assert!(fs::read_dir(session.path("results")).is_err(), "nothing is left behind");
 }

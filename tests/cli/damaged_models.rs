@@ -28,37 +28,37 @@ fn tampered(tamper: impl FnOnce(&mut Vec<u8>)) -> Session {
 }
 
 #[test]
-fn a_model_of_another_version() {
+fn a_model_of_another_version_is_refused() {
     refused(&tampered(|bytes| bytes[8] = 2), &["version 2", "this release reads version 1"]);
 }
 
 #[test]
-fn a_model_with_a_changed_byte() {
+fn a_model_with_a_changed_byte_is_refused() {
     refused(&tampered(|bytes| bytes[40] ^= 1), &["damaged", "checksum"]);
     refused(&tampered(|bytes| *bytes.last_mut().unwrap() ^= 128), &["damaged", "checksum"]);
 }
 
 #[test]
-fn a_model_that_is_cut_off() {
+fn a_truncated_model_is_refused() {
     refused(&tampered(|bytes| bytes.truncate(bytes.len() - 1)), &["cut off"]);
     refused(&tampered(|bytes| bytes.truncate(10)), &["cut off"]);
     refused(&tampered(|bytes| bytes.clear()), &["cut off"]);
 }
 
 #[test]
-fn a_model_with_something_behind_it() {
+fn a_model_with_trailing_bytes_is_refused() {
     refused(&tampered(|bytes| bytes.push(b'\n')), &["damaged"]);
 }
 
 #[test]
-fn a_file_that_is_no_model() {
+fn a_file_that_is_no_model_is_refused() {
     let session = Session::with_model();
     fs::copy(session.path("problem.json"), session.path("model")).unwrap();
     refused(&session, &["not a model file"]);
 }
 
 #[test]
-fn a_model_that_is_not_there() {
+fn a_missing_model_is_refused() {
     let session = Session::with_model();
     fs::remove_file(session.path("model")).unwrap();
     refused(&session, &["No such file"]);

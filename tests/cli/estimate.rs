@@ -45,7 +45,7 @@ fn the_summary_is_a_few_lines() {
 }
 
 #[test]
-fn a_total_that_the_file_leaves_out_is_estimated() {
+fn a_missing_total_is_estimated() {
     let session = Session::new();
     session.file("problem.json", GOOD.replace("60.0", "null"));
     let said = session.run(["estimate", "problem.json", "--out", "model", "--json"]).succeeds();
@@ -88,7 +88,7 @@ fn a_model_can_be_the_start_of_another_estimate() {
 }
 
 #[test]
-fn a_model_that_is_too_large_for_the_machine_comes_with_what_helps() {
+fn the_refusal_of_a_model_that_is_too_large_names_alternatives() {
     let session = Session::new();
     let names: Vec<String> = (0..12).map(|i| format!("x{i}")).collect();
     let domain: serde_json::Map<String, Value> =
@@ -121,7 +121,10 @@ fn a_model_of_other_attributes_is_no_start() {
     session.file("unrelated.json", unrelated);
     let said = session.run(["estimate", "unrelated.json", "--out", "new", "--warm-start", "model"]);
     let said = said.works().stderr;
-    assert!(said.starts_with("note: no clique of model is part of one of the problem's"), "{said}");
+    assert!(
+        said.starts_with("note: no clique of model is contained in a clique of the problem"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn spellings_of_earlier_releases_are_refused_with_those_of_today() {
 }
 
 #[test]
-fn every_algorithm_step_and_constant_of_the_engine_has_its_name_here() {
+fn every_algorithm_step_and_constant_of_the_engine_can_be_chosen() {
     let session = session();
     let chosen = |extra: &[&str]| {
         let args = ["estimate", "problem.json", "--out", "model", "--json"];
@@ -194,7 +197,7 @@ fn every_algorithm_step_and_constant_of_the_engine_has_its_name_here() {
 }
 
 #[test]
-fn the_help_says_when_an_estimate_ends_unless_told() {
+fn the_help_states_the_default_limits_of_an_estimate() {
     let said = Session::new().run(["estimate", "--help"]).succeeds();
     for words in ["1e-11", "2000", "half of the machine's memory"] {
         assert!(said.contains(words), "{words}: {said}");
@@ -202,7 +205,7 @@ fn the_help_says_when_an_estimate_ends_unless_told() {
 }
 
 #[test]
-fn every_command_explains_itself_with_an_example() {
+fn the_help_of_every_command_has_an_example() {
     let session = Session::new();
     let commands =
         ["run", "plan", "plot", "list", "datasets", "synthesize", "estimate", "query", "synth"];
@@ -216,9 +219,9 @@ fn every_command_explains_itself_with_an_example() {
 }
 
 #[test]
-fn the_loss_is_that_of_the_model_also_where_the_oracle_is_approximate() {
+fn the_loss_is_that_of_the_model_also_with_an_approximate_oracle() {
     let session = Session::new();
-    // Every pair of six attributes, with answers that contradict each other: the run swings.
+    // Every pair of six attributes, with contradictory answers: the optimiser oscillates.
     let names: Vec<String> = (0..6).map(|i| format!("x{i}")).collect();
     let pairs = (0..6).flat_map(|i| (i + 1..6).map(move |j| (i, j)));
     let measurements: Vec<Value> = pairs

@@ -1,4 +1,4 @@
-//! Experiments, as somebody runs them who has just written a configuration.
+//! Experiments from a configuration to results, and mistakes in configurations.
 
 use std::fs;
 
@@ -54,7 +54,7 @@ fn timeless(row: &str) -> String {
 }
 
 #[test]
-fn a_run_leaves_all_of_its_files_and_says_what_it_found() {
+fn a_run_writes_all_of_its_files_and_prints_its_results() {
     let session = session();
     let said = session.run(["run", "mine.toml"]).works();
     assert!(said.stdout.contains("laplace"), "{}", said.stdout);
@@ -125,7 +125,7 @@ fn mistakes_in_a_configuration_are_shown_at_their_place() {
         session.run(["run", "wrong.toml"]).complains(words);
         assert!(!session.path("results").exists(), "nothing is left behind");
     };
-    refused("trials = 2", "trails = 2", &["wrong.toml:3", "trails", "trials"]);
+    refused("\ntrials = 2", "\ntrails = 2", &["wrong.toml:3", "trails", "trials"]);
     refused("\"titanic\"]", "\"titanc\"]", &["wrong.toml:5", "did you mean \"titanic\"?"]);
     refused("\"Survived\"", "\"Surived\"", &["wrong.toml:8", "did you mean \"Survived\"?"]);
     refused("\"laplace\"\narms", "\"laplce\"\narms", &["wrong.toml", "did you mean \"laplace\"?"]);
@@ -157,7 +157,7 @@ fn a_part_that_leaves_nothing_is_refused() {
 }
 
 #[test]
-fn a_quick_run_needs_a_file_that_says_what_is_quick() {
+fn a_quick_run_needs_a_table_named_quick() {
     let session = session();
     session.run(["plan", "mine.toml", "--quick"]).refuses(&["--quick", "mine.toml", "[quick]"]);
     session.file("mine.toml", CONFIG.to_string() + "\n[quick]\ntrials = 1\n");
@@ -176,7 +176,7 @@ fn a_plan_shows_what_would_be_done_and_does_nothing() {
 }
 
 #[test]
-fn everything_that_can_be_named_is_listed() {
+fn everything_that_experiments_can_use_is_listed() {
     let session = Session::new();
     let said = session.run(["list"]).works();
     for words in ["hdmm", "privbayes", "lls", "titanic", "stand-in", "bars"] {
@@ -188,7 +188,7 @@ fn everything_that_can_be_named_is_listed() {
 }
 
 #[test]
-fn synthetic_records_come_with_what_they_guarantee_and_take_no_seed() {
+fn synthetic_records_come_with_their_guarantee_and_take_no_seed() {
     let session = Session::new();
     let release =
         ["synthesize", "titanic", "--epsilon", "1", "--delta", "1e-6", "--out", "new.csv"];

@@ -57,8 +57,8 @@ impl Golden {
         paths.into_iter().map(Self::read).collect()
     }
 
-    /// What is wrong with the estimate by `algorithm`.
-    fn complaints(&self, algorithm: &str, model: &Path) -> Vec<String> {
+    /// The differences between the estimate by `algorithm` and the known optimum.
+    fn differences(&self, algorithm: &str, model: &Path) -> Vec<String> {
         let estimate = run(program()
             .arg("estimate")
             .arg(&self.path)
@@ -100,13 +100,13 @@ fn run(command: &mut Command) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// All problems, and all that is wrong, so that one run tells the whole story.
+/// Collects the errors of all problems, so that one run shows all of them.
 fn every_problem_is_solved_by(algorithm: &str) {
     let folder = tempfile::tempdir().unwrap();
     let model = folder.path().join("model");
     let mut complaints = String::new();
     for golden in Golden::all() {
-        for complaint in golden.complaints(algorithm, &model) {
+        for complaint in golden.differences(algorithm, &model) {
             complaints.push_str(&format!("{}: {complaint}\n", golden.name));
         }
     }

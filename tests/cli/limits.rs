@@ -1,4 +1,4 @@
-//! What arms may use, and what becomes of those that would use more.
+//! Limits on memory and time, and arms that exceed them.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ arms = ["own", "pgm", "lsmr"]
 "#;
 
 #[test]
-fn arms_that_pass_a_limit_end_and_the_others_go_on() {
+fn arms_that_exceed_a_limit_end_and_the_others_continue() {
     let session = Session::new();
     session.file("limits.toml", CONFIG);
     let began = Instant::now();
@@ -52,6 +52,6 @@ fn a_plan_predicts_time_as_well_as_memory() {
     let session = Session::new();
     session.file("limits.toml", CONFIG);
     let said = session.run(["plan", "limits.toml"]).succeeds();
-    assert!(said.contains("on one core, judged by the sizes of the models"), "{said}");
+    assert!(said.contains("on one core, predicted from the sizes of the models"), "{said}");
     assert!(said.contains("cells in the junction tree"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! The program as a user meets it: arguments in, text, files and exit codes out.
+//! The program from outside: arguments in, text, files and exit codes out.
 
 mod audit;
 mod budget_files;
@@ -29,7 +29,7 @@ use std::process::Output;
 
 use tempfile::TempDir;
 
-/// A problem with nothing wrong with it.
+/// A valid problem.
 pub(crate) const GOOD: &str = r#"{
     "domain": {"age": 3, "sex": 2, "hrs": 4},
     "total": 60.0,
@@ -39,12 +39,12 @@ pub(crate) const GOOD: &str = r#"{
         {"attrs": ["hrs"], "query": ["prefix"], "y": [14, 31, 44, 61], "stddev": 2.0}]
 }"#;
 
-/// A folder of its own, and the program run in it.
+/// A temporary folder in which the program runs.
 pub(crate) struct Session {
     folder: TempDir,
 }
 
-/// What a run of the program said.
+/// Exit code and output of a run of the program.
 pub(crate) struct Said {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -56,7 +56,7 @@ impl Session {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// A session with the good problem and its model.
+    /// With the valid problem and its model.
     pub(crate) fn with_model() -> Self {
         let session = Self::new();
         session.file("problem.json", GOOD);
@@ -101,14 +101,14 @@ impl Said {
         self.stdout
     }
 
-    /// Exit code 0, whatever notes there are.
+    /// Exit code 0; notes are allowed.
     #[track_caller]
     pub(crate) fn works(self) -> Said {
         assert_eq!(self.code, Some(0), "{}\n{}", self.stdout, self.stderr);
         self
     }
 
-    /// Exit code 2 and an error, on one line or on several, that has all of `parts` in it.
+    /// Exit code 2 and an error, on one or several lines, that contains all of `parts`.
     #[track_caller]
     pub(crate) fn complains(self, parts: &[&str]) {
         assert_eq!(self.code, Some(2), "{}", self.stderr);
@@ -118,7 +118,7 @@ impl Said {
         }
     }
 
-    /// Exit code 2 and one line that has all of `parts` in it.
+    /// Exit code 2 and one line that contains all of `parts`.
     #[track_caller]
     pub(crate) fn refuses(self, parts: &[&str]) {
         assert_eq!(self.code, Some(2), "{}", self.stderr);

@@ -1,4 +1,4 @@
-//! Where output goes, and where it does not.
+//! Output paths that are refused, and output that cannot be written.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::{GOOD, Session};
 
 #[test]
-fn places_where_no_file_can_be_are_refused_first() {
+fn paths_that_cannot_be_written_are_refused_first() {
     let session = Session::with_model();
     fs::create_dir(session.path("folder")).unwrap();
     let before = session.files();
@@ -25,12 +25,12 @@ fn places_where_no_file_can_be_are_refused_first() {
         .refuses(&["cannot write folder"]);
     session
         .run(["estimate", "problem.json", "--out", "new", "--trace", "./new"])
-        .refuses(&["cannot write ./new: it is also the model that --out names"]);
+        .refuses(&["cannot write ./new: it is also the model of --out"]);
     assert_eq!(session.files(), before);
 }
 
 #[test]
-fn a_place_is_checked_before_the_problem_is_read() {
+fn a_path_is_checked_before_the_problem_is_read() {
     let session = Session::new();
     session.file("problem.json", "not even JSON");
     session
@@ -39,7 +39,7 @@ fn a_place_is_checked_before_the_problem_is_read() {
 }
 
 #[test]
-fn an_existing_file_is_replaced_when_asked_for_and_kept_by_failure() {
+fn an_existing_file_is_replaced_with_force_and_kept_by_failure() {
     let session = Session::new();
     session.file("problem.json", GOOD);
     session.file("model", "something else");
@@ -53,7 +53,7 @@ fn an_existing_file_is_replaced_when_asked_for_and_kept_by_failure() {
 
 #[cfg(unix)]
 #[test]
-fn a_reader_that_leaves_early_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     let session = Session::with_model();
     ends_quietly_without_a_reader(&session, &["query", "model", "--marginal", "age,sex,hrs"]);
 }
@@ -75,7 +75,7 @@ fn ends_quietly_without_a_reader(session: &Session, args: &[&str]) {
 
 #[cfg(unix)]
 #[test]
-fn a_reader_that_leaves_a_long_table_early_is_no_error_either() {
+fn a_pipe_that_closes_during_a_long_table_is_no_error() {
     let session = Session::new();
     let problem = serde_json::json!({
         "domain": {"a": 300, "b": 300}, "total": 100.0,
@@ -91,7 +91,7 @@ fn a_reader_that_leaves_a_long_table_early_is_no_error_either() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_an_error_of_another_kind() {
+fn a_full_disk_is_an_error() {
     let session = Session::with_model();
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_pgmbench"))

@@ -1,4 +1,4 @@
-//! What no command does: to write onto its inputs, onto a release, or onto a file without a word.
+//! No command overwrites its inputs or a release, nor another file without `--force`.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ const SCHEMA: &str = "name = 'mine'\n[table]\nfiles = [{ name = 'mine.csv' }]\n\
 
 const ROWS: &str = "a,b\nx,y\ny,x\nx,x\n";
 
-/// A table of one's own with its schema and its budget file.
+/// A table with its schema and its budget file.
 fn session() -> Session {
     let session = Session::new();
     session.file("schema.toml", SCHEMA);
@@ -37,7 +37,7 @@ fn contents(session: &Session) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn a_release_is_never_written_onto_what_it_is_made_of() {
+fn a_release_never_overwrites_its_inputs() {
     let session = session();
     #[cfg(unix)]
     {
@@ -81,7 +81,7 @@ fn a_release_and_its_facts_are_never_replaced() {
             session.run(words.iter().chain(more)).refuses(&never);
         }
     }
-    // Records are not put beside the facts of others either.
+    // Nor are records written next to the facts of another release.
     fs::rename(session.path("new.csv"), session.path("moved.csv")).unwrap();
     synthesize(&session, "new.csv", &["--force"]).refuses(&never);
     fs::rename(session.path("moved.csv"), session.path("new.csv")).unwrap();
@@ -103,12 +103,12 @@ fn a_budget_file_is_never_replaced() {
 }
 
 #[test]
-fn other_files_are_replaced_when_that_is_asked_for() {
+fn other_files_are_replaced_with_force() {
     let session = session();
     session.file("new.csv", "something");
     session.file("problem.json", GOOD);
     session.file("model", "something");
-    let exists = ["there is such a file already", "--force"];
+    let exists = ["the file exists", "--force"];
     synthesize(&session, "new.csv", &[]).refuses(&exists);
     let commands: [&[&str]; 4] = [
         &["estimate", "problem.json", "--out", "model"],
@@ -127,7 +127,7 @@ fn other_files_are_replaced_when_that_is_asked_for() {
 }
 
 #[test]
-fn of_two_releases_to_one_name_at_once_one_stays_as_it_is() {
+fn of_two_simultaneous_releases_to_one_name_one_fails() {
     let session = session();
     let start = || {
         Command::new(env!("CARGO_BIN_EXE_pgmbench"))
@@ -149,7 +149,7 @@ fn of_two_releases_to_one_name_at_once_one_stays_as_it_is() {
 }
 
 #[test]
-fn a_stand_in_that_is_there_is_kept() {
+fn an_existing_stand_in_is_kept() {
     let session = session();
     let words = ["synthesize", "./schema.toml", "--epsilon=1", "--delta=1e-6", "--stand-in"];
     session.run(words).works();
@@ -161,14 +161,14 @@ fn a_stand_in_that_is_there_is_kept() {
 }
 
 #[test]
-fn an_import_is_replaced_only_when_that_is_asked_for() {
+fn an_import_is_replaced_only_with_force() {
     let session = session();
     session.file("again.csv", "a,b\ny,y\ny,y\n");
     session.run(["datasets", "import", "./schema.toml", "mine.csv"]).succeeds();
     let stored = session.path("imported/records.bin.gz");
     let before = fs::read(&stored).unwrap();
     let again = ["datasets", "import", "./schema.toml", "again.csv"];
-    session.run(again).refuses(&["imported", "--force"]);
+    session.run(again).refuses(&["the file exists; --force replaces the earlier import"]);
     assert_eq!(fs::read(&stored).unwrap(), before);
     session.run(again.into_iter().chain(["--force"])).succeeds();
     assert_ne!(fs::read(&stored).unwrap(), before);
@@ -177,14 +177,14 @@ fn an_import_is_replaced_only_when_that_is_asked_for() {
 }
 
 #[test]
-fn an_estimate_is_not_written_onto_the_model_that_it_starts_from() {
+fn an_estimate_does_not_overwrite_the_model_that_it_starts_from() {
     let session = Session::with_model();
     let words = ["estimate", "problem.json", "--out", "model", "--warm-start", "model", "--force"];
     session.run(words).refuses(&["it is also the model to start from"]);
 }
 
 #[test]
-fn manual_pages_of_ones_own_are_kept() {
+fn files_that_are_no_manual_pages_of_the_program_are_kept() {
     let session = Session::new();
     session.run(["man", "--out", "man1"]).succeeds();
     session.run(["man", "--out", "man1"]).succeeds();
@@ -192,4 +192,15 @@ fn manual_pages_of_ones_own_are_kept() {
     session.run(["man", "--out", "man1"]).refuses(&["pgmbench-run.1", "--force"]);
     assert_eq!(fs::read(session.path("man1/pgmbench-run.1")).unwrap(), b"mine");
     session.run(["man", "--out", "man1", "--force"]).succeeds();
+}
+
+#[test]
+fn files_that_slurm_submit_did_not_write_are_kept() {
+    let session = super::survive::session(super::survive::MANY);
+    fs::create_dir_all(session.path("results/many/slurm")).unwrap();
+    session.file("results/many/slurm/array.sh", "something");
+    let said = session.run(["slurm", "submit", "many.toml", "--tasks", "2"]);
+    assert!(!said.stderr.contains("--force"), "the command has no such option: {}", said.stderr);
+    said.refuses(&["results/many/slurm/array.sh", "the file exists", "move it elsewhere"]);
+    assert_eq!(fs::read(session.path("results/many/slurm/array.sh")).unwrap(), b"something");
 }

@@ -1,4 +1,4 @@
-//! Data of one's own: a draft of its schema, mistakes in it, and experiments on it.
+//! The user's own data: a draft of its schema, mistakes in it, and experiments on it.
 
 use std::fs;
 
@@ -43,7 +43,7 @@ fn schema(session: &Session) -> String {
 }
 
 #[test]
-fn a_users_own_data_runs_beside_the_others() {
+fn experiments_run_on_the_users_own_data() {
     let session = session();
     let both = CONFIG
         .replace("[{ name", "[\"titanic\", { name")
@@ -66,7 +66,7 @@ fn a_schema_that_may_have_been_edited_is_not_replaced_by_a_draft() {
 }
 
 #[test]
-fn a_file_that_a_schema_names_and_that_is_not_there_is_named() {
+fn a_missing_file_of_a_schema_is_named() {
     let session = session();
     session.file(SCHEMA, schema(&session).replace("own.csv", "onw.csv"));
     session.run(["plan", "mine.toml"]).refuses(&[
@@ -80,7 +80,7 @@ fn a_file_that_a_schema_names_and_that_is_not_there_is_named() {
 }
 
 #[test]
-fn mistakes_in_a_schema_are_told_in_plain_words() {
+fn messages_about_a_schema_do_not_use_terms_of_the_parser() {
     let session = session();
     let text = schema(&session);
     assert!(text.contains("bins = 7"), "{text}");
@@ -91,7 +91,7 @@ fn mistakes_in_a_schema_are_told_in_plain_words() {
 }
 
 #[test]
-fn an_error_is_told_once() {
+fn an_error_is_printed_once() {
     let session = session();
     let once = |said: super::Said, text: &str| {
         assert_eq!(said.stderr.matches(text).count(), 1, "{}", said.stderr);
@@ -110,7 +110,7 @@ fn an_error_is_told_once() {
 }
 
 #[test]
-fn results_are_verified_from_another_folder_when_told_where_the_schema_is() {
+fn results_are_verified_from_another_folder_with_the_path_of_the_schema() {
     let session = session();
     session.run(["run", "mine.toml", "--quiet"]).succeeds();
     fs::create_dir(session.path("elsewhere")).unwrap();

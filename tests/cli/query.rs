@@ -92,7 +92,7 @@ fn names_with_commas_are_quoted() {
 }
 
 #[test]
-fn a_model_without_a_question_describes_itself() {
+fn without_a_query_the_model_is_described() {
     let session = Session::with_model();
     let said = session.run(["query", "model"]).succeeds();
     for part in ["total: 60", "attribute: hrs, 4 values", "clique: sex, age", "loss: "] {
@@ -105,7 +105,7 @@ fn a_model_without_a_question_describes_itself() {
 }
 
 #[test]
-fn questions_that_do_not_fit_the_model_are_refused() {
+fn queries_that_do_not_fit_the_model_are_refused() {
     let session = Session::with_model();
     let refused = |args: &[&str], parts: &[&str]| {
         session.run(["query", "model"].iter().chain(args)).refuses(parts);
@@ -142,9 +142,9 @@ fn approximate_answers_are_for_attributes_that_were_measured_together() {
     }
 }
 
-/// The marginals of its potentials are others than those that were estimated.
+/// The exact marginals of its potentials differ from the estimated ones.
 #[test]
-fn a_model_of_an_approximate_oracle_is_not_taken_for_an_exact_one() {
+fn a_model_of_an_approximate_oracle_is_not_treated_as_exact() {
     let session = Session::new();
     let pairs = [("a", "b"), ("b", "c"), ("c", "a")];
     let measurements = pairs.map(|(one, other)| {
@@ -171,7 +171,7 @@ fn a_model_of_an_approximate_oracle_is_not_taken_for_an_exact_one() {
 }
 
 #[test]
-fn a_model_that_is_too_large_for_exact_answers_says_what_it_can_answer() {
+fn the_refusal_of_exact_answers_suggests_approximate_ones() {
     let session = Session::new();
     let names: Vec<String> = (0..14).map(|i| format!("x{i}")).collect();
     let pairs = (0..14).flat_map(|i| (0..i).map(move |j| (i, j)));

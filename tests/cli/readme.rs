@@ -1,5 +1,5 @@
-//! The documents are true: their commands run, their output is the program's, their links lead
-//! somewhere.
+//! The documents are true: their commands run, their output is the program's, and their links
+//! resolve.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -156,7 +156,7 @@ impl Document {
     }
 }
 
-/// Somebody who does what a document says, in a folder of their own.
+/// Runs the commands of a document in a temporary folder.
 struct Reader {
     folder: TempDir,
 }

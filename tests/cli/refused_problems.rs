@@ -18,42 +18,42 @@ fn changed(from: &str, to: &str, parts: &[&str]) {
 }
 
 #[test]
-fn an_unknown_attribute() {
+fn an_unknown_attribute_is_refused() {
     changed(r#"["hrs"]"#, r#"["hours"]"#, &["measurements[1].attrs[0]", "\"hours\""]);
 }
 
 #[test]
-fn a_duplicated_attribute() {
+fn a_duplicated_attribute_is_refused() {
     changed(r#"["age", "sex"]"#, r#"["age", "age"]"#, &["measurements[0].attrs[1]", "once"]);
     changed(r#""hrs": 4"#, r#""age": 4"#, &["domain.age", "once"]);
 }
 
 #[test]
-fn an_attribute_without_values() {
+fn an_attribute_without_values_is_refused() {
     changed(r#""hrs": 4"#, r#""hrs": 0"#, &["domain.hrs", "at least one value"]);
 }
 
 #[test]
-fn sizes_that_are_no_numbers_of_values() {
+fn invalid_sizes_are_refused() {
     for size in ["-4", "3.5", "\"4\"", "null"] {
         changed(r#""hrs": 4"#, &format!("\"hrs\": {size}"), &["domain.hrs"]);
     }
 }
 
 #[test]
-fn a_domain_without_attributes() {
+fn a_domain_without_attributes_is_refused() {
     changed(r#"{"age": 3, "sex": 2, "hrs": 4}"#, "{}", &["domain", "at least one attribute"]);
 }
 
 #[test]
-fn a_wrong_number_of_answers() {
+fn a_wrong_number_of_answers_is_refused() {
     changed("31, 44, 61]", "31, 44]", &["measurements[1].y", "expected 4 numbers", "found 3"]);
     changed("31, 44, 61]", "31, 44, 61, 70]", &["measurements[1].y", "found 5"]);
     changed("[14, 31, 44, 61]", "[]", &["measurements[1].y", "found 0"]);
 }
 
 #[test]
-fn answers_that_are_no_finite_numbers() {
+fn answers_that_are_not_finite_are_refused() {
     changed("31, 44", "NaN, 44", &["measurements[1].y[1]", "a finite number", "NaN", "line 7"]);
     changed("31, 44", "1e999, 44", &["measurements[1].y[1]"]);
     changed("31, 44", "null, 44", &["measurements[1].y[1]"]);
@@ -61,7 +61,7 @@ fn answers_that_are_no_finite_numbers() {
 }
 
 #[test]
-fn noise_without_a_positive_size() {
+fn a_standard_deviation_that_is_not_positive_is_refused() {
     for stddev in ["0", "0.0", "-2.0", "1e-200", "1e200"] {
         let changed_to = format!("\"stddev\": {stddev}");
         changed(r#""stddev": 2.0"#, &changed_to, &["measurements[1].stddev"]);
@@ -70,21 +70,21 @@ fn noise_without_a_positive_size() {
 }
 
 #[test]
-fn a_total_that_is_not_positive() {
+fn a_total_that_is_not_positive_is_refused() {
     for total in ["0", "-60", "1e999", "\"60\""] {
         changed(r#""total": 60.0"#, &format!("\"total\": {total}"), &["total"]);
     }
 }
 
 #[test]
-fn a_total_that_nothing_determines() {
+fn a_total_that_nothing_determines_is_refused() {
     let problem = r#"{"domain": {"a": 2}, "measurements": [
         {"attrs": ["a"], "query": [{"evidence": 0}], "y": [3], "stddev": 1}]}"#;
     refused(problem, &["total", "determine"]);
 }
 
 #[test]
-fn queries_that_do_not_fit() {
+fn queries_that_do_not_fit_are_refused() {
     changed(r#"["prefix"]"#, r#"["prefix", "prefix"]"#, &["measurements[1].query", "found 2"]);
     changed(r#"["prefix"]"#, r#"["sums"]"#, &["measurements[1].query[0]", "\"sums\""]);
     changed(r#"["prefix"]"#, r#"[{"evidence": 4}]"#, &["measurements[1].query[0]", "below 4"]);
@@ -102,7 +102,7 @@ fn queries_that_do_not_fit() {
 }
 
 #[test]
-fn fields_that_are_missing_or_unknown() {
+fn missing_and_unknown_fields_are_refused() {
     changed(r#""query": ["prefix"], "#, "", &["measurements[1].query"]);
     changed(r#""stddev": 2.0"#, r#""stddev": 2.0, "sigma": 1"#, &["measurements[1].sigma"]);
     refused(r#"{"domain": {"a": 2}}"#, &["measurements"]);
@@ -110,7 +110,7 @@ fn fields_that_are_missing_or_unknown() {
 }
 
 #[test]
-fn zeros_that_do_not_fit() {
+fn zeros_that_do_not_fit_are_refused() {
     let with = |zeros: &str, parts: &[&str]| {
         changed(r#""total": 60.0,"#, &format!("\"total\": 60.0, \"zeros\": {zeros},"), parts);
     };
@@ -123,7 +123,7 @@ fn zeros_that_do_not_fit() {
 }
 
 #[test]
-fn zeros_that_exclude_every_record_together() {
+fn zeros_that_exclude_every_record_are_refused() {
     let problem = r#"{"domain": {"a": 2, "b": 2}, "total": 10,
         "measurements": [{"attrs": ["a", "b"], "query": ["total", "total"], "y": [9], "stddev": 1}],
         "zeros": [{"attrs": ["a"], "cells": [[0]]}, {"attrs": ["a", "b"], "cells": [[1, 0], [1, 1]]}]}"#;
@@ -131,7 +131,7 @@ fn zeros_that_exclude_every_record_together() {
 }
 
 #[test]
-fn a_file_that_is_cut_off() {
+fn a_truncated_file_is_refused() {
     for length in 1..GOOD.len() - 1 {
         if GOOD.is_char_boundary(length) && length % 37 == 0 {
             refused(&GOOD[..length], &["problem.json: ", "line "]);
@@ -140,7 +140,7 @@ fn a_file_that_is_cut_off() {
 }
 
 #[test]
-fn a_file_that_is_no_problem_at_all() {
+fn a_file_that_is_no_problem_is_refused() {
     refused("", &["problem.json: the file is empty"]);
     refused("[1, 2]", &["problem.json: ", "domain"]);
     let session = Session::new();
@@ -151,7 +151,7 @@ fn a_file_that_is_no_problem_at_all() {
 }
 
 #[test]
-fn a_file_that_is_not_there() {
+fn a_missing_file_is_refused() {
     let session = Session::new();
     let said = session.run(["estimate", "nowhere.json", "--out", "model"]);
     said.refuses(&["cannot read nowhere.json: "]);

@@ -9,11 +9,11 @@ fn facts(session: &Session, name: &str) -> serde_json::Value {
 }
 
 #[test]
-fn records_drawn_for_a_release_take_no_seed_and_say_where_they_come_from() {
+fn records_of_a_release_take_no_seed_and_their_facts_name_the_randomness() {
     let session = Session::with_model();
     let release = ["synth", "model", "--release", "--out", "new.csv"];
     let said = session.run(release).succeeds();
-    assert!(said.contains("from the operating system, as new.release.json says"), "{said}");
+    assert!(said.contains("from the operating system, as recorded in new.release.json"), "{said}");
     assert!(!said.contains("seed"), "{said}");
     let told = facts(&session, "new.release.json");
     assert_eq!(told["randomness"], "operating-system");
@@ -26,10 +26,10 @@ fn records_drawn_for_a_release_take_no_seed_and_say_where_they_come_from() {
 }
 
 #[test]
-fn without_a_release_the_seed_is_told_and_no_facts_are_written() {
+fn without_a_release_the_seed_is_printed_and_no_facts_are_written() {
     let session = Session::with_model();
     let said = session.run(["synth", "model", "--out", "new.csv"]).succeeds();
-    assert!(said.contains("give it as --seed"), "{said}");
+    assert!(said.contains("draws the same records"), "{said}");
     assert_eq!(session.files(), ["model", "new.csv", "problem.json"]);
 }
 
@@ -46,7 +46,7 @@ fn a_release_of_private_data_names_neighbours_randomness_and_its_own_records_onl
     assert!(ledger.iter().all(|line| line.to_string().contains("operating-system")));
     let csv = fs::read(session.path("new.csv")).unwrap();
     assert_eq!(told["records_blake3"], blake3::hash(&csv).to_hex().as_str());
-    // As many records as noisy counts say, which is where their number leaves.
+    // The number of records is a noisy count.
     let lines = csv.iter().filter(|&&byte| byte == b'\n').count();
     assert_eq!(told["records"], lines - 1);
     let keys: Vec<&String> = told.as_object().unwrap().keys().collect();
@@ -62,7 +62,7 @@ fn a_release_of_private_data_names_neighbours_randomness_and_its_own_records_onl
         "records",
         "records_blake3",
     ];
-    assert_eq!(keys, expected, "whatever is told about the data is listed here");
+    assert_eq!(keys, expected, "all facts about the data are listed here");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn experiments_say_that_they_are_not_for_release() {
 }
 
 #[test]
-fn records_that_are_left_out_are_noted_by_the_schema_alone() {
+fn the_note_on_dropped_records_depends_on_the_schema_alone() {
     let session = Session::new();
     let schema = "name = 'mine'\n[table]\nfiles = [{ name = 'mine.csv' }]\n\
                   [[attribute]]\nname = 'a'\nkind = 'categorical'\nvalues = ['x', 'y']\n\

@@ -26,7 +26,7 @@ kind = "bars"
 "#;
 
 #[test]
-fn a_page_is_made_of_whatever_has_run() {
+fn a_page_is_made_of_all_results() {
     let session = Session::new();
     session.file("tiny.toml", CONFIG);
     session.run(["run", "tiny.toml"]).works();
@@ -42,7 +42,7 @@ fn a_page_is_made_of_whatever_has_run() {
         assert_eq!(fs::read_to_string(session.path(other)).unwrap(), html);
     }
 
-    // A page is made again in its place; anything else is left alone.
+    // A page is replaced, any other file is kept.
     session.run(["report"]).works();
     let exists = ["tiny.toml", "there is such a file already", "--force"];
     session.run(["report", "--out", "tiny.toml"]).refuses(&exists);
@@ -72,7 +72,7 @@ fn results_of_shards_alone_are_found() {
 #[test]
 fn a_figure_says_that_estimates_were_stopped_only_where_they_were() {
     let session = Session::new();
-    // Told nothing, an estimate has 1000 iterations at most.
+    // By default an estimate has at most 1000 iterations.
     let config = CONFIG.replace("iterations = 20\n", "") + "[quick]\ntrials = 1\n";
     session.file("tiny.toml", config);
     for (results, option, is_cut) in

@@ -1,4 +1,4 @@
-//! The parts of an experiment, run apart and put together.
+//! Shards of an experiment, run separately and collected.
 
 use std::fs;
 
@@ -42,7 +42,7 @@ fn numbers_do_not_depend_on_threads_or_shards() {
     let figure =
         |session: &Session| fs::read(session.path("results/many/summary.csv")).unwrap().len();
     assert!(figure(&apart) > 0);
-    // What is collected is what a run would find.
+    // A run reuses what was collected.
     let said = apart.run(["run", "many.toml"]).works();
     assert!(said.stdout.contains("60 there already"), "{}", said.stdout);
 }
@@ -61,7 +61,7 @@ fn every_trial_is_in_one_shard_and_none_has_everything() {
 }
 
 #[test]
-fn what_is_missing_is_told_and_comes_later() {
+fn missing_arms_are_reported_and_can_be_added_later() {
     let session = session(MANY);
     run_shard(&session, "1/2", "results");
     let said = session.run(["collect", MINE]);
@@ -69,7 +69,7 @@ fn what_is_missing_is_told_and_comes_later() {
     assert!(said.stderr.contains("arms are missing"), "{}", said.stderr);
     let status = session.run(["status", MINE]).works();
     assert!(status.stdout.contains("of 60 arms have a row"), "{}", status.stdout);
-    // Cut anew: what is there is not run again.
+    // With other shards: existing rows are not run again.
     run_shard(&session, "1/1", "results");
     session.run(["collect", MINE]).works();
     let undisturbed = self::session(MANY);
@@ -99,7 +99,7 @@ fn contradictions_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn shards_that_are_none_are_refused() {
+fn invalid_shards_are_refused() {
     let session = session(MANY);
     for wrong in ["0/2", "3/2", "2", "a/b"] {
         session.run(["run", "many.toml", "--shard", wrong]).complains(&["--shard", "2/4"]);

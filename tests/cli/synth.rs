@@ -26,7 +26,7 @@ fn records_have_a_header_in_declared_order_and_values_within_the_domain() {
 }
 
 #[test]
-fn attributes_that_nobody_measured_may_have_any_number_of_values() {
+fn attributes_without_measurements_may_have_any_number_of_values() {
     let session = Session::new();
     let problem = |size: u64| {
         format!(
@@ -72,7 +72,7 @@ fn without_a_seed_the_one_from_the_system_is_printed_and_repeats_the_draw() {
     session.run(["synth", "model", "--out", "two.csv", "--seed", seed]).succeeds();
     let read = |name| fs::read_to_string(session.path(name)).unwrap();
     assert_eq!(read("one.csv"), read("two.csv"));
-    // The model stands for 60 records.
+    // The total of the model is 60.
     assert_eq!(read("one.csv").lines().count(), 61);
 }
 
@@ -83,7 +83,7 @@ fn no_records_are_a_header() {
 }
 
 #[test]
-fn numbers_of_records_that_are_none_are_refused() {
+fn invalid_numbers_of_records_are_refused() {
     let session = Session::with_model();
     for records in ["-1", "many", "1.5", "900000000000000"] {
         let said = session.run(["synth", "model", "--out", "out.csv", "--records", records]);

@@ -1,4 +1,4 @@
-//! How the program talks: to people, to programs, and not at all.
+//! Output formats, help, completions and manual pages.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::Session;
 use super::survive::{MANY, MINE, session};
 
 #[test]
-fn a_quiet_run_says_nothing_and_does_everything() {
+fn a_quiet_run_prints_nothing_and_does_everything() {
     let session = session(MANY);
     assert_eq!(session.run(["run", "many.toml", "--quiet"]).succeeds(), "");
     assert!(session.path(MINE).join("figure.svg").exists());
@@ -14,7 +14,7 @@ fn a_quiet_run_says_nothing_and_does_everything() {
 }
 
 #[test]
-fn a_run_for_programs_says_one_event_a_line() {
+fn a_run_with_json_prints_one_event_per_line() {
     let session = session(MANY);
     let said = session.run(["run", "many.toml", "--json"]).succeeds();
     let events: Vec<serde_json::Value> =
@@ -29,7 +29,7 @@ fn a_run_for_programs_says_one_event_a_line() {
 }
 
 #[test]
-fn no_colours_go_into_a_pipe() {
+fn a_pipe_gets_no_colours() {
     let session = session(MANY);
     let said = session.run(["run", "many.toml"]).works();
     assert!(!said.stdout.contains('\u{1b}') && !said.stderr.contains('\u{1b}'));
@@ -51,7 +51,7 @@ fn the_help_has_examples_and_exit_codes() {
 }
 
 #[test]
-fn completions_and_manual_pages_know_the_commands() {
+fn completions_and_manual_pages_have_all_commands() {
     let session = Session::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let said = session.run(["completions", shell]).succeeds();

@@ -16,18 +16,19 @@ const MODULES: &[(&str, &[&str])] = &[
     ("workload", &[]),
     ("postprocess", &["numeric"]),
     ("evaluation", &["workload"]),
-    ("config", &["wording"]),
     ("budget_file", &["storage"]),
     ("data", &["storage", "wording"]),
     ("mechanism", &["numeric", "data", "workload", "postprocess"]),
+    // Files name the noise of mechanisms.
+    ("config", &["wording", "mechanism"]),
     ("audit", &["data", "workload", "mechanism"]),
-    ("results", &["storage"]),
-    ("figures", &["results", "storage", "wording"]),
-    ("report", &["results", "figures", "storage", "wording"]),
+    ("results", &["config", "storage"]),
+    ("figures", &["config", "results", "storage", "wording"]),
     (
         "experiment",
         &["config", "data", "workload", "mechanism", "evaluation", "results", "figures", "storage"],
     ),
+    ("report", &["config", "results", "experiment", "figures", "storage", "wording"]),
     (
         "cli",
         &[

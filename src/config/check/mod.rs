@@ -11,15 +11,22 @@ use super::estimation::Estimation;
 use super::experiment::{Changes, Experiment, Figure, Kind, Limits, Workload};
 use super::raw::{RawExperiment, RawLimits};
 use super::source::Source;
+use dp::Neighbours;
 use sections::Variety;
 use values::{MAX_COUNT, count, distinct, name, positive};
 
 type Checked<T> = Result<T, ConfigError>;
 
-/// The experiment, if its settings agree with each other.
+/// The experiment of a file, if its settings agree with each other and with its kind.
 pub(super) fn experiment(source: &Source, raw: RawExperiment) -> Checked<Experiment> {
-    name(source, "name", &raw.name)?;
     kinds::check(source, &raw)?;
+    complete(source, raw)
+}
+
+/// The experiment, if its settings agree with each other. It may have settings that its kind does
+/// not use: where defaults are spelt out, so are theirs.
+pub(super) fn complete(source: &Source, raw: RawExperiment) -> Checked<Experiment> {
+    name(source, "name", &raw.name)?;
     let estimation = match &raw.estimation {
         Some(layer) => layer.as_ref().over(source, &Estimation::default())?,
         None => Estimation::default(),
@@ -48,7 +55,7 @@ pub(super) fn experiment(source: &Source, raw: RawExperiment) -> Checked<Experim
     let variety = Variety::new(epsilon.len(), &workload, &public);
     let figure = match raw.figure {
         Some(figure) => Figure {
-            metric: figure.metric,
+            metric: sections::figure_metric(source, figure.metric)?,
             ..sections::figure(source, &figure.kind, raw.kind, variety, &mechanisms)?
         },
         None => sections::default_figure(raw.kind, variety),
@@ -70,7 +77,8 @@ pub(super) fn experiment(source: &Source, raw: RawExperiment) -> Checked<Experim
             None => Vec::new(),
         },
         public,
-        neighbours: raw.neighbours.map(Spanned::into_inner).unwrap_or_default(),
+        // As in the paper: the number of records is public.
+        neighbours: raw.neighbours.map_or(Neighbours::Replace, Spanned::into_inner),
         noise: raw.noise.map(Spanned::into_inner).unwrap_or_default(),
         workload,
         limits: match raw.limits {

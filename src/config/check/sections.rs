@@ -8,6 +8,7 @@ use crate::config::estimation::Estimation;
 use crate::config::experiment::{
     Arm, Changes, Figure, FigureKind, Kind, Mechanism, Queries, RandomRanges, Scaling, Workload,
 };
+use crate::config::metric::Metric;
 use crate::config::raw::{RawArm, RawChanges, RawMechanism, RawScaling};
 use crate::config::source::Source;
 
@@ -216,6 +217,24 @@ pub(super) fn figure(
                 Kind::Datasets => "its only figure is table",
             };
             refuse(&message, help)
+        }
+    }
+}
+
+/// The error that a figure shows: time and rounds have figures of their own.
+pub(super) fn figure_metric(
+    source: &Source,
+    metric: Option<Spanned<Metric>>,
+) -> Checked<Option<Metric>> {
+    let Some(metric) = metric else { return Ok(None) };
+    match *metric.as_ref() {
+        shown @ (Metric::WorkloadError | Metric::MeanSquaredError | Metric::MaxError) => {
+            Ok(Some(shown))
+        }
+        other => {
+            let message = format!("figures do not show `{}`", other.name());
+            let help = "they show workload_error, mean_squared_error or max_error";
+            Err(source.error(metric.span(), message, Some(help)))
         }
     }
 }

@@ -1,10 +1,9 @@
 use private_pgm::fit::{Algorithm, Constant, OracleKind, Settings, StepSize};
 use private_pgm::loss::Norm;
-use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::{SHORT, parse, source};
-use crate::config::{Arm, ByteSize, Chain, Estimation, FigureKind, Kind};
+use crate::config::{Arm, ByteSize, Chain, Estimation, Experiment, FigureKind, Kind, Metric};
 
 const EVERYTHING: &str = include_str!("everything.toml");
 const SCALING: &str = include_str!("scaling.toml");
@@ -89,8 +88,22 @@ fn what_is_serialised_means_the_same_when_read_again() {
         let again: Estimation = serde_json::from_str(&estimation).unwrap();
         assert_eq!(again, experiment.estimation, "{estimation}");
         // JSON as well: the place in the file does not show.
-        assert!(!serde_json::to_string(&experiment).unwrap().contains("span"));
+        let stored = serde_json::to_string(&experiment).unwrap();
+        assert!(!stored.contains("span"));
+        assert_eq!(serde_json::from_str::<Experiment>(&stored).unwrap(), experiment);
     }
+}
+
+#[test]
+fn what_is_stored_is_checked_like_a_file() {
+    let datasets = parse(DATASETS).unwrap();
+    let stored = serde_json::to_string(&datasets).unwrap();
+    assert!(stored.contains("\"trials\":5"), "with what its kind does not use: {stored}");
+    assert_eq!(serde_json::from_str::<Experiment>(&stored).unwrap(), datasets);
+    let stored = serde_json::to_string(&parse(SHORT).unwrap()).unwrap();
+    let wrong = stored.replace("\"trials\":5", "\"trials\":0");
+    let error = serde_json::from_str::<Experiment>(&wrong).unwrap_err().to_string();
+    assert!(error.contains("trials = 0 is out of range"), "{error}");
 }
 
 #[test]
@@ -138,28 +151,24 @@ fn a_quick_run_keeps_the_settings_of_an_algorithm_that_stays() {
 }
 
 #[test]
-fn claims_are_read_by_those_who_define_them() {
-    #[derive(Debug, Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Claim {
-        says: String,
-        tolerance: f64,
-    }
-    let claims = source(EVERYTHING).claims::<Claim>().unwrap();
-    assert_eq!(
-        (claims[0].as_ref().says.as_str(), claims[0].as_ref().tolerance),
-        ("PGM is better", 1.5)
-    );
-    assert!(source(SHORT).claims::<Claim>().unwrap().is_empty());
-    let error = source("[[claim]]\nsays = 'x'\ntolerace = 2\n").claims::<Claim>().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "there is no setting `tolerace` here
- --> configs/mine.toml:3:1
-  |
-3 | tolerace = 2
-  | ^^^^^^^^
-  |
-  = help: did you mean `tolerance`? Allowed: says, tolerance"
-    );
+fn claims_are_a_part_of_the_experiment_and_their_mistakes_are_shown() {
+    let claims = parse(EVERYTHING).unwrap().claims;
+    let [claim] = &claims[..] else { panic!("one claim") };
+    let claim = claim.as_ref();
+    assert_eq!((claim.says(), claim.epsilons()), ("PGM is better", &[0.1, 1.0][..]));
+    assert!(parse(SHORT).unwrap().claims.is_empty());
+    let error = parse(&EVERYTHING.replace("tolerance", "tolerace")).unwrap_err().to_string();
+    assert!(error.contains("there is no setting `tolerace` here"), "{error}");
+    assert!(error.contains("did you mean `tolerance`?"), "{error}");
+    let error = parse(&EVERYTHING.replace("against = \"pgm\"\n", "")).unwrap_err().to_string();
+    assert!(error.contains("a claim of the kind 'ratio' needs 'against'"), "{error}");
+}
+
+#[test]
+fn figures_show_errors_and_no_other_numbers() {
+    let with = |metric: &str| format!("{SHORT}[figure]\nkind = 'bars'\nmetric = '{metric}'\n");
+    assert_eq!(parse(&with("max_error")).unwrap().metric(), Metric::MaxError);
+    let error = parse(&with("l1_loss")).unwrap_err().to_string();
+    assert!(error.contains("figures do not show `l1_loss`"), "{error}");
+    assert!(error.contains("configs/mine.toml:8:10"), "{error}");
 }

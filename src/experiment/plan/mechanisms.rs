@@ -6,6 +6,7 @@ use crate::experiment::arm::{ARMS, ArmKind};
 use crate::mechanism::{
     self, CostModel, ExtraEstimator, GuaranteeKind, MECHANISMS, Mechanism, WorkloadDependence,
 };
+use dp::Neighbours;
 
 /// A mechanism that takes part.
 pub struct PlannedMechanism {
@@ -97,7 +98,7 @@ fn planned(
     let parameters = parameters(source, kind, &named.parameters)?;
     let mechanism = (kind.build)(&parameters)
         .map_err(|error| source.error(named.name.span(), error.message, None))?;
-    if mechanism.needs_public_total() && experiment.neighbours == config::Neighbours::AddRemove {
+    if mechanism.needs_public_total() && experiment.neighbours == Neighbours::AddRemove {
         let message = format!(
             "{} needs to know the number of records, which \"add-remove\" hides",
             kind.title

@@ -11,14 +11,16 @@ pub use data::PlannedData;
 pub(super) use mechanisms::arms;
 pub use mechanisms::{ArmSource, PlannedArm, PlannedMechanism};
 
+use std::path::PathBuf;
+
 use thiserror::Error;
 
-use super::key::arm_key;
+use super::key::block;
 use super::scaling;
-use crate::config::{ConfigError, Experiment, Kind, Source};
+use crate::config::{Changes, ConfigError, Experiment, Kind, Overrides, Source};
 use crate::data::{DataError, Registry};
 use crate::mechanism::{GuaranteeKind, WorkloadDependence};
-use crate::results::claims::Claim;
+use crate::results::schedule::{Block, row_key};
 use dp::{Delta, Epsilon, Guarantee, ParameterError, Rho, SeedPath};
 use private_pgm::junction_tree::{JunctionTree, TreeSize};
 
@@ -38,8 +40,8 @@ pub struct Plan {
     pub all_trials: Vec<Trial>,
     /// Which part was asked for.
     pub filter: Filter,
-    /// What the paper says, to be checked in the end.
-    pub claims: Vec<Claim>,
+    /// The most iterations of an estimate as the file has it, whatever the command line says.
+    pub full_iterations: usize,
 }
 
 /// One run of a mechanism, and the arms that estimate from it.
@@ -57,6 +59,8 @@ pub struct Trial {
     pub repetition: usize,
     /// The case of the data that the mechanism is given.
     pub case: usize,
+    /// The key of what the mechanism releases.
+    pub release: String,
     /// For each arm of the mechanism that takes part, and each case that it is judged by: the key of
     /// its row. The rows of an arm are next to each other.
     pub rows: Vec<PlannedRow>,
@@ -91,6 +95,10 @@ impl Filter {
     pub fn keeps_dataset(&self, name: &String) -> bool {
         self.datasets.is_empty() || self.datasets.contains(name)
     }
+
+    fn keeps_mechanism(&self, label: &String) -> bool {
+        self.mechanisms.is_empty() || self.mechanisms.contains(label)
+    }
 }
 
 /// Why an experiment cannot be run.
@@ -102,6 +110,16 @@ pub enum PlanError {
     /// Something in the data.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The file has no quick version.
+    #[error(
+        "--quick: {} does not say what a quick run leaves out; add a table [quick], as \
+         docs/formats.md describes it, or leave the option out",
+        .path.display()
+    )]
+    NoQuick {
+        /// The file.
+        path: PathBuf,
+    },
     /// A part that there is not.
     #[error("--only {what}={name}: this experiment has {known}")]
     Filter {
@@ -115,14 +133,30 @@ pub enum PlanError {
 }
 
 impl Plan {
-    /// Checks everything, loads the data, and lists the trials.
+    /// The plan of an experiment file: checks everything, loads the data, and lists the trials.
     pub fn new(
+        source: Source,
+        overrides: &Overrides,
+        registry: &Registry,
+        filter: &Filter,
+    ) -> Result<Self, PlanError> {
+        let written = source.parse()?;
+        if overrides.quick && written.quick == Changes::default() {
+            return Err(PlanError::NoQuick { path: source.path });
+        }
+        let experiment = written.clone().overridden(overrides);
+        let plan = Self::of(source, experiment, registry, filter)?;
+        claims::check_written(&plan.source, &written)?;
+        Ok(Self { full_iterations: written.most_iterations(), ..plan })
+    }
+
+    /// The plan of an experiment that was read before; the source is for messages.
+    pub(super) fn of(
         source: Source,
         experiment: Experiment,
         registry: &Registry,
         filter: &Filter,
     ) -> Result<Self, PlanError> {
-        let claims = source.claims::<Claim>()?;
         for epsilon in &experiment.epsilon {
             let refused =
                 |error: ParameterError| source.error(epsilon.span(), error.to_string(), None);
@@ -137,8 +171,9 @@ impl Plan {
             Kind::Scaling => scaling::datasets(&source, &experiment)?,
             _ => data::resolve(&source, &experiment, registry)?,
         };
-        claims::check(&source, &experiment, &mechanisms, &claims)?;
+        claims::check(&source, &experiment, &mechanisms)?;
         let mut plan = Self {
+            full_iterations: experiment.most_iterations(),
             experiment,
             source,
             datasets,
@@ -146,7 +181,6 @@ impl Plan {
             trials: Vec::new(),
             all_trials: Vec::new(),
             filter: filter.clone(),
-            claims: claims.into_iter().map(|claim| claim.into_inner()).collect(),
         };
         plan.check(filter)?;
         plan.trials = plan.list_trials(filter);
@@ -184,34 +218,42 @@ impl Plan {
                 continue;
             }
             for (mechanism, planned) in self.mechanisms.iter().enumerate() {
-                let kept =
-                    filter.mechanisms.is_empty() || filter.mechanisms.contains(&planned.label);
-                for epsilon in self.experiment.epsilon.iter().map(|epsilon| *epsilon.as_ref()) {
-                    if !kept || !(filter.epsilons.is_empty() || filter.epsilons.contains(&epsilon))
-                    {
-                        continue;
-                    }
-                    for cases in self.cases_together(data, planned) {
-                        for repetition in 0..self.experiment.trials {
-                            let index = trials.len();
-                            let case = cases[0];
-                            let mut trial = Trial {
-                                index,
-                                data,
-                                mechanism,
-                                epsilon,
-                                repetition,
-                                case,
-                                rows: Vec::new(),
-                            };
-                            trial.rows = self.list_rows(&trial, &cases, filter);
-                            trials.push(trial);
-                        }
-                    }
+                if filter.keeps_mechanism(&planned.label) {
+                    self.list_trials_of(data, mechanism, filter, &mut trials);
                 }
             }
         }
         trials
+    }
+
+    fn list_trials_of(
+        &self,
+        data: usize,
+        mechanism: usize,
+        filter: &Filter,
+        trials: &mut Vec<Trial>,
+    ) {
+        let groups = self.cases_together(data, &self.mechanisms[mechanism]);
+        let block = |cases: Vec<usize>| (block(self, data, mechanism, &cases), cases);
+        let blocks: Vec<(Block, Vec<usize>)> = groups.into_iter().map(block).collect();
+        let asked = |epsilon: &f64| filter.epsilons.is_empty() || filter.epsilons.contains(epsilon);
+        for epsilon in self.experiment.epsilon.iter().map(|e| *e.as_ref()).filter(asked) {
+            for (block, cases) in &blocks {
+                for repetition in 0..self.experiment.trials {
+                    let release = block.release_key(epsilon, repetition);
+                    trials.push(Trial {
+                        index: trials.len(),
+                        data,
+                        mechanism,
+                        epsilon,
+                        repetition,
+                        case: cases[0],
+                        rows: list_rows(block, cases, &release, filter),
+                        release,
+                    });
+                }
+            }
+        }
     }
 
     /// The cases that one release of the mechanism answers.
@@ -233,17 +275,22 @@ impl Plan {
         groups
     }
 
-    fn list_rows(&self, trial: &Trial, cases: &[usize], filter: &Filter) -> Vec<PlannedRow> {
-        let mut rows = Vec::new();
-        for (at, arm) in self.mechanism(trial).arms.iter().enumerate() {
-            if filter.arms.is_empty() || filter.arms.contains(&arm.name) {
-                rows.extend(cases.iter().map(|&case| {
-                    let key = arm_key(self, trial, case, arm);
-                    PlannedRow { arm: at, case, key }
-                }));
+    /// The blocks of the experiment in its order, with what their arms will probably cost.
+    pub(super) fn blocks(&self) -> Vec<Block> {
+        let costs = self.costs();
+        let epsilon = self.experiment.epsilon.first().map(|epsilon| *epsilon.as_ref());
+        let is_first = |t: &&Trial| t.repetition == 0 && Some(t.epsilon) == epsilon;
+        let with_costs = |trial: &Trial| {
+            let cases = self.cases_together(trial.data, self.mechanism(trial));
+            let cases = cases.into_iter().find(|cases| cases[0] == trial.case).unwrap_or_default();
+            let mut block = block(self, trial.data, trial.mechanism, &cases);
+            let shared = costs.release(trial) / trial.rows.len().max(1) as f64;
+            for row in &trial.rows {
+                block.arms[row.arm].predicted_seconds = shared + costs.row(trial, row);
             }
-        }
-        rows
+            block
+        };
+        self.all_trials.iter().filter(is_first).map(with_costs).collect()
     }
 
     /// The data of a trial.
@@ -302,4 +349,18 @@ impl Plan {
         };
         self.datasets.iter().map(size).collect()
     }
+}
+
+/// The rows of a release: for each arm that is asked for, each of the cases.
+fn list_rows(block: &Block, cases: &[usize], release: &str, filter: &Filter) -> Vec<PlannedRow> {
+    let mut rows = Vec::new();
+    for (at, arm) in block.arms.iter().enumerate() {
+        if filter.arms.is_empty() || filter.arms.contains(&arm.name) {
+            rows.extend(cases.iter().zip(&block.cases).map(|(&case, named)| {
+                let key = row_key(release, &named.hash, &arm.hash);
+                PlannedRow { arm: at, case, key }
+            }));
+        }
+    }
+    rows
 }

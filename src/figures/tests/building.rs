@@ -4,8 +4,14 @@ use super::synthetic::{
     ended, figure_1, figure_2a, figure_2b, figure_3, figure_3_trials, five, trial, with_rounds,
     with_sizes,
 };
-use crate::figures::{Chart, Content, FIGURES, Facts, Outcome, Panel, figure};
+use crate::config::FigureKind;
+use crate::figures::{Chart, Content, FIGURES, Facts, Figure, Outcome, Panel, figure};
 use crate::results::{Metric, Status, TraceRecord, TrialRecord};
+
+/// The figure that configurations call so.
+pub(super) fn named(name: &str) -> &'static Figure {
+    FIGURES.iter().find(|figure| figure.kind.name() == name).unwrap()
+}
 
 pub(super) fn chart(name: &str, trials: &[TrialRecord], traces: &[TraceRecord]) -> Chart {
     let facts = Facts {
@@ -15,7 +21,7 @@ pub(super) fn chart(name: &str, trials: &[TrialRecord], traces: &[TraceRecord]) 
         time_limit: Some(1800.0),
         ..Facts::default()
     };
-    (figure(name).unwrap().chart)(trials, traces, &facts).unwrap()
+    (named(name).chart)(trials, traces, &facts).unwrap()
 }
 
 /// The label of each group of bars, and the series and outcome of each bar.
@@ -38,13 +44,15 @@ fn titles(chart: &Chart) -> Vec<&str> {
 #[test]
 fn every_kind_has_a_unique_name_and_a_description_and_accepts_no_records() {
     for (i, kind) in FIGURES.iter().enumerate() {
-        assert!(kind.about.ends_with('.'), "{}", kind.name);
-        assert!(FIGURES[..i].iter().all(|other| other.name != kind.name));
+        assert!(kind.about.ends_with('.'), "{}", kind.kind.name());
+        assert!(FIGURES[..i].iter().all(|other| other.kind != kind.kind));
+        let written = serde_json::to_value(kind.kind).unwrap();
+        assert_eq!(written, kind.kind.name(), "as configurations have it");
         let empty = (kind.chart)(&[], &[], &Facts::default());
         assert!(empty.is_none_or(|chart| chart.panels.is_empty()));
     }
-    assert!((figure("table").unwrap().chart)(&figure_1(), &[], &Facts::default()).is_none());
-    assert!(figure("pie").is_none());
+    assert!((figure(FigureKind::Table).chart)(&figure_1(), &[], &Facts::default()).is_none());
+    assert_eq!(FIGURES.len(), 9, "one for each kind");
 }
 
 #[test]
@@ -136,7 +144,7 @@ fn bars_show_the_metric_of_the_configuration() {
         .map(|row| TrialRecord { max_error: Some(7.0), ..row })
         .collect();
     let facts = Facts { metric: Metric::MaxError, ..Facts::default() };
-    let chart = (figure("bars").unwrap().chart)(&rows, &[], &facts).unwrap();
+    let chart = (figure(FigureKind::Bars).chart)(&rows, &[], &facts).unwrap();
     assert_eq!(chart.panels[0].y.label, "largest query error");
     assert_eq!(groups(&chart.panels[0])[0].1[0].1.spread().unwrap().median, 7.0);
     assert_eq!(self::chart("bars", &rows, &[]).panels[0].y.label, "workload error");
@@ -169,7 +177,7 @@ fn an_epsilon_without_a_value_interrupts_the_line() {
 #[test]
 fn datasets_of_different_sizes_form_one_line_with_a_line_for_the_bound() {
     let facts = Facts { metric: Metric::MaxError, ..Facts::default() };
-    let kind = figure("records").unwrap();
+    let kind = figure(FigureKind::Records);
     let chart = (kind.chart)(&with_rounds(), &[], &facts).unwrap();
     assert_eq!(names(&chart), ["PMW", "PMW, bound"]);
     let [panel] = &chart.panels[..] else { panic!("{} panels", chart.panels.len()) };

@@ -6,12 +6,14 @@ use std::io::Cursor;
 use ::png::{BitDepth, ColorType, Decoder};
 use roxmltree::Document;
 
+use super::building::named;
 use super::synthetic::{
     figure_1, figure_2a, figure_2b, figure_3, figure_3_trials, with_rounds, with_sizes,
 };
+use crate::config::FigureKind;
 use crate::figures::{
     Axis, Bar, Category, Chart, Colour, Content, FIGURES, Facts, FigureError, Line, Outcome,
-    PIXELS_PER_UNIT, Panel, Point, Ranges, Scale, Series, Size, figure, png, svg, write,
+    PIXELS_PER_UNIT, Panel, Point, Ranges, Scale, Series, Size, png, svg, write,
 };
 use crate::results::{Metric, Spread};
 
@@ -155,16 +157,16 @@ fn every_figure_is_drawn() {
         };
         let metric = if name == "records" { Metric::MaxError } else { Metric::WorkloadError };
         let facts = Facts { metric, ..facts.clone() };
-        (figure(name).unwrap().chart)(&trials, &figure_3(), &facts)
+        (named(name).chart)(&trials, &figure_3(), &facts)
     };
-    for kind in FIGURES.iter().filter(|kind| kind.name != "table") {
-        let chart = drawn(kind.name).unwrap();
-        assert!(!chart.panels.is_empty(), "{} shows nothing", kind.name);
+    for kind in FIGURES.iter().filter(|kind| kind.kind != FigureKind::Table) {
+        let chart = drawn(kind.kind.name()).unwrap();
+        assert!(!chart.panels.is_empty(), "{} shows nothing", kind.kind.name());
         check(&chart);
         // The width of a paper's column, where panels are stacked.
         let column = Size::of_width(&chart, 317.0);
         check_at(&chart, column);
-        assert!(column.height() < 1000.0, "{} is too high for a page", kind.name);
+        assert!(column.height() < 1000.0, "{} is too high for a page", kind.kind.name());
     }
     // Reasons are shortened there.
     let bars = drawn("bars").unwrap();

@@ -21,8 +21,8 @@ fn a_page_and_its_figures_say_that_they_are_not_for_release() {
     assert_eq!(notices, [format!("This page is {NOTICE}."), these.clone(), these]);
     assert!(html.find("class=\"notice\"") < html.find("<nav"), "it comes before the contents");
 
-    let rows = rows();
-    let chart = figures::chart_of(&manifest("One", &rows), &rows, &[]).unwrap();
+    let manifest = manifest("One");
+    let chart = figures::chart_of(&manifest, &rows(&manifest), &[]).unwrap();
     let expected = format!("This figure is {NOTICE}.");
     assert_eq!(chart.notes.last(), Some(&expected));
     for width in [900.0, 317.0] {
@@ -36,13 +36,14 @@ fn a_page_and_its_figures_say_that_they_are_not_for_release() {
 
 #[test]
 fn numbers_of_estimates_that_have_not_converged_are_marked() {
-    let mut all = rows();
+    let manifest = manifest("Marks");
+    let mut all = rows(&manifest);
     for row in all.iter_mut().filter(|row| row.arm == "pgm") {
         let share = if row.dataset == "adult" { 0.5 } else { 0.001 };
         (row.loss, row.gap) = (Some(1000.0), Some(1000.0 * share));
     }
     let folder = tempfile::tempdir().unwrap();
-    manifest("Marks", &all).write(folder.path()).unwrap();
+    manifest.write(folder.path()).unwrap();
     append(&Store::open(folder.path()).unwrap(), &all, |_| 2.0);
     let html = page(&[read(folder.path())]).unwrap();
     check(&html);

@@ -1,11 +1,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::super::record::{Status, TraceRecord, TrialRecord};
+use super::super::record::{TraceRecord, TrialRecord};
 use super::super::statistics::Spread;
 use super::super::summary::Endings;
 use super::super::text_table::number;
-use super::{Bounds, Claim, Expectation, Finding, Quantity, Statement, Trend, Verdict};
+use super::{Finding, Verdict};
+use crate::config::Status;
+use crate::config::claim::{Bounds, Claim, Expectation, Quantity, Statement, Trend};
 
 /// A verdict and its sentence.
 type Judgement = (Verdict, String);

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::super::csv_records;
 use super::super::text_table::{TextTable, number};
-use super::Paper;
 
 /// Whether a claim of the paper is one of ours as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,15 +50,6 @@ pub struct Finding {
     pub verdict: Verdict,
     /// Why, in a sentence.
     pub why: String,
-}
-
-impl fmt::Display for Paper {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Paper::Number(value) => f.write_str(&value.to_string()),
-            Paper::Text(text) => f.write_str(text),
-        }
-    }
 }
 
 /// Writes `claims.csv`, whole or not at all.

@@ -1,6 +1,9 @@
+use serde::Deserialize;
+
 use super::super::examples;
 use super::super::record::{TraceRecord, TrialRecord};
 use super::*;
+use crate::config::{Claim, Status};
 
 /// All statements of the paper, for configurations to copy.
 const PAPER: &str = include_str!("paper.toml");
@@ -57,6 +60,8 @@ fn all_statements_of_the_paper_can_be_written_down() {
         let finding = claim.check(&[], &[]);
         assert_eq!(finding.verdict, CannotTell, "{}", claim.says());
         assert!(!finding.why.is_empty(), "{}", claim.says());
+        let stored = serde_json::to_string(claim).unwrap();
+        assert_eq!(serde_json::from_str::<Claim>(&stored).unwrap(), *claim, "{stored}");
     }
 }
 

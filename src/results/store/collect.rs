@@ -1,11 +1,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::super::record::{Status, TrialRecord};
+use super::super::record::TrialRecord;
 use super::files::Files;
 use super::merge::Part;
 use super::recorded::Contents;
 use super::{Store, StoreError};
+use crate::config::Status;
 
 impl Store {
     /// Takes into the store's own files whatever the shards of its folder and these other folders
@@ -31,10 +32,10 @@ impl Store {
             all = all.merged(Part::of(Contents::read(files)?, files))?;
         }
         let mut added = 0;
-        for entry in all.into_entries().filter(|entry| !known.contains(&ending(&entry.row))) {
-            let ledger: Vec<String> =
-                entry.ledger.iter().map(|line| line.entry.to_string()).collect();
-            self.append(&entry.row, &ledger, &entry.traces)?;
+        let Part { entries, releases, .. } = all;
+        for entry in entries.values().filter(|entry| !known.contains(&ending(&entry.row))) {
+            let draws = releases.get(&entry.row.release).filter(|_| entry.row.has_draws());
+            self.append(&entry.row, draws.map_or(&[], Vec::as_slice), &entry.traces)?;
             added += 1;
         }
         for files in &shards {
@@ -50,6 +51,7 @@ mod tests {
 
     use super::super::super::examples;
     use super::super::super::shard::Shard;
+    use super::super::tests::draws;
     use super::super::{Recorded, read_ledger};
     use super::*;
     use tempfile::tempdir;
@@ -61,8 +63,7 @@ mod tests {
     fn fill(folder: &Path, shard: Option<Shard>, rows: &[TrialRecord]) {
         let store = Store::open_part(folder, shard).unwrap();
         for row in rows {
-            let ledger = [format!("{{\"trial\": {}}}", row.trial)];
-            store.append(row, &ledger, &examples::traces(row, &[0.5, 0.25])).unwrap();
+            store.append(row, &draws(row.trial + 1), &examples::traces(row, &[0.5, 0.25])).unwrap();
         }
     }
 
@@ -130,6 +131,21 @@ mod tests {
         let store = Store::open(folder.path()).unwrap();
         let refused = store.collect(&[elsewhere.path()]).unwrap_err().to_string();
         assert!(refused.contains("workload_error is 0.1 and 0.10000000000000"), "{refused}");
+        assert!(folder.path().join("trials.1-of-2.csv").exists(), "nothing has changed");
+    }
+
+    #[test]
+    fn equal_releases_with_different_draws_are_refused() {
+        let folder = tempdir().unwrap();
+        for (index, count) in [(1, 2), (2, 3)] {
+            let store = Store::open_part(folder.path(), shard(index)).unwrap();
+            let row = TrialRecord { release: "r".into(), ..row(index, Status::Done) };
+            store.append(&row, &draws(count), &[]).unwrap();
+        }
+        let refused = read_ledger(folder.path()).unwrap_err();
+        assert!(matches!(refused, StoreError::OtherDraws { .. }), "{refused}");
+        let store = Store::open(folder.path()).unwrap();
+        assert!(store.collect(&[] as &[&Path]).is_err());
         assert!(folder.path().join("trials.1-of-2.csv").exists(), "nothing has changed");
     }
 

@@ -27,7 +27,8 @@ pub enum StoreError {
     },
     /// The file's columns are not those that this version writes.
     #[error(
-        "{}: written by another version of pgmbench ({}): move it away, or start afresh",
+        "{}: written by another version of pgmbench ({}): move the folder away, or start afresh \
+         with `run --fresh`",
         .file.display(), columns_that_differ(.missing, .unknown)
     )]
     OtherVersion {
@@ -68,13 +69,28 @@ pub enum StoreError {
         /// The folder.
         folder: PathBuf,
     },
-    /// A line of a trial's ledger is not JSON.
-    #[error("the ledger of trial {key} has a line that is not JSON: {error}")]
-    LedgerLine {
-        /// The key of the trial's row.
-        key: String,
-        /// What is wrong with the line.
-        error: serde_json::Error,
+    /// Two places have different draws of the same release.
+    #[error(
+        "{} and {} contradict each other about the draws of noise of release {release}",
+        .files[0].display(), .files[1].display()
+    )]
+    OtherDraws {
+        /// The key of the release.
+        release: String,
+        /// Where the draws are.
+        files: [PathBuf; 2],
+    },
+    /// A release was repeated, and came out different.
+    #[error(
+        "{}: release {release} was drawn again, and not as before: the program or the data is \
+         another; start afresh with `run --fresh`",
+        .file.display()
+    )]
+    NotRepeated {
+        /// The key of the release.
+        release: String,
+        /// The ledger that has the draws of before.
+        file: PathBuf,
     },
 }
 

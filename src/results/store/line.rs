@@ -8,15 +8,23 @@ use super::super::record::{TraceRecord, TrialRecord};
 
 /// What a draw of noise cost: a line of `ledger.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LedgerLine {
-    /// The key of the trial's row.
-    pub key: String,
-    /// The trial's seed, as in its row.
-    pub seed: String,
-    /// The place in the trial's ledger, counted from 0.
-    pub draw: usize,
+pub(super) struct LedgerLine {
+    /// The key of the release.
+    pub(super) release: String,
+    /// The place in the ledger of the release, counted from 0.
+    pub(super) draw: usize,
     /// What the ledger says.
-    pub entry: serde_json::Value,
+    pub(super) entry: dp::Line,
+}
+
+impl LedgerLine {
+    /// The lines of a release, each with its end.
+    pub(super) fn lines(release: &str, ledger: &[dp::Line]) -> io::Result<Vec<Vec<u8>>> {
+        let line = |(draw, entry): (usize, &dp::Line)| {
+            Self { release: release.into(), draw, entry: entry.clone() }.line()
+        };
+        ledger.iter().enumerate().map(line).collect()
+    }
 }
 
 /// A record that is one line of a file.
@@ -64,34 +72,5 @@ impl Line for LedgerLine {
 
     fn parse(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
-    }
-}
-
-/// A record that belongs to a trial's row, one of several in a rising order.
-pub(super) trait Attached: Line {
-    /// The key of the row.
-    fn key(&self) -> &str;
-
-    /// The place among the row's records.
-    fn position(&self) -> usize;
-}
-
-impl Attached for TraceRecord {
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn position(&self) -> usize {
-        self.iteration
-    }
-}
-
-impl Attached for LedgerLine {
-    fn key(&self) -> &str {
-        &self.key
-    }
-
-    fn position(&self) -> usize {
-        self.draw
     }
 }

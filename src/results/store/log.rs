@@ -7,9 +7,9 @@ use super::line::Line;
 
 /// What a file of lines holds.
 pub(super) struct Content<T> {
-    /// The complete records.
+    /// The complete records, up to the last one that must stay.
     pub(super) records: Vec<T>,
-    /// The bytes, from the start, of the header and the complete records.
+    /// The bytes, from the start, of the header and these records.
     kept: u64,
     /// The bytes after them.
     pub(super) dropped: u64,
@@ -23,9 +23,11 @@ impl<T> Default for Content<T> {
 
 /// Reads the complete records of a file of lines; a file that is not there holds none.
 ///
-/// A run that was killed, or a disk that was full, leaves at most a torn tail: everything from the
-/// first line that is not a record. The tail is not part of the content, unless a record in it
-/// `must_stay`: then the file was damaged in some other way, and nobody should write to it.
+/// A run that was killed, or a disk that was full, leaves at most a tail: everything after the
+/// last record that `must_stay`, such as the draws of a release of which no row was written any
+/// more. The tail is not part of the content. A line that is not a record belongs to it; if a
+/// record that must stay follows, the file was damaged in some other way, and nobody should write
+/// to it.
 pub(super) fn read<T: Line>(
     path: &Path,
     must_stay: impl Fn(&T) -> bool,
@@ -42,15 +44,19 @@ pub(super) fn read<T: Line>(
         return Err(StoreError::other_version(path, &header, &bytes));
     };
     let mut records = Vec::new();
-    let mut kept = header.len();
+    let (mut read, mut kept, mut staying) = (header.len(), header.len(), 0);
     let mut torn_line = None;
     let first_line = 1 + usize::from(!header.is_empty());
     for (number, line) in (first_line..).zip(body.split_inclusive(|&byte| byte == b'\n')) {
         let text = line.strip_suffix(b"\n").and_then(|text| str::from_utf8(text).ok());
         match (text.and_then(T::parse), torn_line) {
             (Some(record), None) => {
-                kept += line.len();
+                read += line.len();
+                let stays = must_stay(&record);
                 records.push(record);
+                if stays {
+                    (kept, staying) = (read, records.len());
+                }
             }
             (Some(record), Some(line)) if must_stay(&record) => {
                 return Err(StoreError::Damaged { file: path.into(), line });
@@ -59,6 +65,7 @@ pub(super) fn read<T: Line>(
             (None, _) => torn_line = torn_line.or(Some(number)),
         }
     }
+    records.truncate(staying);
     Ok(Content { records, kept: kept as u64, dropped: (bytes.len() - kept) as u64 })
 }
 
@@ -125,11 +132,11 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::super::line::LedgerLine;
+    use super::super::tests::draws;
     use super::*;
 
-    fn line(key: &str) -> LedgerLine {
-        let entry = serde_json::json!({"epsilon": 0.5});
-        LedgerLine { key: key.into(), seed: "0".into(), draw: 0, entry }
+    fn line(release: &str) -> LedgerLine {
+        LedgerLine { release: release.into(), draw: 0, entry: draws(1).remove(0) }
     }
 
     fn log_of(path: &Path) -> Log {
@@ -143,7 +150,7 @@ mod tests {
         let mut log = log_of(&path);
         log.append(&line("a").line().unwrap()).unwrap();
         // As after half a write on a full disk that could not be undone.
-        log.file.write_all(b"{\"key\":\"a line that is longer than the next one").unwrap();
+        log.file.write_all(b"{\"release\":\"a line that is longer than the next one").unwrap();
         log.has_tail = true;
         log.append(&line("b").line().unwrap()).unwrap();
         let content = read::<LedgerLine>(&path, |_| true).unwrap();
@@ -170,10 +177,22 @@ mod tests {
         let path = folder.path().join("log");
         let good = |key| String::from_utf8(line(key).line().unwrap()).unwrap();
         fs::write(&path, format!("{}\0\0\0\n{}", good("a"), good("b"))).unwrap();
-        let content = read::<LedgerLine>(&path, |record| record.key == "a").unwrap();
+        let content = read::<LedgerLine>(&path, |record| record.release == "a").unwrap();
         assert_eq!(content.records, [line("a")]);
         assert_eq!(content.dropped, 4 + good("b").len() as u64);
-        let error = read::<LedgerLine>(&path, |record| record.key == "b").err().unwrap();
+        let error = read::<LedgerLine>(&path, |record| record.release == "b").err().unwrap();
         assert!(matches!(error, StoreError::Damaged { line: 2, .. }), "{error}");
+    }
+    #[test]
+    fn records_after_the_last_one_that_must_stay_are_a_tail() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let good = |release| String::from_utf8(line(release).line().unwrap()).unwrap();
+        fs::write(&path, ["a", "b", "a", "b", "b"].map(good).concat()).unwrap();
+        let content = read::<LedgerLine>(&path, |record| record.release == "a").unwrap();
+        assert_eq!(content.records, ["a", "b", "a"].map(line));
+        assert_eq!(content.dropped, 2 * good("b").len() as u64);
+        drop(Log::open(path.clone(), &content).unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), ["a", "b", "a"].map(good).concat());
     }
 }

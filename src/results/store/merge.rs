@@ -1,67 +1,85 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::super::record::{Status, TraceRecord, TrialRecord};
+use super::super::record::{TraceRecord, TrialRecord};
 use super::error::StoreError;
 use super::files::Files;
-use super::line::LedgerLine;
 use super::recorded::{Contents, attempts};
+use crate::config::Status;
 
 /// What is known about one key.
 pub(super) struct Entry {
     pub(super) row: TrialRecord,
     pub(super) traces: Vec<TraceRecord>,
-    pub(super) ledger: Vec<LedgerLine>,
     file: PathBuf,
 }
 
-/// The rows of some files with what belongs to them, by key.
-pub(super) struct Part(BTreeMap<String, Entry>);
+/// The rows of some files with what belongs to them.
+pub(super) struct Part {
+    /// By key.
+    pub(super) entries: BTreeMap<String, Entry>,
+    /// The draws of the releases that rows are about, by the key of the release.
+    pub(super) releases: BTreeMap<String, Vec<dp::Line>>,
+    /// Where the draws were read; of several places the first.
+    file: PathBuf,
+}
 
 impl Part {
-    /// Of one set of files: the last row of each key, and the last attempt of what belongs to it.
+    /// Of one set of files: the last row of each key, the last attempt of its traces, and the draws
+    /// of its release.
     pub(super) fn of(contents: Contents, files: &Files) -> Self {
         let Contents { trials, traces, ledger } = contents;
-        let (mut traces, mut ledger) = (attempts(traces.records), attempts(ledger.records));
+        let mut traces = attempts(traces.records);
         let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
         for row in trials.records {
-            let key = row.key.clone();
-            let entry = Entry { row, traces: vec![], ledger: vec![], file: files.trials() };
-            entries.insert(key, entry);
+            let entry = Entry { traces: vec![], file: files.trials(), row };
+            entries.insert(entry.row.key.clone(), entry);
         }
         // An attempt that ended before the measurements were there has left nothing. What there is
         // then is from an earlier one.
-        let has_left = |entry: &&mut Entry| !matches!(&*entry.row.phase, "select" | "measure");
-        for entry in entries.values_mut().filter(has_left) {
-            let key = &entry.row.key;
-            entry.traces = traces.remove(key).unwrap_or_default();
-            entry.ledger = ledger.remove(key).unwrap_or_default();
+        for entry in entries.values_mut().filter(|entry| entry.row.has_draws()) {
+            entry.traces = traces.remove(&entry.row.key).unwrap_or_default();
         }
-        Self(entries)
+        let with_draws = entries.values().filter(|entry| entry.row.has_draws());
+        let mut releases: BTreeMap<String, Vec<dp::Line>> =
+            with_draws.map(|entry| (entry.row.release.clone(), Vec::new())).collect();
+        for line in ledger.records {
+            if let Some(draws) = releases.get_mut(&line.release) {
+                draws.push(line.entry);
+            }
+        }
+        releases.retain(|_, draws| !draws.is_empty());
+        Self { entries, releases, file: files.ledger() }
     }
 
     /// Both. A key may come up in several places, when shards were cut anew or collected twice. An
     /// arm that failed or ran out of time in one place may have ended in another; beside that,
-    /// equal keys must have equal numbers.
+    /// equal keys must have equal numbers, and equal releases equal draws.
     pub(super) fn merged(mut self, other: Self) -> Result<Self, StoreError> {
-        for (key, theirs) in other.0 {
-            let replaces = match self.0.get(&key) {
+        for (key, theirs) in other.entries {
+            let replaces = match self.entries.get(&key) {
                 None => true,
                 Some(ours) => theirs.replaces(ours)?,
             };
             if replaces {
-                self.0.insert(key, theirs);
+                self.entries.insert(key, theirs);
+            }
+        }
+        for (release, theirs) in other.releases {
+            match self.releases.get(&release) {
+                Some(ours) if *ours != theirs => {
+                    let files = [self.file, other.file];
+                    return Err(StoreError::OtherDraws { release, files });
+                }
+                Some(_) => {}
+                None => drop(self.releases.insert(release, theirs)),
             }
         }
         Ok(self)
     }
 
     pub(super) fn rows(&self) -> BTreeMap<String, TrialRecord> {
-        self.0.iter().map(|(key, entry)| (key.clone(), entry.row.clone())).collect()
-    }
-
-    pub(super) fn into_entries(self) -> impl Iterator<Item = Entry> {
-        self.0.into_values()
+        self.entries.iter().map(|(key, entry)| (key.clone(), entry.row.clone())).collect()
     }
 }
 

@@ -3,13 +3,13 @@
 //! | file | one line is | written |
 //! | --- | --- | --- |
 //! | `traces.csv` | a [`TraceRecord`] | first |
-//! | `ledger.jsonl` | a [`LedgerLine`] | second |
+//! | `ledger.jsonl` | a draw of a release, a [`dp::Line`] | second, once per release |
 //! | `trials.csv` | a [`TrialRecord`] | last |
 //!
 //! Each is synced before the next is written, so that a row of `trials.csv` is the promise that
-//! everything about it is on the disk. Traces and ledger lines without a row are what a stopped run
-//! left behind, and nobody reads them. Keys may come up again, when an arm that had failed is tried
-//! once more: the last row counts.
+//! everything about it is on the disk. Traces and draws without a row are what a stopped run left
+//! behind: they are at the end of their files, nobody reads them, and the next run cuts them off.
+//! Keys may come up again, when an arm that had failed is tried once more: the last row counts.
 //!
 //! A shard has files of its own in the same folder, `trials.2-of-4.csv` and so on, so that machines
 //! that share nothing but a file system need not agree on who writes. Whoever reads the folder
@@ -34,11 +34,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use error::StoreError;
-pub use line::LedgerLine;
 pub use recorded::{Recorded, read_ledger};
 
 use self::files::{Files, Lock, sync_folder};
-use self::line::Line;
+use self::line::{LedgerLine, Line};
 use self::log::Log;
 use self::merge::Part;
 use self::recorded::{Contents, in_order};
@@ -63,6 +62,21 @@ struct State {
     traces: Log,
     ledger: Log,
     rows: BTreeMap<String, TrialRecord>,
+    /// What the ledger has of each release, by its key.
+    releases: BTreeMap<String, Draws>,
+}
+
+/// The draws of a release that are in the ledger: how many, and the hash of their lines.
+#[derive(Debug)]
+struct Draws {
+    count: usize,
+    hash: blake3::Hash,
+}
+
+impl Draws {
+    fn of(lines: &[Vec<u8>]) -> Self {
+        Self { count: lines.len(), hash: blake3::hash(&lines.concat()) }
+    }
 }
 
 impl Store {
@@ -113,11 +127,17 @@ impl Store {
         );
         sync_folder(folder)?;
         let mut all = Part::of(contents, &files);
+        let mut releases = BTreeMap::new();
+        for (release, draws) in &all.releases {
+            let lines = LedgerLine::lines(release, draws);
+            let lines = lines.map_err(|error| StoreError::io(&files.ledger(), error))?;
+            releases.insert(release.clone(), Draws::of(&lines));
+        }
         for other in Files::all(folder)?.iter().filter(|other| other.shard() != files.shard()) {
             all = all.merged(Part::of(Contents::rows(other)?, other))?;
         }
         let (trials, traces, ledger) = logs;
-        let state = State { trials, traces, ledger, rows: all.rows() };
+        let state = State { trials, traces, ledger, rows: all.rows(), releases };
         Ok(Self { folder: folder.into(), files, notes, state: Mutex::new(state), _lock: lock })
     }
 
@@ -131,25 +151,50 @@ impl Store {
         &self.notes
     }
 
-    /// Writes down what became of an arm, with the JSON lines of its ledger and its traces (which
-    /// carry the row's key, iterations rising). On return it is on the disk; on an error the row is
-    /// not in the file, and the arm may be appended again. May be called from many threads.
+    /// Writes down what became of an arm, with the ledger of its release, unless that is there,
+    /// and its traces (which carry the row's key, iterations rising). On return it is on the disk;
+    /// on an error the row is not in the file, and the arm may be appended again. May be called
+    /// from many threads.
     pub fn append(
         &self,
         row: &TrialRecord,
-        ledger: &[String],
+        ledger: &[dp::Line],
         traces: &[TraceRecord],
     ) -> Result<(), StoreError> {
-        let ledger = ledger_lines(row, ledger)?;
         let written = |path: PathBuf| move |error| StoreError::io(&path, error);
         let traces = lines_of(traces).map_err(written(self.files.traces()))?;
-        let ledger = lines_of(&ledger).map_err(written(self.files.ledger()))?;
+        let draws = LedgerLine::lines(&row.release, ledger);
+        let draws = draws.map_err(written(self.files.ledger()))?;
         let line = row.line().map_err(written(self.files.trials()))?;
         let mut state = self.state();
         state.traces.append(&traces)?;
-        state.ledger.append(&ledger)?;
+        self.append_draws(&mut state, &row.release, &draws)?;
         state.trials.append(&line)?;
         state.rows.insert(row.key.clone(), row.clone());
+        Ok(())
+    }
+
+    /// Adds to the ledger what it does not have of a release. What it has must be the beginning.
+    fn append_draws(
+        &self,
+        state: &mut State,
+        release: &str,
+        lines: &[Vec<u8>],
+    ) -> Result<(), StoreError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let known = state.releases.get(release);
+        let count = known.map_or(0, |known| known.count);
+        let is_beginning = known.is_none_or(|known| {
+            lines.get(..count).is_some_and(|begin| Draws::of(begin).hash == known.hash)
+        });
+        if !is_beginning {
+            let file = self.files.ledger();
+            return Err(StoreError::NotRepeated { release: release.into(), file });
+        }
+        state.ledger.append(&lines[count..].concat())?;
+        state.releases.insert(release.into(), Draws::of(lines));
         Ok(())
     }
 
@@ -179,15 +224,6 @@ impl Store {
         // The logs keep count of what is complete, so a panic elsewhere leaves nothing half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn ledger_lines(row: &TrialRecord, lines: &[String]) -> Result<Vec<LedgerLine>, StoreError> {
-    let tagged = lines.iter().enumerate().map(|(draw, line)| {
-        let entry = serde_json::from_str(line)
-            .map_err(|error| StoreError::LedgerLine { key: row.key.clone(), error })?;
-        Ok(LedgerLine { key: row.key.clone(), seed: row.seed.clone(), draw, entry })
-    });
-    tagged.collect()
 }
 
 fn lines_of<T: Line>(records: &[T]) -> io::Result<Vec<u8>> {

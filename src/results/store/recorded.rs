@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::super::record::{TraceRecord, TrialRecord};
 use super::error::StoreError;
 use super::files::Files;
-use super::line::{Attached, LedgerLine};
+use super::line::LedgerLine;
 use super::log::{self, Content};
 use super::merge::Part;
 
@@ -24,7 +24,8 @@ impl Recorded {
     pub fn read(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
         let all = merged(folder.as_ref(), |files| Contents::rows(files)?.with_traces(files))?;
         let rows = in_order(all.rows());
-        Ok(Self { rows, traces: all.into_entries().flat_map(|entry| entry.traces).collect() })
+        let traces = all.entries.into_values().flat_map(|entry| entry.traces).collect();
+        Ok(Self { rows, traces })
     }
 
     /// The rows with these keys, in the order of the keys, as far as there are any: those of a
@@ -35,11 +36,12 @@ impl Recorded {
     }
 }
 
-/// The ledgers of all rows in `folder`, sorted by key and draw. They are most of what an experiment
-/// leaves, often by far, and few who read results need them.
-pub fn read_ledger(folder: impl AsRef<Path>) -> Result<Vec<LedgerLine>, StoreError> {
-    let all = merged(folder.as_ref(), |files| Contents::rows(files)?.with_ledger(files))?;
-    Ok(all.into_entries().flat_map(|entry| entry.ledger).collect())
+/// The draws of the releases that rows in `folder` are about, by the key of the release. They are
+/// much of what an experiment leaves, and few who read results need them.
+pub fn read_ledger(
+    folder: impl AsRef<Path>,
+) -> Result<BTreeMap<String, Vec<dp::Line>>, StoreError> {
+    Ok(merged(folder.as_ref(), |files| Contents::rows(files)?.with_ledger(files))?.releases)
 }
 
 /// The results in a folder with those of its shards, of which `read` takes what is needed.
@@ -79,17 +81,18 @@ impl Contents {
     }
 
     fn with_traces(self, files: &Files) -> Result<Self, StoreError> {
-        Ok(Self { traces: self.attached(&files.traces())?, ..self })
+        let rows = &self.trials.records;
+        let keys: BTreeSet<&str> = rows.iter().map(|row| row.key.as_str()).collect();
+        let traces = log::read(&files.traces(), |trace: &TraceRecord| keys.contains(&*trace.key))?;
+        Ok(Self { traces, ..self })
     }
 
     fn with_ledger(self, files: &Files) -> Result<Self, StoreError> {
-        Ok(Self { ledger: self.attached(&files.ledger())?, ..self })
-    }
-
-    fn attached<T: Attached>(&self, path: &Path) -> Result<Content<T>, StoreError> {
-        let rows = &self.trials.records;
-        let keys: BTreeSet<&str> = rows.iter().map(|row| row.key.as_str()).collect();
-        log::read(path, |line: &T| keys.contains(line.key()))
+        let rows = self.trials.records.iter().filter(|row| row.has_draws());
+        let releases: BTreeSet<&str> = rows.map(|row| row.release.as_str()).collect();
+        let ledger =
+            log::read(&files.ledger(), |line: &LedgerLine| releases.contains(&*line.release))?;
+        Ok(Self { ledger, ..self })
     }
 
     /// What has to be cut off, a sentence for each file.
@@ -122,16 +125,16 @@ pub(super) fn in_order(rows: BTreeMap<String, TrialRecord>) -> Vec<TrialRecord> 
     rows
 }
 
-/// The records by key. Where an arm was tried several times, each attempt starts again at the first
-/// position, and only the last one counts.
-pub(super) fn attempts<T: Attached>(records: Vec<T>) -> BTreeMap<String, Vec<T>> {
-    let mut attempts: BTreeMap<String, Vec<T>> = BTreeMap::new();
-    for record in records {
-        let attempt = attempts.entry(record.key().to_string()).or_default();
-        if attempt.last().is_some_and(|last| record.position() <= last.position()) {
+/// The traces by key. Where an arm was tried several times, each attempt starts again at the first
+/// iteration, and only the last one counts.
+pub(super) fn attempts(traces: Vec<TraceRecord>) -> BTreeMap<String, Vec<TraceRecord>> {
+    let mut attempts: BTreeMap<String, Vec<TraceRecord>> = BTreeMap::new();
+    for trace in traces {
+        let attempt = attempts.entry(trace.key.clone()).or_default();
+        if attempt.last().is_some_and(|last| trace.iteration <= last.iteration) {
             attempt.clear();
         }
-        attempt.push(record);
+        attempt.push(trace);
     }
     attempts
 }

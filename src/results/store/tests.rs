@@ -1,15 +1,19 @@
-use std::collections::BTreeSet;
 use std::fs;
 use std::process;
 
 use super::super::examples;
-use super::super::record::Status;
 use super::files::{LEDGER, TRACES, TRIALS};
 use super::*;
+use crate::config::Status;
+use dp::{Budget, Epsilon, L1, Neighbours, NoiseSource, NumberLine, SeedPath, Sensitivity};
 use tempfile::{TempDir, tempdir};
 
 fn row(trial: usize) -> TrialRecord {
-    TrialRecord { key: format!("key-{trial}"), ..examples::row("adult", "hdmm", "pgm", trial) }
+    TrialRecord {
+        key: format!("key-{trial}"),
+        release: format!("release-{trial}"),
+        ..examples::row("adult", "hdmm", "pgm", trial)
+    }
 }
 
 fn traces(trial: usize, iterations: usize) -> Vec<TraceRecord> {
@@ -17,15 +21,23 @@ fn traces(trial: usize, iterations: usize) -> Vec<TraceRecord> {
     examples::traces(&row(trial), &errors)
 }
 
-fn ledger(draws: usize) -> Vec<String> {
-    (0..draws).map(|draw| format!("{{\"epsilon\": 0.{draw}}}")).collect()
+/// The ledger of a budget that paid for so many draws.
+pub(super) fn draws(count: usize) -> Vec<dp::Line> {
+    let epsilon = Epsilon::new(1.0).unwrap();
+    let mut budget = Budget::new(epsilon, Neighbours::Replace);
+    let mut source = NoiseSource::seeded(&SeedPath::new("test", "store"));
+    let sensitivity = Sensitivity::<L1>::new(1.0, Neighbours::Replace).unwrap();
+    for share in budget.rest().unwrap().split(count).unwrap() {
+        share.laplace("x", &[1.0], sensitivity, NumberLine::Integers, &mut source).unwrap();
+    }
+    budget.ledger().lines().to_vec()
 }
 
 fn filled(trials: usize) -> TempDir {
     let folder = tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
     for trial in 0..trials {
-        store.append(&row(trial), &ledger(2), &traces(trial, 3)).unwrap();
+        store.append(&row(trial), &draws(2), &traces(trial, 3)).unwrap();
     }
     folder
 }
@@ -36,12 +48,9 @@ fn what_was_appended_is_read_back() {
     let recorded = Recorded::read(folder.path()).unwrap();
     assert_eq!(recorded.rows, [row(0), row(1), row(2)]);
     assert_eq!(recorded.traces, [traces(0, 3), traces(1, 3), traces(2, 3)].concat());
-    let lines = read_ledger(folder.path()).unwrap();
-    let ledger: Vec<_> = lines.iter().map(|line| (&*line.key, line.draw)).collect();
-    let expected = ["key-0", "key-1", "key-2"].map(|key| [(key, 0), (key, 1)]).concat();
-    assert_eq!(ledger, expected);
-    assert_eq!(lines[1].entry, serde_json::json!({"epsilon": 0.1}));
-    assert_eq!(lines[5].seed, "2");
+    let ledger = read_ledger(folder.path()).unwrap();
+    let releases = ["release-0", "release-1", "release-2"].map(String::from);
+    assert_eq!(ledger, releases.map(|release| (release, draws(2))).into());
     assert_eq!(recorded.rows_of(&["key-2", "key-9", "key-0"].map(String::from)), [row(2), row(0)]);
 }
 
@@ -56,7 +65,8 @@ fn a_file_cut_off_anywhere_in_its_last_row_keeps_exactly_the_complete_rows() {
         assert_eq!(Recorded::read(folder.path()).unwrap().rows, [row(0), row(1)], "{len}");
         let store = Store::open(folder.path()).unwrap();
         assert_eq!(store.rows(), [row(0), row(1)], "{len}");
-        assert_eq!(store.notes().len(), usize::from(len > last_row), "{len}");
+        let notes = store.notes().iter().filter(|note| note.starts_with(TRIALS)).count();
+        assert_eq!(notes, usize::from(len > last_row), "{len}");
         assert_eq!(fs::read(&path).unwrap(), bytes[..last_row], "{len}");
         store.append(&row(2), &[], &[]).unwrap();
         assert_eq!(fs::read(&path).unwrap(), bytes, "{len}");
@@ -79,7 +89,7 @@ fn any_file_cut_off_anywhere_goes_on_as_if_nothing_had_happened() {
             let store = Store::open(folder.path()).unwrap();
             // A run that was killed never leaves a row without its traces; here one file is cut
             // and the others are not, so the arm runs again.
-            store.append(&row(0), &ledger(2), &traces(0, 3)).unwrap();
+            store.append(&row(0), &draws(2), &traces(0, 3)).unwrap();
             drop(store);
             assert_eq!(all(&folder), undisturbed, "{name} {len}");
         }
@@ -94,7 +104,7 @@ fn what_belongs_to_no_row_is_not_read() {
     fs::write(&path, &bytes[..bytes.len() - row(1).line().unwrap().len()]).unwrap();
     let recorded = Recorded::read(folder.path()).unwrap();
     assert_eq!((recorded.rows, recorded.traces), (vec![row(0)], traces(0, 3)));
-    assert_eq!(read_ledger(folder.path()).unwrap().len(), 2);
+    assert_eq!(read_ledger(folder.path()).unwrap(), [("release-0".into(), draws(2))].into());
 }
 
 #[test]
@@ -102,15 +112,16 @@ fn a_row_supersedes_the_failed_one_of_its_key_with_all_that_belongs_to_it() {
     let folder = filled(1);
     let store = Store::open(folder.path()).unwrap();
     let failed = TrialRecord { status: Status::Failed, phase: "estimate".into(), ..row(7) };
-    store.append(&failed, &ledger(3), &traces(7, 5)).unwrap();
+    store.append(&failed, &draws(2), &traces(7, 5)).unwrap();
     assert_eq!(store.rows(), [row(0), failed]);
-    store.append(&row(7), &ledger(2), &traces(7, 4)).unwrap();
+    store.append(&row(7), &draws(2), &traces(7, 4)).unwrap();
     assert_eq!(store.rows(), [row(0), row(7)]);
     drop(store);
     let recorded = Recorded::read(folder.path()).unwrap();
     assert_eq!(recorded.rows, [row(0), row(7)]);
     assert_eq!(recorded.traces, [traces(0, 3), traces(7, 4)].concat());
-    assert_eq!(read_ledger(folder.path()).unwrap().len(), 4);
+    let both = ["release-0", "release-7"].map(|release| (release.to_string(), draws(2)));
+    assert_eq!(read_ledger(folder.path()).unwrap(), both.into());
     assert_eq!(Store::open(folder.path()).unwrap().rows(), recorded.rows);
 }
 
@@ -119,7 +130,7 @@ fn an_attempt_that_left_nothing_does_not_get_what_an_earlier_one_left() {
     let folder = tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
     let failed = TrialRecord { status: Status::Failed, phase: "estimate".into(), ..row(0) };
-    store.append(&failed, &ledger(3), &traces(0, 5)).unwrap();
+    store.append(&failed, &draws(3), &traces(0, 5)).unwrap();
     let infeasible = TrialRecord { status: Status::Infeasible, phase: "select".into(), ..row(0) };
     store.append(&infeasible, &[], &[]).unwrap();
     let recorded = Recorded::read(folder.path()).unwrap();
@@ -152,7 +163,7 @@ fn rows_of_many_threads_are_all_there_and_whole() {
             let store = &store;
             scope.spawn(move || {
                 for trial in (thread..16).step_by(4) {
-                    store.append(&row(trial), &ledger(1), &traces(trial, 2)).unwrap();
+                    store.append(&row(trial), &draws(1), &traces(trial, 2)).unwrap();
                 }
             });
         }
@@ -162,9 +173,7 @@ fn rows_of_many_threads_are_all_there_and_whole() {
     let recorded = Recorded::read(folder.path()).unwrap();
     assert_eq!(recorded.rows, expected);
     assert_eq!(recorded.traces.len(), 32);
-    let ledger = read_ledger(folder.path()).unwrap();
-    let keys: BTreeSet<_> = ledger.iter().map(|line| &line.key).collect();
-    assert_eq!((ledger.len(), keys.len()), (16, 16));
+    assert_eq!(read_ledger(folder.path()).unwrap().len(), 16);
 }
 
 #[test]
@@ -190,8 +199,11 @@ fn a_row_damaged_in_the_middle_is_refused_with_its_line() {
     let folder = filled(3);
     let path = folder.path().join(TRIALS);
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replacen("key-1,test,adult,false", "key-1,test,adult,perhaps", 1))
-        .unwrap();
+    fs::write(
+        &path,
+        text.replacen("release-1,test,adult,false", "release-1,test,adult,perhaps", 1),
+    )
+    .unwrap();
     let error = Store::open(folder.path()).unwrap_err();
     assert!(matches!(error, StoreError::Damaged { line: 3, .. }), "{error}");
 }
@@ -201,7 +213,7 @@ fn whoever_reads_rows_and_traces_does_not_wait_for_the_ledger() {
     let folder = filled(2);
     let path = folder.path().join(LEDGER);
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replacen("{\"key\"", "{\"kex\"", 1)).unwrap();
+    fs::write(&path, text.replacen("{\"release\"", "{\"relaese\"", 1)).unwrap();
     assert_eq!(Recorded::read(folder.path()).unwrap().rows, [row(0), row(1)]);
     for error in [read_ledger(folder.path()).unwrap_err(), Store::open(folder.path()).unwrap_err()]
     {
@@ -220,13 +232,41 @@ fn a_fresh_start_forgets_the_trials() {
     assert!(read_ledger(folder.path()).unwrap().is_empty());
 }
 
+fn ledger_lines(folder: &TempDir) -> usize {
+    fs::read_to_string(folder.path().join(LEDGER)).unwrap().lines().count()
+}
+
 #[test]
-fn a_ledger_that_is_not_json_leaves_nothing_behind() {
+fn a_release_is_in_the_ledger_once_however_many_arms_estimate_from_it() {
     let folder = tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
-    let error = store.append(&row(0), &["epsilon 1".into()], &traces(0, 2)).unwrap_err();
-    assert!(matches!(error, StoreError::LedgerLine { .. }), "{error}");
-    assert_eq!(fs::read_to_string(folder.path().join(TRACES)).unwrap(), TraceRecord::header());
+    let arm = |key: &str| TrialRecord { key: key.into(), ..row(0) };
+    store.append(&arm("a"), &draws(3), &[]).unwrap();
+    store.append(&arm("b"), &draws(3), &[]).unwrap();
+    drop(store);
+    // In another run as well.
+    let store = Store::open(folder.path()).unwrap();
+    store.append(&arm("c"), &draws(3), &[]).unwrap();
+    assert_eq!(ledger_lines(&folder), 3);
+    let refused = store.append(&arm("d"), &draws(2), &[]).unwrap_err();
+    assert!(matches!(refused, StoreError::NotRepeated { .. }), "{refused}");
+    assert_eq!(store.rows().len(), 3);
+}
+
+#[test]
+fn draws_of_a_release_without_a_row_are_cut_off_by_the_next_run() {
+    let folder = filled(2);
+    let trials = folder.path().join(TRIALS);
+    let bytes = fs::read(&trials).unwrap();
+    // As after a kill between the ledger and the row.
+    fs::write(&trials, &bytes[..bytes.len() - row(1).line().unwrap().len()]).unwrap();
+    assert_eq!(ledger_lines(&folder), 4);
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(ledger_lines(&folder), 2);
+    // An attempt that ends before it has drawn leaves none either.
+    let timeout = TrialRecord { status: Status::Timeout, phase: "select".into(), ..row(1) };
+    store.append(&timeout, &[], &[]).unwrap();
+    assert_eq!((ledger_lines(&folder), store.rows().len()), (2, 2));
 }
 
 #[test]

@@ -10,9 +10,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::convergence::{UNCONVERGED_MARK, unconverged};
-use super::metric::Metric;
-use super::record::{Status, TrialRecord};
+use super::record::TrialRecord;
 use super::statistics::{PairedRatio, Spread};
+use crate::config::{Metric, Status};
 use crate::storage::NewFile;
 
 /// The arm that the others are compared with.

@@ -1,8 +1,8 @@
 use super::super::convergence::unconverged_note;
-use super::super::metric::Metric;
 use super::super::statistics::{Interval, Spread};
 use super::super::text_table::{TextTable, number};
 use super::{Group, REFERENCE_ARM, Summary};
+use crate::config::Metric;
 use private_pgm::numeric::bytes::Bytes;
 
 impl Summary {

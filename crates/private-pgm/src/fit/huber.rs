@@ -1,8 +1,7 @@
+use super::minimisation::Minimisation;
 use crate::factor::Potentials;
 use crate::loss::{LinearLoss, Norm};
-use crate::optimiser::{
-    ConvergenceMonitor, Objective, Optimiser, Outcome, Progress, Reason, Stopping,
-};
+use crate::optimiser::{Outcome, Progress, Reason, Stopping};
 use crate::oracle::MarginalOracle;
 
 /// The width of the first Huber loss, in standard deviations.
@@ -11,15 +10,6 @@ const FIRST_WIDTH: f64 = 1.0;
 const NARROWING: f64 = 0.3;
 /// The number of widths; the last one is 2e-7.
 const STAGES: u32 = 14;
-
-/// What every stage has in common.
-pub(super) struct Minimisation<'a> {
-    pub(super) optimiser: &'a dyn Optimiser,
-    /// 0 for what is possible and minus infinity for what is not.
-    pub(super) base: &'a Potentials,
-    pub(super) total: f64,
-    pub(super) stopping: Stopping,
-}
 
 /// Minimises the L1 loss, whose gradient jumps, by Huber losses of smaller and smaller width.
 ///
@@ -32,20 +22,20 @@ pub(super) fn minimise(
     start: Potentials,
     tell: &mut dyn FnMut(&Progress<'_>),
 ) -> Outcome {
-    let Minimisation { optimiser, base, total, stopping } = *minimisation;
+    let stopping = minimisation.stopping;
     let answers: usize = loss.measurements().map(|measurement| measurement.y.len()).sum();
     let mut potentials = start;
     let mut iterations = 0;
     let mut best: Option<Outcome> = None;
     // The smallest loss is at least this, whichever stage shows it.
     let mut lower_bound = f64::NEG_INFINITY;
-    for stage in 0..STAGES {
-        let width = FIRST_WIDTH * NARROWING.powi(stage as i32);
+    for index in 0..STAGES {
+        let width = FIRST_WIDTH * NARROWING.powi(index as i32);
         loss.set_norm(Norm::Huber(width));
         // L_w is below L by at most this; a gap far below it gains nothing. The remaining
         // iterations are shared by the remaining stages.
         let difference = 0.5 * width * answers as f64;
-        let share = (stopping.iterations - iterations).div_ceil((STAGES - stage) as usize);
+        let share = (stopping.iterations - iterations).div_ceil((STAGES - index) as usize);
         let stop = Stopping {
             iterations: share.max(1),
             gap: 0.05 * difference,
@@ -56,9 +46,8 @@ pub(super) fn minimise(
         let mut count = |progress: &Progress<'_>| {
             tell(&Progress { iteration: before + progress.iteration, ..*progress });
         };
-        let mut objective = Objective { oracle: &mut *oracle, loss: &mut *loss, base, total };
-        let mut monitor = ConvergenceMonitor::new(stop, &mut count);
-        let mut outcome = optimiser.minimise(&mut objective, potentials, &mut monitor);
+        let stage = Minimisation { stopping: stop, ..*minimisation };
+        let mut outcome = stage.run(oracle, loss, potentials, &mut count);
         iterations += outcome.iterations;
         if outcome.reason == Reason::Deadline {
             return Outcome { iterations, ..outcome };

@@ -7,6 +7,7 @@ mod estimate;
 mod evidence;
 mod huber;
 mod memory_limit;
+mod minimisation;
 mod observed_loss;
 mod oracle_plan;
 mod run;

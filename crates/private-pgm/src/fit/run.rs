@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::huber::{self, Minimisation};
+use super::huber;
+use super::minimisation::Minimisation;
 use super::observed_loss::ObservedLoss;
 use super::oracle_plan::OraclePlan;
 use super::settings::Choice;
@@ -17,9 +18,9 @@ use crate::junction_tree::JunctionTree;
 use crate::loss::{Loss, Norm};
 use crate::model::{Model, Origin};
 use crate::optimiser::{
-    Accelerated, ConvergenceMonitor, DualAveraging, Lbfgs, Mirror, Objective, Optimiser, Outcome,
-    Progress, Reason,
+    Accelerated, DualAveraging, Lbfgs, Mirror, Optimiser, Outcome, Progress, Reason,
 };
+use crate::oracle::MarginalOracle;
 
 pub(super) fn run(mut fit: Fit<'_>) -> Result<Estimate, EstimateError> {
     let began = Instant::now();
@@ -41,15 +42,7 @@ pub(super) fn run(mut fit: Fit<'_>) -> Result<Estimate, EstimateError> {
     };
     let mut base = Potentials::zeros(&layout);
     evidence.exclude(&mut base);
-    let mut start = base.clone();
-    if let Some(model) = fit.warm_start {
-        start_from(model, &mut start);
-    }
-    let mut marginals = Marginals::zeros(&layout);
-    if plan.oracle.marginals(&start, evidence.total, &mut marginals) == f64::NEG_INFINITY {
-        return Err(EstimateError::NothingPossible);
-    }
-    drop(marginals);
+    let start = start(&evidence, &base, fit.warm_start, &mut *plan.oracle)?;
     let optimiser = optimiser(settings, &evidence, &tree, loss.as_loss());
     let total = evidence.total;
     let minimisation = Minimisation { optimiser: &*optimiser, base: &base, total, stopping };
@@ -60,18 +53,14 @@ pub(super) fn run(mut fit: Fit<'_>) -> Result<Estimate, EstimateError> {
         observer(&Progress { l1_l2, ..*progress });
     };
     let running = Instant::now();
+    // Mirror descent has steps that suit a gradient which jumps.
     let in_stages =
         settings.loss == Norm::L1 && !matches!(settings.algorithm, Algorithm::Mirror(_));
     let outcome = match &mut loss {
         ObservedLoss::Linear(loss) if in_stages => {
             huber::minimise(&minimisation, &mut *plan.oracle, loss, start, &mut tell)
         }
-        other => {
-            let (oracle, loss) = (&mut *plan.oracle, other.as_loss());
-            let mut objective = Objective { oracle, loss, base: &base, total };
-            let mut monitor = ConvergenceMonitor::new(stopping, &mut tell);
-            optimiser.minimise(&mut objective, start, &mut monitor)
-        }
+        other => minimisation.run(&mut *plan.oracle, other.as_loss(), start, &mut tell),
     };
     check(&outcome)?;
     let seconds_per_iteration = running.elapsed().as_secs_f64() / outcome.iterations.max(1) as f64;
@@ -93,6 +82,24 @@ pub(super) fn run(mut fit: Fit<'_>) -> Result<Estimate, EstimateError> {
         tree: tree.size(),
         bytes: plan.bytes,
     })
+}
+
+/// The potentials of the first iterate: those of the warm start, and nothing impossible.
+fn start(
+    evidence: &Evidence<'_>,
+    base: &Potentials,
+    warm_start: Option<&Model>,
+    oracle: &mut dyn MarginalOracle,
+) -> Result<Potentials, EstimateError> {
+    let mut start = base.clone();
+    if let Some(model) = warm_start {
+        start_from(model, &mut start);
+    }
+    let mut marginals = Marginals::zeros(base.layout());
+    match oracle.marginals(&start, evidence.total, &mut marginals) == f64::NEG_INFINITY {
+        true => Err(EstimateError::NothingPossible),
+        false => Ok(start),
+    }
 }
 
 /// The optimiser that the settings name.

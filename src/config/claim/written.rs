@@ -1,8 +1,8 @@
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::super::metric::Metric;
-use super::super::record::Status;
+use super::super::status::Status;
 use super::{Bounds, Claim, Expectation, Paper, Quantity, Side, Statement, Trend};
 
 /// Times more or less than the paper's number.
@@ -57,32 +57,45 @@ fn with(beside: &Option<&str>) -> String {
 }
 
 /// A claim as it is written.
-#[derive(Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RawClaim {
+pub(super) struct WrittenClaim {
     says: String,
     paper: Paper,
     kind: Kind,
+    #[serde(skip_serializing_if = "Option::is_none")]
     dataset: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     case: Option<String>,
     mechanism: String,
     arm: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     epsilon: Option<OneOrMany<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     against: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     against_mechanism: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     metric: Option<Metric>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<OneOrMany<Status>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     at_least: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     at_most: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     tolerance: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     as_epsilon_falls: Option<Trend>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     min_trials: Option<usize>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
     Ratio,
+    #[default]
     Median,
     Largest,
     Rebound,
@@ -103,7 +116,7 @@ impl Kind {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum OneOrMany<T> {
     One(T),
@@ -119,10 +132,10 @@ impl<T> OneOrMany<T> {
     }
 }
 
-impl TryFrom<RawClaim> for Claim {
+impl TryFrom<WrittenClaim> for Claim {
     type Error = ClaimError;
 
-    fn try_from(mut raw: RawClaim) -> Result<Self, ClaimError> {
+    fn try_from(mut raw: WrittenClaim) -> Result<Self, ClaimError> {
         raw.check_keys()?;
         let epsilon = raw.take_epsilon()?;
         let kind = raw.kind;
@@ -174,7 +187,61 @@ impl TryFrom<RawClaim> for Claim {
     }
 }
 
-impl RawClaim {
+/// With every default spelt out, so that the claim means the same to later versions.
+impl From<Claim> for WrittenClaim {
+    fn from(claim: Claim) -> Self {
+        let written = Self {
+            says: claim.says,
+            paper: claim.paper,
+            dataset: claim.dataset,
+            case: claim.case,
+            mechanism: claim.mechanism,
+            arm: claim.arm,
+            epsilon: claim.epsilon.map(OneOrMany::Many),
+            min_trials: Some(claim.min_trials),
+            ..Self::default()
+        };
+        let (quantity, expectation) = match claim.statement {
+            Statement::Ends(list) => {
+                let status = Some(OneOrMany::Many(list));
+                return Self { kind: Kind::Ends, status, ..written };
+            }
+            Statement::Reaches(bounds) => {
+                return Self { kind: Kind::Reach, ..written }.within(bounds);
+            }
+            Statement::Measures(quantity, expectation) => (quantity, expectation),
+        };
+        let written = match quantity {
+            Quantity::Ratio { against: Side { mechanism, arm }, metric } => Self {
+                kind: Kind::Ratio,
+                against: Some(arm),
+                against_mechanism: Some(mechanism),
+                metric: Some(metric),
+                ..written
+            },
+            Quantity::Median { metric } => {
+                Self { kind: Kind::Median, metric: Some(metric), ..written }
+            }
+            Quantity::Largest { metric } => {
+                Self { kind: Kind::Largest, metric: Some(metric), ..written }
+            }
+            Quantity::Rebound => Self { kind: Kind::Rebound, ..written },
+        };
+        match expectation {
+            Expectation::Within(bounds) => written.within(bounds),
+            Expectation::AsEpsilonFalls { trend, slack } => {
+                Self { as_epsilon_falls: Some(trend), tolerance: Some(slack), ..written }
+            }
+        }
+    }
+}
+
+impl WrittenClaim {
+    fn within(self, Bounds { low, high }: Bounds) -> Self {
+        let finite = |bound: f64| Some(bound).filter(|bound| bound.is_finite());
+        Self { at_least: finite(low), at_most: finite(high), ..self }
+    }
+
     /// Whether each key that is there means something.
     fn check_keys(&self) -> Result<(), ClaimError> {
         use Kind::{Ends, Largest, Median, Ratio, Reach, Rebound};

@@ -1,0 +1,28 @@
+use crate::factor::Potentials;
+use crate::loss::Loss;
+use crate::optimiser::{ConvergenceMonitor, Objective, Optimiser, Outcome, Progress, Stopping};
+use crate::oracle::MarginalOracle;
+
+/// A run of an optimiser, whichever loss it is about.
+#[derive(Clone, Copy)]
+pub(super) struct Minimisation<'a> {
+    pub(super) optimiser: &'a dyn Optimiser,
+    /// 0 for what is possible and minus infinity for what is not.
+    pub(super) base: &'a Potentials,
+    pub(super) total: f64,
+    pub(super) stopping: Stopping,
+}
+
+impl Minimisation<'_> {
+    pub(super) fn run(
+        &self,
+        oracle: &mut dyn MarginalOracle,
+        loss: &mut dyn Loss,
+        start: Potentials,
+        tell: &mut dyn FnMut(&Progress<'_>),
+    ) -> Outcome {
+        let mut objective = Objective { oracle, loss, base: self.base, total: self.total };
+        let mut monitor = ConvergenceMonitor::new(self.stopping, tell);
+        self.optimiser.minimise(&mut objective, start, &mut monitor)
+    }
+}

@@ -1,0 +1,156 @@
+//! Writing a release: as CSV with its facts, or as a stand-in next to the schema.
+
+use std::io;
+
+use dp::{Delta, Epsilon, Ledger, Neighbours};
+use pgmbench::data::{Dataset, Entry, Schema, StandIn};
+use pgmbench::experiment::SyntheticRelease;
+use private_pgm::factor::Projectable;
+use serde_json::{Value, json};
+
+use super::count::Count;
+use super::failure::{Failure, ResultExt};
+use super::release_files::RecordFiles;
+
+pub(crate) const MECHANISM: &str = "spanning-tree";
+
+const MADE_BY: &str = concat!("pgmbench ", env!("CARGO_PKG_VERSION"));
+
+/// The guarantee of a release.
+#[derive(Clone, Copy)]
+pub(crate) struct ReleaseTerms {
+    pub(crate) epsilon: Epsilon,
+    pub(crate) delta: Delta,
+    pub(crate) neighbours: Neighbours,
+}
+
+pub(crate) enum Destination {
+    Files(RecordFiles),
+    StandIn,
+}
+
+/// A release that was written.
+pub(crate) struct Written {
+    pub(crate) records_blake3: String,
+    /// For the terminal.
+    pub(crate) summary: String,
+}
+
+impl Destination {
+    /// The name of the release in a budget file.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Files(files) => files.records_path().display().to_string(),
+            Self::StandIn => "stand-in".into(),
+        }
+    }
+
+    pub(crate) fn write(
+        &self,
+        entry: &Entry,
+        terms: &ReleaseTerms,
+        release: &SyntheticRelease,
+    ) -> Result<Written, Failure> {
+        match self {
+            Self::Files(files) => write_files(files, entry.schema(), terms, release),
+            Self::StandIn => store_stand_in(entry, terms, release),
+        }
+    }
+}
+
+fn write_files(
+    files: &RecordFiles,
+    schema: &Schema,
+    terms: &ReleaseTerms,
+    release: &SyntheticRelease,
+) -> Result<Written, Failure> {
+    let out = files.records_path().display();
+    let cannot_write = || format!("cannot write {out}");
+    let records = &release.synthesis.records;
+    let ledger = ledger_json(&release.ledger).internal_at(cannot_write())?;
+    let csv = csv(schema, records).internal_at(cannot_write())?;
+    let records_blake3 = blake3::hash(&csv).to_hex().to_string();
+    files.write(&csv, || {
+        json!({
+            "dataset": schema.name,
+            "records": records.len(),
+            "records_blake3": records_blake3,
+            "epsilon": terms.epsilon.get(),
+            "delta": terms.delta.get(),
+            "neighbours": terms.neighbours,
+            "mechanism": MECHANISM,
+            "randomness": release.randomness,
+            "made_by": MADE_BY,
+            "ledger": ledger,
+        })
+    })?;
+    let summary = format!(
+        "written  {out}: {}\n\
+         private  ({}, {})-differentially, noise from the operating system; {} lists {}\n",
+        Count(records.len(), "synthetic record"),
+        terms.epsilon.get(),
+        terms.delta.get(),
+        files.facts_path().display(),
+        Count(release.ledger.lines().len(), "draw")
+    );
+    Ok(Written { records_blake3, summary })
+}
+
+fn store_stand_in(
+    entry: &Entry,
+    terms: &ReleaseTerms,
+    release: &SyntheticRelease,
+) -> Result<Written, Failure> {
+    let facts = StandIn {
+        mechanism: MECHANISM.into(),
+        epsilon: terms.epsilon.get(),
+        delta: terms.delta.get(),
+        neighbours: Some(variant_name(&terms.neighbours)),
+        randomness: Some(variant_name(&release.randomness)),
+        made_by: MADE_BY.into(),
+    };
+    let records = &release.synthesis.records;
+    let stored = entry.store_stand_in(records, facts).internal()?;
+    let summary = format!(
+        "stored   {} in {}\n",
+        Count(records.len(), "synthetic record"),
+        stored.folder.display()
+    );
+    Ok(Written { records_blake3: stored.manifest.records_blake3, summary })
+}
+
+/// The lines of the ledger, one value each.
+fn ledger_json(ledger: &Ledger) -> Result<Vec<Value>, anyhow::Error> {
+    let mut lines = Vec::new();
+    ledger.write_json_lines(&mut lines)?;
+    let values = serde_json::Deserializer::from_slice(&lines).into_iter();
+    Ok(values.collect::<Result<_, _>>()?)
+}
+
+/// The serialised name of a variant.
+fn variant_name(variant: &impl serde::Serialize) -> String {
+    let value = serde_json::to_value(variant).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_string()
+}
+
+/// The records, with the values as the schema names them.
+fn csv(schema: &Schema, records: &Dataset) -> io::Result<Vec<u8>> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    let declared = records.domain().declared();
+    csv.write_record(schema.attributes().iter().map(|attribute| attribute.name.as_str()))?;
+    let labels: Vec<Vec<String>> = schema
+        .attributes()
+        .iter()
+        .map(|attribute| {
+            let codes = 0..attribute.size() as u32;
+            codes.map(|code| attribute.label(code).unwrap_or_default()).collect()
+        })
+        .collect();
+    for record in 0..records.len() {
+        let fields = declared.iter().zip(&labels);
+        csv.write_record(
+            fields.map(|(&id, labels)| labels[records.code(record, id) as usize].as_str()),
+        )?;
+    }
+    csv.into_inner().map_err(|error| error.into_error())
+}

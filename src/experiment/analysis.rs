@@ -1,0 +1,134 @@
+//! From a configuration to its conclusions: summary, claims and figure.
+//!
+//! ```
+//! use pgmbench::experiment::{Options, analyse};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let config = folder.path().join("mine.toml");
+//! let text = "name = 'mine'\nepsilon = 1\nworkload = { every = 2 }
+//! datasets = [{ name = 'bits', chain = { attributes = 3, records = 200 } }]
+//! [[mechanism]]\nname = 'laplace'\narms = ['own', 'pgm']\n";
+//! std::fs::write(&config, text)?;
+//!
+//! let analysis = analyse(&config, folder.path(), &Options::default())?;
+//! assert_eq!(analysis.rows.len(), 2 * 5);
+//! assert!(analysis.chart.is_some_and(|chart| !chart.panels.is_empty()));
+//! assert!(folder.path().join("mine/figure.svg").is_file());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::recording::{Portion, Recording};
+use super::{Filter, Options, Plan, PlanError, RunError, Silent};
+use crate::config::{ConfigError, Overrides, Source};
+use crate::data::Registry;
+use crate::figures::{self, Chart, FigureError};
+use crate::results::claims::{Finding, write_claims};
+use crate::results::folder::{self, FolderError};
+use crate::results::manifest::{Build, Manifest};
+use crate::results::store::Recorded;
+use crate::results::summary::Summary;
+use crate::results::{TraceRecord, TrialRecord};
+
+/// What an experiment has found.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// Where it comes from.
+    pub manifest: Manifest,
+    /// The rows that the manifest asks for, as far as they are there, in its order.
+    pub rows: Vec<TrialRecord>,
+    /// Their traces.
+    pub traces: Vec<TraceRecord>,
+    /// What the rows add up to.
+    pub summary: Summary,
+    /// What became of the claims.
+    pub findings: Vec<Finding>,
+    /// The figure, where the experiment has one.
+    pub chart: Option<Chart>,
+}
+
+/// Why there is no analysis.
+#[derive(Debug, Error)]
+pub enum AnalysisError {
+    /// The configuration cannot be read.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The experiment cannot be planned.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The experiment could not be run to its end.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The results cannot be read.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A conclusion cannot be written.
+    #[error("{}: {error}", .file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The figure cannot be written.
+    #[error(transparent)]
+    Figure(#[from] FigureError),
+}
+
+/// Runs the experiment of a file as far as `results/NAME` does not have it yet, and writes summary,
+/// claims and figure there.
+pub fn analyse(file: &Path, results: &Path, options: &Options) -> Result<Analysis, AnalysisError> {
+    let source = Source::read(file)?;
+    let plan = Plan::new(source, &Overrides::default(), &Registry::default(), &Filter::default())?;
+    let recording = Recording::open(&plan, results, Portion::Whole)?;
+    let folder = recording.folder().to_path_buf();
+    recording.run(options, Build::of_library(), Vec::new(), &Silent)?;
+    Analysis::write_in(&folder)
+}
+
+impl Analysis {
+    /// Of these results, without the stale ones.
+    pub fn of(manifest: Manifest, recorded: Recorded) -> Self {
+        let keys = manifest.keys();
+        let rows = recorded.rows_of(&keys);
+        let keys: BTreeSet<&String> = keys.iter().collect();
+        let mut traces = recorded.traces;
+        traces.retain(|trace| keys.contains(&trace.key));
+        let claims = manifest.experiment.claims.iter();
+        Self {
+            summary: Summary::of(&rows),
+            findings: claims.map(|claim| claim.as_ref().check(&rows, &traces)).collect(),
+            chart: figures::chart_of(&manifest, &rows, &traces),
+            manifest,
+            rows,
+            traces,
+        }
+    }
+
+    /// Of the results in a folder.
+    pub fn read(folder: &Path) -> Result<Self, AnalysisError> {
+        let (manifest, recorded) = folder::read(folder)?;
+        Ok(Self::of(manifest, recorded))
+    }
+
+    /// Of the results in a folder, beside which summary, claims and figure are written.
+    pub fn write_in(folder: &Path) -> Result<Self, AnalysisError> {
+        let analysis = Self::read(folder)?;
+        let failed = |file: &Path| {
+            let file = file.to_path_buf();
+            move |error| AnalysisError::Io { file, error }
+        };
+        let (summary, claims) = (folder.join("summary.csv"), folder.join("claims.csv"));
+        analysis.summary.write_csv(&summary).map_err(failed(&summary))?;
+        write_claims(&claims, &analysis.findings).map_err(failed(&claims))?;
+        if let Some(chart) = &analysis.chart {
+            figures::write(chart, folder)?;
+        }
+        Ok(analysis)
+    }
+}

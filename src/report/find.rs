@@ -1,0 +1,43 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::ReportError;
+use super::experiment::Experiment;
+
+/// How many folders deep results are looked for.
+const DEPTH: usize = 3;
+
+/// All results below a folder. Of two with the same name the one nearer to it is taken: what was
+/// kept of an earlier run does not come beside the run itself.
+pub fn find(results: &Path) -> Result<Vec<Experiment>, ReportError> {
+    let mut experiments: Vec<Experiment> = Vec::new();
+    let mut level = vec![results.to_path_buf()];
+    for _ in 0..DEPTH {
+        level = folders_in(&level)?;
+        for folder in &level {
+            let found = match Experiment::read(folder) {
+                Err(ReportError::NoManifest { .. }) => continue,
+                read => read?,
+            };
+            if experiments.iter().all(|known| known.name() != found.name()) {
+                experiments.push(found);
+            }
+        }
+    }
+    match experiments.is_empty() {
+        true => Err(ReportError::NothingFound { folder: results.into() }),
+        false => Ok(experiments),
+    }
+}
+
+fn folders_in(level: &[PathBuf]) -> Result<Vec<PathBuf>, ReportError> {
+    let mut below = Vec::new();
+    for folder in level {
+        let entries = fs::read_dir(folder)
+            .map_err(|error| ReportError::Unsearchable { folder: folder.clone(), error })?;
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        below.extend(paths.filter(|path| path.is_dir()));
+    }
+    below.sort();
+    Ok(below)
+}
