@@ -37,7 +37,8 @@ impl Source {
         experiment(self, self.deserialize()?)
     }
 
-    /// A stored experiment, with the settings that its kind does not use.
+    /// Like [`Source::parse`], for an experiment that the program stored itself: settings that its
+    /// kind does not use are allowed.
     pub(super) fn parse_stored(&self) -> Result<Experiment, ConfigError> {
         complete(self, self.deserialize()?)
     }

@@ -49,6 +49,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         shares_y: true,
         notes: explanations.into_iter().chain(omissions.notes()).flatten().collect(),
         footnote: facts.footnote.clone(),
+        ..Chart::default()
     })
 }
 

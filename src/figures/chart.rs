@@ -16,6 +16,8 @@ pub struct Chart {
     pub shares_y: bool,
     /// Sentences under the panels: explanations of marks, and what the figure leaves out.
     pub notes: Vec<String>,
+    /// What the figure may not be used for, after the notes. Narrow figures end at its first colon.
+    pub notice: String,
     /// Where the numbers come from, in small print.
     pub footnote: String,
 }

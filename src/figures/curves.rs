@@ -72,6 +72,7 @@ impl<R> Grid<'_, R> {
             shares_y: self.rows.len() <= 1,
             notes: explanations.into_iter().chain(omissions.notes()).flatten().collect(),
             footnote: facts.footnote.clone(),
+            ..Chart::default()
         }
     }
 

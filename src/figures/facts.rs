@@ -5,7 +5,7 @@ use crate::config::Experiment;
 use crate::results::manifest::{Manifest, NOTICE};
 use crate::results::{Metric, TraceRecord, TrialRecord};
 
-/// What the records do not know about the figure that is made of them.
+/// What a figure needs in addition to the records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     /// The headline.
@@ -42,8 +42,8 @@ impl Facts {
     }
 }
 
-/// What there is to say when estimates went on for fewer iterations than the file asks for: one that
-/// was stopped early can look worse than the estimator that it is compared with.
+/// The subtitle of a run with fewer iterations than the file specifies: an estimate that was stopped
+/// early can look worse than the estimators that it is compared with.
 fn cut_short(experiment: &Experiment, full_iterations: usize) -> Option<String> {
     let most = experiment.most_iterations();
     (most < full_iterations).then(|| format!("estimates were stopped after {most} iterations"))
@@ -61,17 +61,16 @@ fn footnote(manifest: &Manifest) -> String {
     format!("pgmbench {}{commit}, {day}", run.build.version)
 }
 
-/// The chart that the configuration of these results asks for; none where it asks for none. It says
-/// that it is not for release.
+/// The chart of these results with the notice that it is not for release; `None` for kinds without
+/// a picture.
 pub fn chart_of(
     manifest: &Manifest,
     rows: &[TrialRecord],
     traces: &[TraceRecord],
 ) -> Option<Chart> {
     let kind = manifest.experiment.figure.kind;
-    let mut chart = (figure(kind).chart)(rows, traces, &Facts::of(manifest))?;
-    chart.notes.push(format!("This figure is {NOTICE}."));
-    Some(chart)
+    let chart = (figure(kind).chart)(rows, traces, &Facts::of(manifest))?;
+    Some(Chart { notice: format!("This figure is {NOTICE}."), ..chart })
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ pub(super) fn joined(parts: &[&str]) -> String {
 }
 
 /// Marks datasets that are stand-ins.
-pub(super) const STAR: &str = "*";
+const STAR: &str = "*";
 
 /// The star if some of the trials ran on a stand-in.
 pub(super) fn star<'a>(trials: impl IntoIterator<Item = &'a TrialRecord>) -> &'static str {

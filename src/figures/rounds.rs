@@ -64,6 +64,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
             .flatten()
             .collect(),
         footnote: facts.footnote.clone(),
+        ..Chart::default()
     })
 }
 

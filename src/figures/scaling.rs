@@ -52,6 +52,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         shares_y: false,
         notes: omissions.notes().into_iter().flatten().collect(),
         footnote: facts.footnote.clone(),
+        ..Chart::default()
     })
 }
 

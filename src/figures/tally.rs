@@ -125,7 +125,7 @@ impl Omissions {
         self.no_line.push(format!("{place} ({reason})"));
     }
 
-    /// A note about missing lines and one about trials, as far as there are any.
+    /// A note about missing lines and one about excluded trials, if there are any.
     pub(super) fn notes(&self) -> [Option<String>; 2] {
         let note = |parts: &[String], words: &str, separator: &str| {
             (!parts.is_empty()).then(|| format!("{words} {}.", parts.join(separator)))

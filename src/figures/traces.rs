@@ -85,6 +85,7 @@ pub(super) fn chart(
         shares_y: false,
         notes: [explanation].into_iter().chain(omissions.notes()).flatten().collect(),
         footnote: facts.footnote.clone(),
+        ..Chart::default()
     })
 }
 

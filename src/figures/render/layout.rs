@@ -23,17 +23,17 @@ const MIN_COLUMN: f64 = 220.0;
 const NARROW: f64 = 480.0;
 
 /// A paragraph of the header or the footer.
-struct Paragraph<'a> {
-    content: &'a str,
+struct Paragraph {
+    content: String,
     size: f64,
     bold: bool,
     colour: Colour,
     space_above: f64,
 }
 
-impl Paragraph<'_> {
+impl Paragraph {
     fn lines(&self, width: f64) -> Vec<String> {
-        wrapped(self.content, self.size, self.bold, width)
+        wrapped(&self.content, self.size, self.bold, width)
     }
 
     fn leading(&self) -> f64 {
@@ -48,31 +48,23 @@ impl Paragraph<'_> {
     }
 }
 
-fn header(chart: &Chart) -> [Paragraph<'_>; 2] {
-    [
-        Paragraph { content: &chart.title, size: 16.0, bold: true, colour: INK, space_above: 0.0 },
-        Paragraph {
-            content: &chart.subtitle,
-            size: 11.5,
-            bold: false,
-            colour: SOFT,
-            space_above: 3.0,
-        },
-    ]
+fn paragraph(content: &str, size: f64, colour: Colour, space_above: f64) -> Paragraph {
+    Paragraph { content: content.into(), size, bold: false, colour, space_above }
 }
 
-fn footer(chart: &Chart) -> Vec<Paragraph<'_>> {
-    let note =
-        |content| Paragraph { content, size: 10.0, bold: false, colour: SOFT, space_above: 3.0 };
-    let notes = chart.notes.iter().map(|content| note(content.as_str()));
-    let footnote = Paragraph {
-        content: &chart.footnote,
-        size: 9.0,
-        bold: false,
-        colour: FAINT,
-        space_above: 6.0,
+fn header(chart: &Chart) -> [Paragraph; 2] {
+    let title = Paragraph { bold: true, ..paragraph(&chart.title, 16.0, INK, 0.0) };
+    [title, paragraph(&chart.subtitle, 11.5, SOFT, 3.0)]
+}
+
+fn footer(chart: &Chart, width: f64) -> Vec<Paragraph> {
+    let notice = match chart.notice.split_once(':') {
+        Some((short, _)) if width < NARROW => format!("{short}."),
+        _ => chart.notice.clone(),
     };
-    notes.chain([footnote]).collect()
+    let notes = chart.notes.iter().chain([&notice]);
+    let notes = notes.map(|note| paragraph(note, 10.0, SOFT, 3.0));
+    notes.chain([paragraph(&chart.footnote, 9.0, FAINT, 6.0)]).collect()
 }
 
 /// The heights above and below the panels in a picture of this width.
@@ -83,7 +75,7 @@ fn reserved_heights(chart: &Chart, width: f64) -> (f64, f64) {
         height => height + 8.0,
     };
     let head: f64 = header(chart).iter().map(|paragraph| paragraph.height(inner)).sum();
-    let foot: f64 = footer(chart).iter().map(|paragraph| paragraph.height(inner)).sum();
+    let foot: f64 = footer(chart, width).iter().map(|paragraph| paragraph.height(inner)).sum();
     (MARGIN + head + legend + 8.0, foot + MARGIN)
 }
 
@@ -155,7 +147,7 @@ pub(super) fn scene(chart: &Chart, size: Size) -> Scene {
     let mut top = paragraphs(&mut scene, &header(chart), MARGIN, inner);
     top += 8.0;
     legend::draw(&mut scene, chart, at(MARGIN, top), inner);
-    paragraphs(&mut scene, &footer(chart), height - below, inner);
+    paragraphs(&mut scene, &footer(chart, width), height - below, inner);
 
     let area = Frame { left: MARGIN, top: above, width: inner, height: height - above - below };
     match chart.panels.is_empty() {

@@ -239,8 +239,8 @@ fn titles_longer_than_their_panel_are_wrapped() {
             .collect();
         assert_eq!(lines.len(), 9);
         lines.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let beside = |pair: &[(f64, f64)]| pair[0].0 == pair[1].0 || pair[0].1 < pair[1].0;
-        assert!(lines.windows(2).all(beside), "titles overlap: {lines:?}");
+        let is_apart = |pair: &[(f64, f64)]| pair[0].0 == pair[1].0 || pair[0].1 < pair[1].0;
+        assert!(lines.windows(2).all(is_apart), "titles overlap: {lines:?}");
     }
 }
 
