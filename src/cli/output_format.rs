@@ -11,7 +11,7 @@ use super::trial_progress::TrialProgress;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
     /// Lines and progress bars on the standard error output, tables on the standard output.
-    People,
+    Text,
     /// Errors only.
     Quiet,
     /// One JSON object per line and event, on the standard output.
