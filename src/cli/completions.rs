@@ -9,7 +9,7 @@ use clap_mangen::Man;
 
 use super::failure::{Failure, ResultExt};
 use super::output::print;
-use super::output_file::{ForceArgs, OutputFile, Overwrite, StagedFile};
+use super::output_file::{ForceArgs, OutputFile, StagedFile};
 
 /// Print completions for a shell
 #[derive(Args)]
@@ -51,19 +51,12 @@ impl ManArgs {
             let mut page = Vec::new();
             man.render(&mut page).internal_at(place())?;
             let path = self.out.join(man.get_filename());
-            let file = OutputFile::check(
-                &path,
-                self.force.overwrite_or(Overwrite::Own(is_manual, FOREIGN)),
-                &[],
-            )?;
+            let file = OutputFile::check(&path, self.force.or_own(is_manual), &[])?;
             pages.push(file.stage(&page)?);
         }
         pages.into_iter().try_for_each(StagedFile::commit)
     }
 }
-
-const FOREIGN: &str = "it is not a manual page of pgmbench; choose another folder, or replace it \
-                       with --force";
 
 /// Whether the first bytes are those of a manual page of this program.
 fn is_manual(beginning: &str) -> bool {

@@ -1,12 +1,12 @@
 use std::fmt;
 
 /// A number of things: `1 trial`, `2 trials`. For nouns whose plural ends in `s`.
-pub(crate) struct Count<'a>(pub(crate) usize, pub(crate) &'a str);
+pub(crate) struct Count<'a, N>(pub(crate) N, pub(crate) &'a str);
 
-impl fmt::Display for Count<'_> {
+impl<N: fmt::Display + From<u8> + PartialEq> fmt::Display for Count<'_, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(number, noun) = self;
-        let ending = if *number == 1 { "" } else { "s" };
+        let ending = if *number == N::from(1) { "" } else { "s" };
         f.pad(&format!("{number} {noun}{ending}"))
     }
 }
@@ -17,8 +17,8 @@ mod tests {
 
     #[test]
     fn only_one_is_singular_and_a_width_pads_the_whole() {
-        let texts = [0, 1, 2].map(|number| Count(number, "trial").to_string());
+        let texts = [0_usize, 1, 2].map(|number| Count(number, "trial").to_string());
         assert_eq!(texts, ["0 trials", "1 trial", "2 trials"]);
-        assert_eq!(format!("{:>9}", Count(1, "trial")), "  1 trial");
+        assert_eq!(format!("{:>9}", Count(1_u16, "trial")), "  1 trial");
     }
 }

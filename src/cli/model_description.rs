@@ -29,11 +29,11 @@ pub(crate) fn write_description(model: &Model, output: &mut dyn Write) -> io::Re
 
 fn attributes(model: &Model) -> impl Iterator<Item = (&str, usize)> {
     let domain = model.domain();
-    domain.declared().iter().map(|&id| (domain.name(id), domain.size(id)))
+    domain.declared().iter().map(move |&id| (domain.name(id), domain.size(id)))
 }
 
 fn cliques(model: &Model) -> impl Iterator<Item = Vec<&str>> {
-    model.layout().cliques().iter().map(|clique| model.domain().names(clique))
+    model.layout().cliques().iter().map(move |clique| model.domain().names(clique))
 }
 
 fn write_origin(model: &Model, output: &mut dyn Write) -> io::Result<()> {

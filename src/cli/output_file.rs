@@ -26,9 +26,16 @@ pub(crate) struct ForceArgs {
     force: bool,
 }
 
+const FORCE_ADVICE: &str = "choose another name, or replace it with --force";
+
 impl ForceArgs {
     pub(crate) fn overwrite(self) -> Overwrite {
-        self.overwrite_or(Overwrite::Never("choose another name, or replace it with --force"))
+        self.overwrite_or(Overwrite::Never(FORCE_ADVICE))
+    }
+
+    /// Without `--force`, a file whose first bytes `recognise` accepts is replaced too.
+    pub(crate) fn or_own(self, recognise: fn(&str) -> bool) -> Overwrite {
+        self.overwrite_or(Overwrite::Own(recognise, FORCE_ADVICE))
     }
 
     /// With `--force` any file may be replaced, otherwise those that `unforced` allows.

@@ -60,7 +60,8 @@ impl WeakPrivacyArgs {
         Err(Failure::input(format!(
             "--delta {delta}: not below 1/n for n = {records} records, so a mechanism could \
              publish a whole record within it; choose a smaller delta, such as {suitable:.0e}, or \
-             add --allow-weak-privacy (this message is confidential: it contains the number of records)"
+             add --allow-weak-privacy (this message is confidential, as the number of records may \
+             be)"
         )))
     }
 }

@@ -2,11 +2,11 @@
 
 use std::io;
 
-use dp::{Delta, Epsilon, Ledger, Neighbours};
+use dp::{Delta, Epsilon, Neighbours};
 use pgmbench::data::{Dataset, Entry, Schema, StandIn};
 use pgmbench::experiment::SyntheticRelease;
 use private_pgm::factor::Projectable;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::count::Count;
 use super::failure::{Failure, ResultExt};
@@ -67,7 +67,7 @@ fn write_files(
     let out = files.records_path().display();
     let cannot_write = || format!("cannot write {out}");
     let records = &release.synthesis.records;
-    let ledger = ledger_json(&release.ledger).internal_at(cannot_write())?;
+    let ledger = serde_json::to_value(release.ledger.lines()).internal_at(cannot_write())?;
     let csv = csv(schema, records).internal_at(cannot_write())?;
     let records_blake3 = blake3::hash(&csv).to_hex().to_string();
     files.write(&csv, || {
@@ -117,14 +117,6 @@ fn store_stand_in(
         stored.folder.display()
     );
     Ok(Written { records_blake3: stored.manifest.records_blake3, summary })
-}
-
-/// The lines of the ledger, one value each.
-fn ledger_json(ledger: &Ledger) -> Result<Vec<Value>, anyhow::Error> {
-    let mut lines = Vec::new();
-    ledger.write_json_lines(&mut lines)?;
-    let values = serde_json::Deserializer::from_slice(&lines).into_iter();
-    Ok(values.collect::<Result<_, _>>()?)
 }
 
 /// The serialised name of a variant.

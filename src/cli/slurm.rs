@@ -118,7 +118,7 @@ impl SubmitArgs {
         let work = About(plan.trials.iter().map(|trial| costs.trial(trial)).sum());
         print(|output| {
             let Jobs { array, tasks, collect } = &jobs;
-            let tasks = Count((*tasks).into(), "task");
+            let tasks = Count(*tasks, "task");
             writeln!(output, "job {array}: {tasks}, {work} of work in total")?;
             writeln!(output, "job {collect} collects into {}", folder.display())?;
             let status = ["pgmbench", "slurm", "status", &folder.display().to_string()];
