@@ -44,7 +44,7 @@ fn a_page_is_made_of_all_results() {
 
     // A page is replaced, any other file is kept.
     session.run(["report"]).works();
-    let exists = ["tiny.toml", "there is such a file already", "--force"];
+    let exists = ["tiny.toml", "the file exists", "--force"];
     session.run(["report", "--out", "tiny.toml"]).refuses(&exists);
     assert_eq!(fs::read_to_string(session.path("tiny.toml")).unwrap(), CONFIG);
     for result in ["results/tiny/manifest.json", "results/tiny/trials.csv"] {
