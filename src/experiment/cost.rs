@@ -5,8 +5,9 @@ use crate::workload::Workload;
 use private_pgm::fit::Algorithm;
 use private_pgm::junction_tree::TreeSize;
 
-// Measured on a run of the paper's Figure 1 (release build, one core of a 2 GHz server). Predictions
-// may be wrong by a factor of ten; it suffices that they separate long trials from short ones.
+// Measured on a run of the paper's Figure 1 (release build, one core of a 2 GHz server).
+// Predictions may be wrong by a factor of ten; it suffices that they separate long trials from
+// short ones.
 
 /// Per iteration and cell of the junction tree.
 const SECONDS_PER_CELL: f64 = 2e-9;

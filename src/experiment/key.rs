@@ -63,8 +63,8 @@ fn release_hash(
     ])
 }
 
-/// The attributes of each clique with their sizes and the names of their query factors. Queries that
-/// are not a product over attributes are represented by a hash.
+/// The attributes of each clique with their sizes and the names of their query factors. A hash
+/// stands for queries that are not a product over attributes.
 fn describe(workload: &Workload) -> String {
     let domain = workload.domain();
     let part = |part: &SubWorkload| {

@@ -48,9 +48,9 @@ pub fn kept_guarantee(
     Ok(spanning_tree::budget(epsilon, delta, neighbours)?.total())
 }
 
-/// Releases synthetic records under (epsilon, delta): measures one-way marginals and a spanning tree
-/// of two-way marginals, fits a graphical model to both, and draws records from it. All randomness
-/// comes from the operating system, so a release cannot be repeated.
+/// Releases synthetic records under (epsilon, delta): measures one-way marginals and a spanning
+/// tree of two-way marginals, fits a graphical model to both, and draws records from it. All
+/// randomness comes from the operating system, so a release cannot be repeated.
 pub fn synthesize(
     data: &Dataset,
     epsilon: Epsilon,

@@ -46,8 +46,8 @@ impl ResourceLimits {
     }
 }
 
-/// Runs the mechanism, then the arms of the `wanted` rows. Calls `finished` with each row as soon as
-/// it ends.
+/// Runs the mechanism, then the arms of the `wanted` rows. Calls `finished` with each row as
+/// soon as it ends.
 pub(super) fn run_trial(
     plan: &Plan,
     trial: &Trial,
@@ -331,8 +331,8 @@ fn evaluate(
         Some(mean_squared_error(case.workload.parts(), &case.truth, &on_workload));
     record.max_error = Some(largest_error(&case.truth, &on_workload, record.records))
         .filter(|error| error.is_finite());
-    // Undefined if the estimate answers only the workload, or if all true answers to a measured
-    // query are 0: the error is relative to them.
+    // Undefined if the estimate answers only the workload, or if the true answers to a
+    // measurement are all 0: the error is relative to them.
     record.measurement_error = measured
         .as_ref()
         .and_then(|measured| error(&measured.parts, &measured.truth).ok())

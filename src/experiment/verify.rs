@@ -34,8 +34,8 @@ pub enum ReplayError {
 }
 
 impl Plan {
-    /// The plan that a manifest describes. Paths of schemas are relative to `config_dir`, the folder
-    /// of the experiment file.
+    /// The plan that a manifest describes. Paths of schemas are relative to `config_dir`, the
+    /// folder of the experiment file.
     pub fn of_manifest(
         manifest: &Manifest,
         config_dir: &Path,
@@ -76,9 +76,9 @@ pub struct Verified {
     pub differences: Vec<String>,
 }
 
-/// Runs `count` stored arms again (all if there are fewer) and compares rows, traces and ledgers bit
-/// for bit, except times. The seed selects the arms among those with an estimate and the infeasible
-/// ones; timeouts are not reproducible. Calls `report` after each arm.
+/// Runs `count` stored arms again (all if there are fewer) and compares rows, traces and ledgers
+/// bit for bit, except times. The seed selects the arms among those with an estimate and the
+/// infeasible ones; timeouts are not reproducible. Calls `report` after each arm.
 pub fn verify(
     plan: &Plan,
     (recorded, ledger): (&Recorded, &Ledgers),

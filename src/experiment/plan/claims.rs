@@ -4,8 +4,8 @@ use super::{PlanError, PlannedMechanism};
 use crate::config::{Claim, Experiment, Kind, Source, closest};
 
 /// Checks that claims name datasets and budgets of the file. Otherwise a misspelt claim would never
-/// be evaluated, without any message. Checks the file before overrides, because a quick run may omit
-/// datasets.
+/// be evaluated, without any message. Checks the file before overrides, because a quick run may
+/// omit datasets.
 pub(super) fn check_written(source: &Source, written: &Experiment) -> Result<(), PlanError> {
     let names = written.datasets.iter().map(|dataset| dataset.name.as_ref().as_str());
     let names: Vec<&str> = names.collect();

@@ -155,8 +155,8 @@ fn marginals(
 }
 
 /// Help for a dataset without a workload.
-pub(super) const WHICH_WORKLOAD: &str = "say which with [workload] marginals = [[\"a\", \"b\"], ...], every = 2 or \
-     random = { marginals = 15, size = 3, seed = 1 }";
+pub(super) const WHICH_WORKLOAD: &str = "say which with [workload] marginals = \
+    [[\"a\", \"b\"], ...], every = 2 or random = { marginals = 15, size = 3, seed = 1 }";
 
 /// The sets of attributes of the file, if it has any.
 pub(super) fn asked_sets(

@@ -323,7 +323,7 @@ impl Plan {
         )
     }
 
-    /// For each dataset, the size of the junction tree if all marginals of the workload are measured.
+    /// The size of the junction tree of each dataset if all marginals of the workload are measured.
     pub fn trees(&self) -> Vec<TreeSize> {
         let size = |data: &PlannedData| {
             let workload = &data.cases[0].workload;
