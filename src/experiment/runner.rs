@@ -71,20 +71,7 @@ pub fn run(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Tally, RunError> {
-    let rows = store.rows();
-    let ended = |status| status != Status::Failed;
-    let known: BTreeSet<&str> =
-        rows.iter().filter(|row| ended(row.status)).map(|row| row.key.as_str()).collect();
-    let mut tally = Tally::default();
-    let mut pending: Vec<(&Trial, Vec<PlannedRow>)> = Vec::new();
-    for trial in &plan.trials {
-        let is_new = |row: &&PlannedRow| !known.contains(row.key.as_str());
-        let wanted: Vec<PlannedRow> = trial.rows.iter().filter(is_new).cloned().collect();
-        tally.reused += trial.rows.len() - wanted.len();
-        if !wanted.is_empty() {
-            pending.push((trial, wanted));
-        }
-    }
+    let (mut pending, reused) = pending_trials(plan, store);
     let cores = options.threads.max(1);
     let jobs = if options.timing { 1 } else { options.jobs.clamp(1, pending.len().max(1)) };
     let configured = &plan.experiment.limits;
@@ -95,7 +82,8 @@ pub fn run(
     };
     // Jobs pop from the end.
     pending.reverse();
-    let (queue, tally) = (Mutex::new(pending), Mutex::new(tally));
+    let queue = Mutex::new(pending);
+    let tally = Mutex::new(Tally { reused, ..Tally::default() });
     let store_error: Mutex<Option<StoreError>> = Mutex::new(None);
     let stop = AtomicBool::new(false);
     let work = || {
@@ -135,6 +123,24 @@ pub fn run(
         Some(error) => Err(error.into()),
         None => Ok(tally.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())),
     }
+}
+
+/// The trials with rows to run, in the order of the plan, and the number of rows that exist. Failed
+/// rows count as missing.
+fn pending_trials<'a>(plan: &'a Plan, store: &Store) -> (Vec<(&'a Trial, Vec<PlannedRow>)>, usize) {
+    let rows = store.rows();
+    let ended = rows.iter().filter(|row| row.status != Status::Failed);
+    let known: BTreeSet<&str> = ended.map(|row| row.key.as_str()).collect();
+    let (mut pending, mut reused) = (Vec::new(), 0);
+    for trial in &plan.trials {
+        let is_new = |row: &&PlannedRow| !known.contains(row.key.as_str());
+        let wanted: Vec<PlannedRow> = trial.rows.iter().filter(is_new).cloned().collect();
+        reused += trial.rows.len() - wanted.len();
+        if !wanted.is_empty() {
+            pending.push((trial, wanted));
+        }
+    }
+    (pending, reused)
 }
 
 /// Ignores poisoning: no update of the guarded values can panic halfway.
