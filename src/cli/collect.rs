@@ -7,6 +7,7 @@ use pgmbench::experiment::{Analysis, CollectError, collect};
 use pgmbench::results::Status;
 
 use super::conclude::print_results;
+use super::count::Count;
 use super::failure::Failure;
 use super::output::print;
 use super::results_args;
@@ -45,13 +46,14 @@ impl CollectArgs {
         })?;
         print_results(&Analysis::write_in(&target)?)?;
         print(|output| {
-            writeln!(output, "{rows} rows collected; everything is in {}", target.display())
+            let rows = Count(rows, "row");
+            writeln!(output, "{rows} collected; everything is in {}", target.display())
         })?;
         check(&target)
     }
 }
 
-/// Whether every arm has an end.
+/// Fails if an arm is missing or has failed.
 fn check(folder: &Path) -> Result<(), Failure> {
     let progress = State::read(folder)?.progress;
     let failed = progress.count(Status::Failed);

@@ -1,4 +1,4 @@
-//! What is printed about the results of an experiment.
+//! Prints the results of an experiment.
 
 use pgmbench::experiment::{Analysis, AnalysisError, Plan};
 use pgmbench::results::claims::claims_table;
@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::output::print;
 use super::table1;
 
-/// Prints the table and what became of the claims; of an experiment without trials, its data.
+/// Prints the results; for an experiment without trials, the table of its datasets.
 pub(crate) fn print_conclusions(plan: &Plan, analysis: &Analysis) -> Result<(), Failure> {
     if plan.trials.is_empty() && !plan.datasets.is_empty() {
         return table1::print_table(plan);
@@ -15,7 +15,7 @@ pub(crate) fn print_conclusions(plan: &Plan, analysis: &Analysis) -> Result<(), 
     print_results(analysis)
 }
 
-/// Prints the table and what became of the claims.
+/// Prints the summary and the verdicts on the claims.
 pub(crate) fn print_results(analysis: &Analysis) -> Result<(), Failure> {
     let Analysis { manifest, rows, summary, findings, .. } = analysis;
     print(|output| {
@@ -29,7 +29,7 @@ pub(crate) fn print_results(analysis: &Analysis) -> Result<(), Failure> {
     })
 }
 
-/// Results that cannot be read are the user's to mend.
+/// Results that cannot be read are bad input.
 impl From<AnalysisError> for Failure {
     fn from(error: AnalysisError) -> Self {
         match error {

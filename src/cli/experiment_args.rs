@@ -27,7 +27,7 @@ pub(crate) struct ExperimentArgs {
 }
 
 impl ExperimentArgs {
-    /// Checks everything and loads the data.
+    /// Reads and validates the experiment and loads its data.
     pub(crate) fn plan(&self) -> Result<Plan, Failure> {
         let source = Source::read(self.path()).map_err(|error| Failure::Input(error.into()))?;
         let overrides = Overrides {
@@ -43,7 +43,7 @@ impl ExperimentArgs {
             }
             planned => planned.input_at(&place),
         }?;
-        // Every name is there, but no arm may have them all.
+        // Each name exists, but no arm may match all of them.
         if has_arms(&plan.all_trials) && !has_arms(&plan.trials) {
             return Err(Failure::input(format!(
                 "{place}: --only {}: nothing is left; this experiment has {}",
@@ -54,7 +54,7 @@ impl ExperimentArgs {
         Ok(plan)
     }
 
-    /// The words of a command line that ask for the same.
+    /// The equivalent command-line arguments.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = vec![self.path().display().to_string()];
         let mut option = |name: &str, value: String| words.extend([name.to_string(), value]);
@@ -65,7 +65,7 @@ impl ExperimentArgs {
         words
     }
 
-    /// A bare name is looked for in `configs`.
+    /// A bare name refers to a file in `configs`.
     fn path(&self) -> PathBuf {
         let bare = self.config.components().count() == 1 && self.config.extension().is_none();
         if !bare || self.config.exists() {
@@ -88,7 +88,7 @@ fn arms_text(plan: &Plan) -> String {
     each.collect::<Vec<_>>().join("; ")
 }
 
-/// A filter as it is written.
+/// The filter in the syntax of `--only`.
 fn filter_text(filter: &Filter) -> String {
     let epsilons: Vec<String> = filter.epsilons.iter().map(f64::to_string).collect();
     let parts = [

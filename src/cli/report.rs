@@ -7,18 +7,19 @@ use clap::Args;
 use pgmbench::report::{Experiment, ReportError, find, page};
 use private_pgm::numeric::bytes::Bytes;
 
+use super::count::Count;
 use super::failure::Failure;
 use super::output::print;
 use super::output_file::{ForceArgs, Input, OutputFile, Overwrite};
 
-/// What to do about a file at `--out` that is no report.
+/// Advice if the file at `--out` is not a report.
 const FOREIGN: &str =
     "it is not a report of pgmbench; choose another name, or replace it with --force";
 
 /// Make one HTML file of results: figures, tables, claims, ledgers, provenance
 ///
-/// The page loads nothing, so that it can be sent around; it is for wide and narrow screens, light and
-/// dark, and for paper.
+/// The page loads nothing, so that it can be sent around; it is for wide and narrow screens, light
+/// and dark, and for paper.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
         pgmbench report\n  \
@@ -38,13 +39,14 @@ pub(crate) struct ReportArgs {
     force: ForceArgs,
 }
 
-/// Whether a file begins as a page of ours does.
+/// Recognises the head of our own page.
 fn is_report(beginning: &str) -> bool {
     beginning.contains("<meta name=\"generator\" content=\"pgmbench ")
 }
 
-/// The files that a page is made of, where `out` is among them; pages themselves are none.
-fn results_beside(out: &Path) -> Vec<PathBuf> {
+/// The files of results in the folder of `out`, which the page must not overwrite. HTML files are
+/// not results.
+fn results_next_to(out: &Path) -> Vec<PathBuf> {
     let out = fs::canonicalize(out).unwrap_or_else(|_| out.into());
     let entries = out.parent().and_then(|folder| fs::read_dir(folder).ok());
     let files = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
@@ -62,7 +64,7 @@ fn results_beside(out: &Path) -> Vec<PathBuf> {
 
 impl ReportArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let results = results_beside(&self.out);
+        let results = results_next_to(&self.out);
         let inputs: Vec<Input> =
             results.iter().map(|file| ("a file of results", &**file)).collect();
         let out = OutputFile::check(
@@ -83,16 +85,13 @@ impl ReportArgs {
         let html = page(&experiments).map_err(|error| self.failure(error))?;
         out.write(html.as_bytes())?;
         print(|output| {
-            let count = match experiments.len() {
-                1 => "1 experiment".into(),
-                count => format!("{count} experiments"),
-            };
+            let count = Count(experiments.len(), "experiment");
             let size = Bytes(html.len() as f64);
             writeln!(output, "{}: {count}, {size}", self.out.display())
         })
     }
 
-    /// What the results say cannot be put on a page; or the page itself failed.
+    /// Rendering errors are unexpected; all others come from the results.
     fn failure(&self, error: ReportError) -> Failure {
         match error {
             ReportError::Page(_) | ReportError::Table(_) => Failure::Unexpected(error.into()),

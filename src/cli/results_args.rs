@@ -13,13 +13,12 @@ pub(crate) struct ResultsArgs {
 }
 
 impl ResultsArgs {
-    /// The folder of the results.
     pub(crate) fn folder(&self) -> PathBuf {
         folder(&self.name, &self.results)
     }
 }
 
-/// A folder is taken as it is; anything else is a name among the results.
+/// An existing folder is used as it is; any other name is relative to `results`.
 pub(crate) fn folder(name: &Path, results: &Path) -> PathBuf {
     match name.is_dir() {
         true => name.into(),

@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::build::build;
 use super::conclude::print_conclusions;
+use super::count::Count;
 use super::experiment_args::ExperimentArgs;
 use super::failure::{Failure, ResultExt};
 use super::interrupt::on_interrupt;
@@ -60,7 +61,7 @@ pub(crate) struct RunArgs {
     json: bool,
 }
 
-/// How long a run that is interrupted waits for the row that is being written.
+/// How long an interrupted run waits for the row that is being written.
 const SHUTDOWN_WAIT: Duration = Duration::from_millis(700);
 
 impl RunArgs {
@@ -135,7 +136,8 @@ impl RunArgs {
                 }),
             ),
             OutputFormat::Text => print(|output| {
-                let mut parts = Vec::from_iter((done > 0).then(|| format!("{done} arms done")));
+                let mut parts =
+                    Vec::from_iter((done > 0).then(|| format!("{} done", Count(done, "arm"))));
                 let more = [
                     (infeasible, "infeasible"),
                     (timeout, "out of time"),
@@ -167,22 +169,22 @@ impl RunArgs {
     }
 }
 
-/// Ends the run when it is interrupted, between two rows, with a word on how to go on.
+/// On an interrupt, ends the run between two rows and prints the command that resumes it.
 fn stop_on_ctrl_c(store: &Arc<Store>, format: OutputFormat) -> Result<(), Failure> {
     let store = Arc::clone(store);
     on_interrupt(move || {
         store.shut(SHUTDOWN_WAIT);
-        // To start afresh again would throw away what is stored now.
+        // With `--fresh`, the next run would delete the rows stored by this one.
         let again = shell::line(command_line().into_iter().filter(|word| word != "--fresh"));
         let folder = store.folder().display();
-        let words = format!(
+        let text = format!(
             "\ninterrupted; all arms that had ended are in {folder}; go on with\n  {again}"
         );
-        format.emit("interrupted", &words, json!({ "folder": store.folder(), "go_on": again }));
+        format.emit("interrupted", &text, json!({ "folder": store.folder(), "go_on": again }));
     })
 }
 
-/// The words of the command line; where the program itself is says nothing about the results.
+/// The arguments after a bare `pgmbench`: the path of the program does not affect results.
 fn command_line() -> Vec<String> {
     ["pgmbench".to_string()].into_iter().chain(std::env::args().skip(1)).collect()
 }
@@ -193,12 +195,14 @@ fn announce(plan: &Plan, options: &Options, folder: &Path, format: OutputFormat)
     let jobs = if options.timing { 1 } else { options.jobs };
     let bytes = plan.experiment.limits.memory.map_or(MEMORY, |limit| limit.0);
     let memory = Bytes(bytes as f64);
-    let words = format!(
-        "{name}: {trials} trials, {arms} arms, {jobs} at a time, at most {memory} for each"
+    let text = format!(
+        "{name}: {}, {}, {jobs} at a time, at most {memory} for each",
+        Count(trials, "trial"),
+        Count(arms, "arm"),
     );
     let facts = json!({
         "experiment": name, "trials": trials, "arms": arms, "jobs": jobs, "memory": bytes,
         "folder": folder,
     });
-    format.emit("start", &words, facts);
+    format.emit("start", &text, facts);
 }

@@ -29,8 +29,8 @@ pub(crate) struct StatusArgs {
     json: bool,
 }
 
-/// How many groups of arms a list names.
-const NAMED: usize = 20;
+/// Groups of arms that a list shows.
+const MAX_GROUPS: usize = 20;
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
@@ -43,7 +43,7 @@ impl StatusArgs {
     }
 }
 
-/// How far the results in a folder are.
+/// The progress of the results in a folder.
 pub(crate) struct State {
     manifest: Manifest,
     pub(crate) progress: Progress,
@@ -56,12 +56,12 @@ impl State {
         Ok(Self { manifest, progress })
     }
 
-    /// How many arms there are in all.
+    /// The number of scheduled arms.
     fn arms(&self) -> usize {
         self.manifest.arms().len()
     }
 
-    /// Trials at a time in the last run.
+    /// Of the last run.
     fn threads(&self) -> usize {
         self.manifest.runs.last().map_or(1, |run| run.threads.max(1))
     }
@@ -89,7 +89,7 @@ impl State {
         }
         writeln!(output, "\nleft: {}", left.len())?;
         let groups = counted(left.iter().map(|(arm, seconds)| (group(arm), *seconds)));
-        for (group, count, seconds) in groups.iter().take(NAMED) {
+        for (group, count, seconds) in groups.iter().take(MAX_GROUPS) {
             writeln!(output, "  {group}: {count}, {} each", About(seconds / *count as f64))?;
         }
         write_rest(output, groups.len())?;
@@ -108,7 +108,7 @@ impl State {
         writeln!(output, "{} of work{together}, {from}", About(seconds))
     }
 
-    /// Which arms ended like this, and why.
+    /// Lists the arms with this status and their reasons.
     fn write_reasons(&self, output: &mut dyn Write, status: Status) -> io::Result<()> {
         let rows = self.progress.rows.iter().filter(|row| row.status == status);
         let groups = counted(rows.map(|row| (reason(row), 0.0)));
@@ -116,7 +116,7 @@ impl State {
             return Ok(());
         }
         writeln!(output, "\n{status}:")?;
-        for (reason, count, _) in groups.iter().take(NAMED) {
+        for (reason, count, _) in groups.iter().take(MAX_GROUPS) {
             writeln!(output, "  {count} x {reason}")?;
         }
         write_rest(output, groups.len())
@@ -151,7 +151,7 @@ fn reason(row: &TrialRecord) -> String {
     format!("{} {} {}{phase}: {}", row.dataset, row.mechanism, row.arm, row.message)
 }
 
-/// Equal texts with their number and the sum of what comes with them, in the order of the first.
+/// Groups equal texts: each with its count and its total seconds, in order of first occurrence.
 fn counted(items: impl Iterator<Item = (String, f64)>) -> Vec<(String, usize, f64)> {
     let mut groups: Vec<(String, usize, f64)> = Vec::new();
     for (text, seconds) in items {
@@ -167,7 +167,7 @@ fn counted(items: impl Iterator<Item = (String, f64)>) -> Vec<(String, usize, f6
 }
 
 fn write_rest(output: &mut dyn Write, groups: usize) -> io::Result<()> {
-    match groups.saturating_sub(NAMED) {
+    match groups.saturating_sub(MAX_GROUPS) {
         0 => Ok(()),
         more => writeln!(output, "  and {more} more"),
     }

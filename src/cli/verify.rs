@@ -11,6 +11,7 @@ use pgmbench::results::folder::read;
 use pgmbench::results::manifest::Manifest;
 use pgmbench::results::store::read_ledger;
 
+use super::count::Count;
 use super::failure::{Failure, ResultExt};
 use super::output::print;
 use super::results_args::ResultsArgs;
@@ -26,7 +27,12 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     results: ResultsArgs,
     /// How many arms
-    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = 3,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     trials: u32,
     /// Another seed draws others
     #[arg(long, value_name = "S", default_value_t = 0)]
@@ -50,19 +56,19 @@ impl VerifyArgs {
         let plan = self.plan(&manifest, &folder)?;
         let memory = manifest.runs.last().and_then(|run| run.memory_limit);
         let chosen = (self.trials as usize, self.seed);
-        let mut told = Ok(());
+        let mut printed = Ok(());
         let verified = verify(&plan, (&recorded, &ledger), memory, chosen, &Silent, |verified| {
-            if told.is_ok() {
-                told = tell(verified);
+            if printed.is_ok() {
+                printed = print_verified(verified);
             }
         });
-        told?;
+        printed?;
         if verified.is_empty() {
             return Err(Failure::input(format!("{place}: no arm has ended yet")));
         }
         let different = verified.iter().filter(|one| !one.differences.is_empty()).count();
         match different {
-            0 => print(|output| writeln!(output, "{} arms, all the same", verified.len())),
+            0 => print(|output| writeln!(output, "{}, all the same", Count(verified.len(), "arm"))),
             _ => Err(Failure::Unexpected(anyhow::anyhow!(
                 "{different} of {} arms came out different",
                 verified.len()
@@ -83,7 +89,7 @@ impl VerifyArgs {
             )));
         }
         match Plan::of_manifest(manifest, &self.beside, &Registry::default()) {
-            // There is no file whose line could be shown.
+            // The manifest has no source lines to show.
             Err(ReplayError::Plan(PlanError::Config(ConfigError::Invalid(mistake)))) => {
                 Err(Failure::input(format!("{}: {}", file.display(), mistake.message)))
             }
@@ -92,13 +98,13 @@ impl VerifyArgs {
     }
 }
 
-/// The schemas of the user's own data, relative to where the experiment file was.
+/// The schemas of the user's own data, relative to the folder of the experiment file.
 fn schemas(manifest: &Manifest) -> impl Iterator<Item = &PathBuf> {
     let datasets = manifest.experiment.datasets.iter();
     datasets.filter_map(|dataset| Some(dataset.schema.as_ref()?.as_ref()))
 }
 
-fn tell(verified: &Verified) -> Result<(), Failure> {
+fn print_verified(verified: &Verified) -> Result<(), Failure> {
     let Verified { row, differences } = verified;
     let TrialRecord { dataset, mechanism, arm, epsilon, trial, .. } = row;
     let name = format!("{dataset} {mechanism} {arm}, epsilon {epsilon}, trial {}", trial + 1);

@@ -1,4 +1,4 @@
-//! From a configuration to its conclusions: summary, claims and figure.
+//! From a configuration to summary, claims and figure.
 //!
 //! ```
 //! use pgmbench::experiment::{Options, analyse};
@@ -35,52 +35,38 @@ use crate::results::store::Recorded;
 use crate::results::summary::Summary;
 use crate::results::{TraceRecord, TrialRecord};
 
-/// What an experiment has found.
+/// The results of an experiment and what follows from them.
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    /// Where it comes from.
     pub manifest: Manifest,
-    /// The rows that the manifest asks for, as far as they are there, in its order.
+    /// The recorded rows that the manifest schedules, in its order.
     pub rows: Vec<TrialRecord>,
-    /// Their traces.
     pub traces: Vec<TraceRecord>,
-    /// What the rows add up to.
     pub summary: Summary,
-    /// What became of the claims.
+    /// One per claim of the configuration, in its order.
     pub findings: Vec<Finding>,
-    /// The figure, where the experiment has one.
+    /// `None` if the experiment has no figure.
     pub chart: Option<Chart>,
 }
 
-/// Why there is no analysis.
 #[derive(Debug, Error)]
 pub enum AnalysisError {
-    /// The configuration cannot be read.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The experiment cannot be planned.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The experiment could not be run to its end.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The results cannot be read.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// A conclusion cannot be written.
+    /// Summary or claims cannot be written.
     #[error("{}: {error}", .file.display())]
-    Io {
-        /// The file.
-        file: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// The figure cannot be written.
+    Io { file: PathBuf, error: io::Error },
     #[error(transparent)]
     Figure(#[from] FigureError),
 }
 
-/// Runs the experiment of a file as far as `results/NAME` does not have it yet, and writes summary,
+/// Runs the trials of an experiment file that `results/NAME` does not have yet, and writes summary,
 /// claims and figure there.
 pub fn analyse(file: &Path, results: &Path, options: &Options) -> Result<Analysis, AnalysisError> {
     let source = Source::read(file)?;
@@ -92,7 +78,7 @@ pub fn analyse(file: &Path, results: &Path, options: &Options) -> Result<Analysi
 }
 
 impl Analysis {
-    /// Of these results, without the stale ones.
+    /// Analyses recorded rows; ignores stale ones.
     pub fn of(manifest: Manifest, recorded: Recorded) -> Self {
         let keys = manifest.keys();
         let rows = recorded.rows_of(&keys);
@@ -110,13 +96,13 @@ impl Analysis {
         }
     }
 
-    /// Of the results in a folder.
+    /// Analyses the results in a folder.
     pub fn read(folder: &Path) -> Result<Self, AnalysisError> {
         let (manifest, recorded) = folder::read(folder)?;
         Ok(Self::of(manifest, recorded))
     }
 
-    /// Of the results in a folder, beside which summary, claims and figure are written.
+    /// Analyses the results in a folder and writes summary, claims and figure there.
     pub fn write_in(folder: &Path) -> Result<Self, AnalysisError> {
         let analysis = Self::read(folder)?;
         let failed = |file: &Path| {

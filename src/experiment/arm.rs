@@ -6,15 +6,15 @@ use private_pgm::numeric::lsmr::LsmrOptions;
 
 /// An estimator that an arm can name.
 pub struct ArmKind {
-    /// In configurations: `pgm`.
+    /// As in configurations: `pgm`.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// One sentence.
     pub summary: &'static str,
-    /// The estimator; `None` for the mechanism's own.
+    /// `None` stands for the mechanism's own estimator. The flag allows several threads.
     pub build: fn(&Estimation, bool) -> Option<Box<dyn Estimator>>,
 }
 
-/// All estimators.
+/// The estimators that work with every mechanism.
 pub static ARMS: &[ArmKind] = &[
     ArmKind {
         name: "own",

@@ -6,31 +6,28 @@ use crate::results::folder::{self, FolderError};
 use crate::results::manifest::{Manifest, ManifestError};
 use crate::results::store::{Store, StoreError};
 
-/// Why results were not put together.
+/// Why results cannot be merged.
 #[derive(Debug, Error)]
 pub enum CollectError {
-    /// Some of them cannot be read.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// They do not belong together.
+    /// Two folders schedule different rows.
     #[error("{} and {} are results of different configurations", .0.display(), .1.display())]
     Different(PathBuf, PathBuf),
-    /// No folder was named.
     #[error("nothing to collect")]
     Nothing,
-    /// The place where all should go cannot be opened.
+    /// The target folder cannot be opened.
     #[error(transparent)]
     Target(StoreError),
-    /// They contradict each other, or are being written.
+    /// Two rows contradict each other, or a run is still writing.
     #[error("cannot put these together: {0}")]
     Rows(#[source] StoreError),
-    /// The manifest of all cannot be written.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
 }
 
-/// Puts the results in these folders, with those of their shards, into one. Returns the number of
-/// rows that came. Nothing has changed when it is refused.
+/// Merges the results in these folders and their shards into one folder. Returns the number of rows
+/// added. Refusing different or contradictory results leaves all files unchanged.
 pub fn collect(sources: &[PathBuf], target: &Path) -> Result<usize, CollectError> {
     let manifest = manifest(sources)?;
     let store = Store::open(target).map_err(CollectError::Target)?;
@@ -41,7 +38,7 @@ pub fn collect(sources: &[PathBuf], target: &Path) -> Result<usize, CollectError
     Ok(rows)
 }
 
-/// The manifest of all, which must ask for the same rows.
+/// The newest manifest. All of them must schedule the same rows.
 fn manifest(sources: &[PathBuf]) -> Result<Manifest, CollectError> {
     let read = |source: &PathBuf| folder::read_manifest(source);
     let all = sources.iter().map(read).collect::<Result<Vec<_>, _>>()?;

@@ -1,48 +1,47 @@
-//! What trials will cost, before they are run: from the sizes of the models, roughly.
+//! Rough predictions of the time that trials take, from the sizes of the models.
 
 use super::{Plan, PlannedArm, PlannedRow, Trial};
 use crate::workload::Workload;
 use private_pgm::fit::Algorithm;
 use private_pgm::junction_tree::TreeSize;
 
-// Measured on a run of the paper's Figure 1 (release build, one core of a 2 GHz server). Ten times
-// off is possible; what matters is that large is told from small.
+// Measured on a run of the paper's Figure 1 (release build, one core of a 2 GHz server).
+// Predictions may be wrong by a factor of ten; it suffices that they separate long trials from
+// short ones.
 
-/// Seconds that an iteration spends on a cell of the junction tree.
-const PER_CELL: f64 = 2e-9;
-/// Seconds that an iteration spends on a query.
-const PER_QUERY: f64 = 2.3e-8;
-/// Seconds of the smallest iteration.
-const PER_ITERATION: f64 = 1e-5;
-/// Seconds that least squares on single marginals, or an estimator of the mechanism's own, spend on
-/// a query.
-const LOCAL: f64 = 1e-6;
-/// Seconds of an arm that finds out that it does not fit into memory, or has nothing to do.
-const NOTHING: f64 = 1e-3;
-/// Iterations of a line search for one of mirror descent.
-const SEARCH: f64 = 2.0;
+/// Per iteration and cell of the junction tree.
+const SECONDS_PER_CELL: f64 = 2e-9;
+/// Per iteration and query.
+const SECONDS_PER_QUERY: f64 = 2.3e-8;
+/// Of the smallest iteration.
+const SECONDS_PER_ITERATION: f64 = 1e-5;
+/// Per query, for local least squares and for the mechanism's own estimator.
+const LOCAL_SECONDS_PER_QUERY: f64 = 1e-6;
+/// Of an arm that does not fit into memory or has nothing to estimate.
+const SECONDS_PER_ARM: f64 = 1e-3;
+/// Evaluations of the line search per iteration of mirror descent.
+const LINE_SEARCH_FACTOR: f64 = 2.0;
 
-/// The seconds that the trials of a plan will probably take on one core.
+/// Predicts the seconds that trials of a plan take on one core.
 pub struct Costs<'a> {
     plan: &'a Plan,
     trees: Vec<TreeSize>,
 }
 
 impl Plan {
-    /// What its trials will probably cost.
     pub fn costs(&self) -> Costs<'_> {
         Costs { plan: self, trees: self.trees() }
     }
 }
 
 impl Costs<'_> {
-    /// A trial: the mechanism and the rows that are asked for.
+    /// The mechanism and all planned rows of a trial.
     pub fn trial(&self, trial: &Trial) -> f64 {
         let rows = trial.rows.iter().map(|row| self.row(trial, row));
         self.release(trial) + rows.sum::<f64>()
     }
 
-    /// What the mechanism itself takes.
+    /// The mechanism alone.
     pub fn release(&self, trial: &Trial) -> f64 {
         let workload = self.workload(trial);
         let (attributes, queries) = (workload.domain().len(), workload.queries());
@@ -51,8 +50,8 @@ impl Costs<'_> {
         seconds.min(self.limit_seconds())
     }
 
-    /// A row of a trial, without the mechanism. An arm estimates once, whatever the number of cases
-    /// that it is judged by.
+    /// A row of a trial, without the mechanism. An arm estimates once for all of its cases, so each
+    /// row gets an equal part.
     pub fn row(&self, trial: &Trial, row: &PlannedRow) -> f64 {
         let cases = trial.rows.iter().filter(|other| other.arm == row.arm).count();
         self.arm(trial, &self.plan.mechanism(trial).arms[row.arm]) / cases.max(1) as f64
@@ -62,10 +61,10 @@ impl Costs<'_> {
         let workload = self.workload(trial);
         let iterations = arm.estimation.iterations() as f64;
         let seconds = match arm.source.name() {
-            "pgm" if !self.fits(self.measured(trial).cells) => NOTHING,
+            "pgm" if !self.fits(self.measured(trial).cells) => SECONDS_PER_ARM,
             "pgm" => {
                 let search = match arm.estimation.settings.algorithm {
-                    Algorithm::Mirror(_) => SEARCH,
+                    Algorithm::Mirror(_) => LINE_SEARCH_FACTOR,
                     _ => 1.0,
                 };
                 iterations * search * self.iteration(trial)
@@ -73,27 +72,31 @@ impl Costs<'_> {
             "lsmr" | "mw" => {
                 let domain = workload.domain();
                 let cells: f64 = domain.ids().map(|id| domain.size(id) as f64).product();
-                if self.fits(cells) { iterations * cells * PER_CELL } else { NOTHING }
+                match self.fits(cells) {
+                    true => iterations * cells * SECONDS_PER_CELL,
+                    false => SECONDS_PER_ARM,
+                }
             }
-            _ => LOCAL * workload.queries() as f64,
+            _ => LOCAL_SECONDS_PER_QUERY * workload.queries() as f64,
         };
-        (NOTHING + seconds).min(self.limit_seconds())
+        (SECONDS_PER_ARM + seconds).min(self.limit_seconds())
     }
 
-    /// One iteration of a graphical model on what the mechanism measures.
+    /// One iteration of fitting a graphical model to the measurements.
     fn iteration(&self, trial: &Trial) -> f64 {
-        let Measured { cells, queries } = self.measured(trial);
-        PER_ITERATION + PER_CELL * cells + PER_QUERY * queries
+        let MeasuredSize { cells, queries } = self.measured(trial);
+        SECONDS_PER_ITERATION + SECONDS_PER_CELL * cells + SECONDS_PER_QUERY * queries
     }
 
-    /// Mechanisms that choose what they measure do not tell before.
-    fn measured(&self, trial: &Trial) -> Measured {
-        let part = self.plan.mechanism(trial).cost_model.measured_fraction;
+    /// Assumes that adaptive mechanisms measure a fixed fraction of the workload.
+    fn measured(&self, trial: &Trial) -> MeasuredSize {
+        let fraction = self.plan.mechanism(trial).cost_model.measured_fraction;
         let queries = self.workload(trial).queries() as f64;
-        Measured { cells: part * self.trees[trial.data].cells, queries: part * queries }
+        let cells = fraction * self.trees[trial.data].cells;
+        MeasuredSize { cells, queries: fraction * queries }
     }
 
-    /// What the mechanism is asked.
+    /// The workload that the mechanism receives.
     fn workload(&self, trial: &Trial) -> &Workload {
         &self.plan.data(trial).cases[trial.case].workload
     }
@@ -108,7 +111,7 @@ impl Costs<'_> {
     }
 }
 
-struct Measured {
+struct MeasuredSize {
     cells: f64,
     queries: f64,
 }

@@ -3,10 +3,10 @@ use crate::mechanism::WorkloadDependence;
 use crate::results::schedule::{Block, BlockArm, BlockCase, hash};
 use crate::workload::{SubWorkload, Workload};
 
-/// Counts changes of the program that change numbers or keys; rows of before are then stale.
+/// Incremented when the program changes numbers or keys, so that earlier rows become stale.
 const EDITION: u32 = 10;
 
-/// The releases of a mechanism on some data that answer these cases, without predictions.
+/// The releases of a mechanism on a dataset that answer these cases, with predicted times of zero.
 pub(super) fn block(plan: &Plan, data: usize, mechanism: usize, cases: &[usize]) -> Block {
     let (data, mechanism) = (&plan.datasets[data], &plan.mechanisms[mechanism]);
     let arm = |arm: &PlannedArm| BlockArm {
@@ -27,7 +27,7 @@ pub(super) fn block(plan: &Plan, data: usize, mechanism: usize, cases: &[usize])
     }
 }
 
-/// Of all that a release depends on, but for epsilon and trial.
+/// Hash of everything that a release depends on, except epsilon and trial.
 fn release_hash(
     plan: &Plan,
     data: &PlannedData,
@@ -35,7 +35,7 @@ fn release_hash(
     mechanism: &PlannedMechanism,
 ) -> String {
     let experiment = &plan.experiment;
-    let asked = match mechanism.workload_dependence {
+    let workload = match mechanism.workload_dependence {
         WorkloadDependence::Cliques => {
             let domain = case.workload.domain();
             let cliques = case.workload.cliques();
@@ -51,7 +51,7 @@ fn release_hash(
         &experiment.seed.to_string(),
         &data.name,
         &data.fingerprint,
-        &asked,
+        &workload,
         &format!("{:?}", case.public),
         mechanism.name,
         &mechanism.label,
@@ -63,7 +63,8 @@ fn release_hash(
     ])
 }
 
-/// A workload in words: the attributes of each set, `<` behind those that are asked by prefix.
+/// The attributes of each clique with their sizes and the names of their query factors. A hash
+/// stands for queries that are not a product over attributes.
 fn describe(workload: &Workload) -> String {
     let domain = workload.domain();
     let part = |part: &SubWorkload| {

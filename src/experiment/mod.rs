@@ -1,13 +1,13 @@
-//! Experiments: mechanisms on data, their estimators beside each other, again and again.
+//! Experiments: repeated trials of mechanisms on datasets, comparing estimators.
 //!
 //! An experiment file becomes a [`Plan`]: the data, the workloads, the mechanisms with their arms,
-//! and the trials. [`run`] works through the trials that have no result yet. In each trial the
+//! and the trials. [`run`] runs the trials that have no result yet. In each trial the
 //! mechanism selects and measures once, and every arm estimates from the same measurements.
 //! Numbers depend on the coordinates of a trial alone (seed, data, mechanism, epsilon, trial):
 //! not on threads, order, or what ran before.
 //!
-//! [`analyse`] does it all, from a configuration to summary, claims and figure. Its parts are a
-//! [`Recording`], which runs a plan into a folder, and the [`Analysis`] of what is there.
+//! [`analyse`] covers all steps from a configuration to summary, claims and figure: a [`Recording`]
+//! runs a plan into a folder, and an [`Analysis`] evaluates the rows in it.
 
 mod analysis;
 mod arm;

@@ -2,25 +2,25 @@ use crate::results::TrialRecord;
 
 use super::Trial;
 
-/// Told what is going on; from several threads.
+/// Receives the events of a run, from several threads.
 pub trait Observer: Sync {
-    /// A trial begins.
+    /// Before a trial; `name` describes it.
     fn begins(&self, _trial: &Trial, _name: &str) {}
 
-    /// An arm of a trial is about to estimate.
+    /// Before an arm estimates.
     fn estimates(&self, _trial: &Trial, _arm: &str) {}
 
-    /// An arm has made this many iterations.
+    /// After an iteration of an arm.
     fn iterates(&self, _trial: &Trial, _iteration: usize) {}
 
-    /// An arm has ended, and its row is stored.
+    /// After the row of an arm is stored.
     fn ended(&self, _record: &TrialRecord) {}
 
-    /// A trial has ended.
+    /// After a trial.
     fn ends(&self, _trial: &Trial) {}
 }
 
-/// Tells nobody.
+/// Ignores all events.
 pub struct Silent;
 
 impl Observer for Silent {}

@@ -7,7 +7,7 @@ use private_pgm::domain::Domain;
 use private_pgm::factor::Projectable;
 
 impl Plan {
-    /// Where its results come from.
+    /// The manifest of its results, with the given history of runs.
     pub fn manifest(&self, runs: Vec<Run>) -> Manifest {
         Manifest {
             notice: NOTICE.into(),

@@ -7,14 +7,14 @@ use crate::results::Shard;
 use crate::results::manifest::{Build, Manifest, Run};
 use crate::results::store::Store;
 
-/// What becomes of the results that are there, and which files a run writes.
+/// Which trials a run covers, and whether it keeps earlier results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Portion {
-    /// All of the experiment, as far as it is not there yet.
+    /// All trials without a result.
     Whole,
-    /// All of the experiment; what is there is thrown away.
+    /// All trials; deletes earlier results.
     Fresh,
-    /// One of several parts, into files of its own.
+    /// One of several parts, written to separate files.
     Shard(Shard),
 }
 
@@ -27,7 +27,7 @@ impl Portion {
     }
 }
 
-/// A run of an experiment, with the folder that its results go to.
+/// A run of an experiment into a folder of results.
 pub struct Recording<'a> {
     plan: &'a Plan,
     portion: Portion,
@@ -46,18 +46,16 @@ impl<'a> Recording<'a> {
         Ok(Self { plan, portion, store: Arc::new(store), began: Instant::now() })
     }
 
-    /// Where the rows go.
     pub fn store(&self) -> &Arc<Store> {
         &self.store
     }
 
-    /// The folder of the results.
     pub fn folder(&self) -> &Path {
         self.store.folder()
     }
 
-    /// Runs what has no row yet. The manifest is there before the first row, and once more in the
-    /// end, with the time that the run took.
+    /// Runs the arms without a row. Writes the manifest before the first row, and again at the end
+    /// with the duration of the run.
     pub fn run(
         self,
         options: &Options,
@@ -78,7 +76,7 @@ impl<'a> Recording<'a> {
         Ok(tally)
     }
 
-    /// The runs that the results owe something to.
+    /// The runs that produced the results kept in the folder.
     fn earlier_runs(&self) -> Result<Vec<Run>, RunError> {
         if self.portion == Portion::Fresh {
             Manifest::remove_shards(self.folder())?;

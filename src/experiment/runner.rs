@@ -6,107 +6,91 @@ use std::thread;
 use thiserror::Error;
 
 use super::observer::Observer;
-use super::trial::{Finished, Means, run_trial};
+use super::trial::{Finished, ResourceLimits, run_trial};
 use super::{Plan, PlannedRow, Trial};
 use crate::results::Status;
 use crate::results::manifest::ManifestError;
 use crate::results::store::{Store, StoreError};
 
-/// Bytes that the tables of one arm may take, where nobody says otherwise.
+/// Default limit for the tables of one arm, in bytes.
 pub const MEMORY: u64 = 4 << 30;
 
-/// How to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Threads in all.
+    /// Total over all trials.
     pub threads: usize,
-    /// Trials at a time.
+    /// Trials that run concurrently.
     pub jobs: usize,
-    /// One trial at a time, and each may use all cores: for honest clocks.
+    /// Runs one trial at a time on all cores, so that trials do not distort each other's times.
     pub timing: bool,
-    /// Bytes that the tables of one arm may take, where the experiment does not say.
+    /// Limit for the tables of one arm in bytes, if the experiment has none.
     pub memory_limit: u64,
 }
 
 impl Default for Options {
-    /// All cores, a trial on each.
+    /// One trial per core.
     fn default() -> Self {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         Self { threads, jobs: threads, timing: false, memory_limit: MEMORY }
     }
 }
 
-/// What a run has done.
+/// The numbers of arms by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Arms that had their row before.
+    /// Had a row before the run.
     pub reused: usize,
-    /// Arms that ended with an estimate.
+    /// Ended with an estimate.
     pub done: usize,
-    /// Arms that would not fit into memory.
+    /// Would exceed the memory limit.
     pub infeasible: usize,
-    /// Arms that took too long.
+    /// Exceeded the time limit.
     pub timeout: usize,
-    /// Arms that failed; they are tried again next time.
+    /// Failed; the next run tries them again.
     pub failed: usize,
 }
 
-/// Why a run was given up. What had ended before is stored.
+/// Why a run stopped early. Rows that ended before are stored.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// A result cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The manifest cannot be stored.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// No thread could be started.
     #[error("cannot start a thread: {0}")]
     Threads(String),
 }
 
-/// Runs what has no row yet, and stores every arm as it ends.
+/// Runs the arms without a row, and stores each row when its arm ends.
 ///
-/// Trials are taken by as many threads as there are jobs, each with a pool of its own, so that one
-/// trial never waits for the work of another, and holds no memory meanwhile.
+/// Each job is a thread with its own pool. In a shared pool, a trial could steal work of another
+/// one and hold its memory while it waits.
 pub fn run(
     plan: &Plan,
     store: &Store,
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Tally, RunError> {
-    let rows = store.rows();
-    let ended = |status| status != Status::Failed;
-    let known: BTreeSet<&str> =
-        rows.iter().filter(|row| ended(row.status)).map(|row| row.key.as_str()).collect();
-    let mut tally = Tally::default();
-    let mut pending: Vec<(&Trial, Vec<PlannedRow>)> = Vec::new();
-    for trial in &plan.trials {
-        let is_new = |row: &&PlannedRow| !known.contains(row.key.as_str());
-        let wanted: Vec<PlannedRow> = trial.rows.iter().filter(is_new).cloned().collect();
-        tally.reused += trial.rows.len() - wanted.len();
-        if !wanted.is_empty() {
-            pending.push((trial, wanted));
-        }
-    }
+    let (mut pending, reused) = pending_trials(plan, store);
     let cores = options.threads.max(1);
     let jobs = if options.timing { 1 } else { options.jobs.clamp(1, pending.len().max(1)) };
-    let limits = &plan.experiment.limits;
-    let means = Means {
-        memory_limit: limits.memory.map_or(options.memory_limit, |limit| limit.0),
-        seconds: limits.seconds,
+    let configured = &plan.experiment.limits;
+    let limits = ResourceLimits {
+        memory_limit: configured.memory.map_or(options.memory_limit, |limit| limit.0),
+        seconds: configured.seconds,
         parallel: jobs < cores,
     };
-    // Popped from the end.
+    // Jobs pop from the end.
     pending.reverse();
-    let (queue, tally) = (Mutex::new(pending), Mutex::new(tally));
-    let broken: Mutex<Option<StoreError>> = Mutex::new(None);
+    let queue = Mutex::new(pending);
+    let tally = Mutex::new(Tally { reused, ..Tally::default() });
+    let store_error: Mutex<Option<StoreError>> = Mutex::new(None);
     let stop = AtomicBool::new(false);
     let work = || {
         while !stop.load(Ordering::Relaxed) {
             let Some((trial, wanted)) = lock(&queue).pop() else { break };
             observer.begins(trial, &plan.describe(trial));
-            run_trial(plan, trial, &wanted, means, observer, |finished| {
+            run_trial(plan, trial, &wanted, limits, observer, |finished| {
                 let Finished { record, ledger, traces } = finished;
                 if stop.load(Ordering::Relaxed) {
                     return;
@@ -117,7 +101,7 @@ pub fn run(
                         observer.ended(&record);
                     }
                     Err(error) => {
-                        lock(&broken).get_or_insert(error);
+                        lock(&store_error).get_or_insert(error);
                         stop.store(true, Ordering::Relaxed);
                     }
                 }
@@ -135,13 +119,31 @@ pub fn run(
         }
         Ok::<(), RunError>(())
     })?;
-    match broken.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+    match store_error.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
         Some(error) => Err(error.into()),
         None => Ok(tally.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())),
     }
 }
 
-/// A lock that a panicking thread has held is as good as any: what it guards is whole.
+/// The trials with rows to run, in the order of the plan, and the number of rows that exist. Failed
+/// rows count as missing.
+fn pending_trials<'a>(plan: &'a Plan, store: &Store) -> (Vec<(&'a Trial, Vec<PlannedRow>)>, usize) {
+    let rows = store.rows();
+    let ended = rows.iter().filter(|row| row.status != Status::Failed);
+    let known: BTreeSet<&str> = ended.map(|row| row.key.as_str()).collect();
+    let (mut pending, mut reused) = (Vec::new(), 0);
+    for trial in &plan.trials {
+        let is_new = |row: &&PlannedRow| !known.contains(row.key.as_str());
+        let wanted: Vec<PlannedRow> = trial.rows.iter().filter(is_new).cloned().collect();
+        reused += trial.rows.len() - wanted.len();
+        if !wanted.is_empty() {
+            pending.push((trial, wanted));
+        }
+    }
+    (pending, reused)
+}
+
+/// Ignores poisoning: no update of the guarded values can panic halfway.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

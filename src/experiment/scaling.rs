@@ -1,4 +1,4 @@
-//! Figure 2b: chains of ever more attributes, the marginals of all neighbouring triples measured.
+//! Figure 2b: chains of increasing length, with marginals on all triples of adjacent attributes.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -11,10 +11,10 @@ use crate::workload::Workload;
 use dp::SeedPath;
 use private_pgm::domain::{Clique, Domain};
 
-/// The mechanism whose measurements are estimated from: noisy marginals, nothing chosen.
+/// Measures every marginal of the workload and selects nothing.
 const MECHANISM: &str = "laplace";
 
-/// One data set for each number of attributes: independent uniform values, since the time of an
+/// One dataset per number of attributes. Values are independent and uniform, because the time of an
 /// iteration does not depend on them.
 pub(super) fn datasets(
     source: &Source,
@@ -44,7 +44,7 @@ pub(super) fn datasets(
     scaling.attributes.iter().map(chain).collect()
 }
 
-/// Noisy marginals, and the estimators that the file names.
+/// The mechanism [`MECHANISM`] with the estimators in the file.
 pub(super) fn mechanisms(
     source: &Source,
     experiment: &Experiment,

@@ -13,38 +13,33 @@ use dp::{
 use private_pgm::baselines::{Pgm, Run};
 use private_pgm::fit::Settings;
 
-/// Iterations of the fit. What is left of the optimisation after these is far below the noise.
+/// Iterations of the fit (our choice): the remaining optimisation error is far below the noise.
 const ITERATIONS: usize = 500;
 
-/// Synthetic records that may be passed on, and the proof of what they cost.
+/// Synthetic records for release, with the evidence of their privacy cost.
 #[derive(Debug)]
 pub struct SyntheticRelease {
-    /// Records and model.
+    /// The records, and the model that they were drawn from.
     pub synthesis: Synthesis,
-    /// Each draw of noise.
+    /// Every draw of noise.
     pub ledger: Ledger,
-    /// Where the noise came from.
     pub randomness: Provenance,
 }
 
-/// Why there is no release.
 #[derive(Debug, Error)]
 pub enum SynthesisError {
-    /// The operating system has no random numbers.
     #[error("the operating system gives no random numbers: {0}")]
     Randomness(String),
-    /// A privacy parameter is out of range.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
-    /// The mechanism has failed.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
-    /// The ledger does not add up.
+    /// The ledger exceeds the budget.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
 }
 
-/// What the mechanism of [`synthesize`] keeps, which implies (epsilon, delta): rho-zCDP.
+/// The guarantee of [`synthesize`]: the rho-zCDP that implies (epsilon, delta).
 pub fn kept_guarantee(
     epsilon: Epsilon,
     delta: Delta,
@@ -53,9 +48,9 @@ pub fn kept_guarantee(
     Ok(spanning_tree::budget(epsilon, delta, neighbours)?.total())
 }
 
-/// Releases synthetic records under (epsilon, delta): one-way marginals, a spanning tree of two-way
-/// ones, and records drawn from the graphical model of both. All randomness is the operating
-/// system's, so that nobody can repeat it.
+/// Releases synthetic records under (epsilon, delta): measures one-way marginals and a spanning
+/// tree of two-way marginals, fits a graphical model to both, and draws records from it. All
+/// randomness comes from the operating system, so a release cannot be repeated.
 pub fn synthesize(
     data: &Dataset,
     epsilon: Epsilon,

@@ -8,10 +8,10 @@ use private_pgm::factor::{CliqueLayout, Marginals};
 use private_pgm::fit::Progress;
 use private_pgm::loss::{LinearLoss, Loss, Norm};
 
-/// Writes down losses and workload error every so many iterations.
+/// Traces losses and workload error every `every` iterations.
 ///
-/// The error is that of the marginals which the estimator holds at that point, so that it is known
-/// only where these cover the workload; otherwise nothing is written down.
+/// The error is that of the estimator's current marginals. If these do not cover the workload, no
+/// trace is produced.
 pub(super) struct Tracer<'a> {
     every: usize,
     workload: &'a Workload,
@@ -32,9 +32,9 @@ impl<'a> Tracer<'a> {
         Self { every, workload, truth, published, record, loss: None }
     }
 
-    /// A row, when it is time for one.
-    pub(super) fn look(&mut self, update: &Progress<'_>) -> Option<TraceRecord> {
-        // Often in the beginning, where most happens.
+    /// A trace at each multiple of `every`, and at the powers of two before the first.
+    pub(super) fn trace_if_due(&mut self, update: &Progress<'_>) -> Option<TraceRecord> {
+        // The first iterations change the most.
         let early = update.iteration < self.every && update.iteration.is_power_of_two();
         if !early && !update.iteration.is_multiple_of(self.every) {
             return None;

@@ -17,66 +17,68 @@ use private_pgm::factor::Projectable;
 use private_pgm::fit::{Progress, Settings};
 use private_pgm::loss::Measurement;
 
-/// Iterations between two rounds of a mechanism that estimates on its way. The next query is
-/// chosen by errors far larger than what is left of the optimisation by then.
+/// Iterations between two rounds of an adaptive mechanism (our choice). The errors that select the
+/// next query are far larger than the remaining optimisation error.
 const ROUND_ITERATIONS: usize = 100;
 
-/// What is stored of an arm.
+/// A row, with the ledger lines and traces that are stored with it.
 pub(super) struct Finished<'a> {
     pub(super) record: TrialRecord,
-    /// The draws of the release, which all arms share.
+    /// Of the release, which all arms share.
     pub(super) ledger: &'a [Line],
     pub(super) traces: Vec<TraceRecord>,
 }
 
-/// How much each trial may use, and how.
+/// Limits for each estimate of a trial.
 #[derive(Clone, Copy)]
-pub(super) struct Means {
+pub(super) struct ResourceLimits {
+    /// In bytes.
     pub(super) memory_limit: u64,
     pub(super) seconds: Option<f64>,
     /// Whether several threads work on one estimate.
     pub(super) parallel: bool,
 }
 
-impl Means {
-    /// When something that begins now has to end.
+impl ResourceLimits {
+    /// The deadline of work that begins now.
     fn deadline(&self) -> Option<Instant> {
         self.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds))
     }
 }
 
-/// Runs the mechanism, then the arms of the rows that are `wanted`; hands over each row when it ends.
+/// Runs the mechanism, then the arms of the `wanted` rows. Calls `finished` with each row as
+/// soon as it ends.
 pub(super) fn run_trial(
     plan: &Plan,
     trial: &Trial,
     wanted: &[PlannedRow],
-    means: Means,
+    limits: ResourceLimits,
     observer: &dyn Observer,
     mut finished: impl FnMut(Finished<'_>),
 ) {
-    let mut fail = |rows: &[PlannedRow], phase: &str, end: &End| {
+    let mut fail = |rows: &[PlannedRow], phase: &str, failure: &TrialFailure| {
         for row in rows {
             let mut record = blank(plan, trial, row);
-            end.note(phase, &mut record);
+            failure.record_in(&mut record, phase);
             finished(Finished { record, ledger: &[], traces: Vec::new() });
         }
     };
-    let released = guarded(|| release(plan, trial, means));
+    let released = catch_panic(|| release(plan, trial, limits));
     let (release, ledger) = match released {
         Ok(released) => released,
-        Err(end) => return fail(wanted, "select", &end),
+        Err(failure) => return fail(wanted, "select", &failure),
     };
-    let measured = match guarded(|| Ok(Measured::new(plan, trial, &release))) {
+    let measured = match catch_panic(|| Ok(Measured::new(plan, trial, &release))) {
         Ok(measured) => measured,
-        Err(end) => return fail(wanted, "measure", &end),
+        Err(failure) => return fail(wanted, "measure", &failure),
     };
     for rows in wanted.chunk_by(|a, b| a.arm == b.arm) {
         let arm = &plan.mechanism(trial).arms[rows[0].arm];
         observer.estimates(trial, &arm.name);
         let mut traces = Vec::new();
         let record = blank(plan, trial, &rows[0]);
-        let outcome =
-            guarded(|| estimate(plan, trial, arm, &release, means, observer, &record, &mut traces));
+        let arm_run = ArmRun { plan, trial, arm, release: &release, limits, observer };
+        let outcome = catch_panic(|| arm_run.estimate(&record, &mut traces));
         for row in rows {
             let mut record = blank(plan, trial, row);
             record.select_seconds = Some(release.times.select);
@@ -88,15 +90,16 @@ pub(super) fn run_trial(
                 Ok((estimated, seconds)) => {
                     record.estimate_seconds = Some(*seconds);
                     let case = &plan.data(trial).cases[row.case];
-                    if let Err(end) = guarded(|| evaluate(case, estimated, &measured, &mut record))
-                    {
-                        end.note("evaluate", &mut record);
+                    let evaluated =
+                        catch_panic(|| evaluate(case, estimated, &measured, &mut record));
+                    if let Err(failure) = evaluated {
+                        failure.record_in(&mut record, "evaluate");
                     }
                 }
-                Err(end) => end.note("estimate", &mut record),
+                Err(failure) => failure.record_in(&mut record, "estimate"),
             }
-            // Where one estimate answers several cases, its traces belong to the first, which is not
-            // always among those that are wanted.
+            // If one estimate answers several cases, its traces belong to the first case, whose row
+            // may be unwanted.
             let traces =
                 if row.case == trial.case { std::mem::take(&mut traces) } else { Vec::new() };
             finished(Finished { record, ledger: &ledger, traces });
@@ -104,19 +107,20 @@ pub(super) fn run_trial(
     }
 }
 
-/// An end without an estimate.
-struct End {
+/// Why there is no estimate.
+struct TrialFailure {
     status: Status,
+    /// The memory that an infeasible estimate would need.
     bytes: Option<f64>,
     message: String,
 }
 
-impl End {
+impl TrialFailure {
     fn failed(message: impl ToString) -> Self {
         Self { status: Status::Failed, bytes: None, message: message.to_string() }
     }
 
-    fn note(&self, phase: &str, record: &mut TrialRecord) {
+    fn record_in(&self, record: &mut TrialRecord, phase: &str) {
         record.status = self.status;
         record.phase = phase.into();
         record.peak_bytes = self.bytes;
@@ -124,7 +128,7 @@ impl End {
     }
 }
 
-impl From<EstimatorError> for End {
+impl From<EstimatorError> for TrialFailure {
     fn from(error: EstimatorError) -> Self {
         let message = error.to_string();
         match error {
@@ -139,7 +143,7 @@ impl From<EstimatorError> for End {
     }
 }
 
-impl From<MechanismError> for End {
+impl From<MechanismError> for TrialFailure {
     fn from(error: MechanismError) -> Self {
         match error {
             MechanismError::Estimator(error) => error.into(),
@@ -154,17 +158,18 @@ impl From<MechanismError> for End {
     }
 }
 
-/// A panic in one arm is a failure of that arm, and the others go on.
-fn guarded<T>(work: impl FnOnce() -> Result<T, End>) -> Result<T, End> {
+/// Turns a panic into a failure of one arm, so that the other arms still run.
+fn catch_panic<T>(work: impl FnOnce() -> Result<T, TrialFailure>) -> Result<T, TrialFailure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic
             .downcast_ref::<String>()
             .map(String::as_str)
             .or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(End::failed(format!("internal error: {}", text.unwrap_or("no message"))))
+        Err(TrialFailure::failed(format!("internal error: {}", text.unwrap_or("no message"))))
     })
 }
 
+/// The row before anything has run.
 fn blank(plan: &Plan, trial: &Trial, row: &PlannedRow) -> TrialRecord {
     let PlannedRow { arm, case, key } = row;
     let case = &plan.data(trial).cases[*case];
@@ -189,16 +194,20 @@ fn blank(plan: &Plan, trial: &Trial, row: &PlannedRow) -> TrialRecord {
     }
 }
 
-/// Selects and measures; the ledger is checked before anything is used.
-fn release(plan: &Plan, trial: &Trial, means: Means) -> Result<(Release, Vec<Line>), End> {
-    let total = plan.guarantee(trial).map_err(End::failed)?;
+/// Selects and measures, then verifies the ledger.
+fn release(
+    plan: &Plan,
+    trial: &Trial,
+    limits: ResourceLimits,
+) -> Result<(Release, Vec<Line>), TrialFailure> {
+    let total = plan.guarantee(trial).map_err(TrialFailure::failed)?;
     let mut budget = Budget::new(total, plan.experiment.neighbours);
     let mut source = NoiseSource::seeded(&plan.seed_path(trial));
     let between_rounds = Pgm {
         settings: Settings { iterations: Some(ROUND_ITERATIONS), ..Settings::default() },
-        // What a mechanism estimates on its way has the time of one estimate, in sum.
-        deadline: means.deadline(),
-        parallel: means.parallel,
+        // All estimates between rounds together have the time of one estimate.
+        deadline: limits.deadline(),
+        parallel: limits.parallel,
     };
     let data = plan.data(trial);
     let case = &data.cases[trial.case];
@@ -208,22 +217,25 @@ fn release(plan: &Plan, trial: &Trial, means: Means) -> Result<(Release, Vec<Lin
         public: case.public,
         noise: plan.experiment.noise,
         estimator: &between_rounds,
-        memory_limit: means.memory_limit,
-        deadline: means.deadline(),
+        memory_limit: limits.memory_limit,
+        deadline: limits.deadline(),
     };
     let release = plan.mechanism(trial).mechanism.release(&task, &mut budget, &mut source)?;
     let ledger = budget.ledger();
-    ledger.verify(budget.total()).map_err(|error| End::failed(format!("ledger: {error}")))?;
+    ledger
+        .verify(budget.total())
+        .map_err(|error| TrialFailure::failed(format!("ledger: {error}")))?;
     Ok((release, ledger.lines().to_vec()))
 }
 
-/// The queries that were measured, with their true answers.
+/// The measured queries with their true answers.
 struct Measured {
     parts: Vec<SubWorkload>,
     truth: Vec<Vec<f64>>,
 }
 
 impl Measured {
+    /// `None` if the release has no linear measurements.
     fn new(plan: &Plan, trial: &Trial, release: &Release) -> Option<Self> {
         let Published::Answers(measurements) = &release.published else { return None };
         let part = |measurement: &Measurement| SubWorkload {
@@ -239,53 +251,63 @@ impl Measured {
     }
 }
 
-#[allow(clippy::too_many_arguments)]
-fn estimate(
-    plan: &Plan,
-    trial: &Trial,
-    arm: &PlannedArm,
-    release: &Release,
-    means: Means,
-    observer: &dyn Observer,
-    record: &TrialRecord,
-    traces: &mut Vec<TraceRecord>,
-) -> Result<(Estimated, f64), End> {
-    let data = plan.data(trial);
-    let (domain, case) = (data.data.domain(), &data.cases[trial.case]);
-    let mut tracer = arm
-        .estimation
-        .trace
-        .map(|every| Tracer::new(every, &case.workload, &case.truth, &release.published, record));
-    let mut watch = |update: &Progress<'_>| {
-        observer.iterates(trial, update.iteration);
-        if let Some(tracer) = &mut tracer {
-            traces.extend(tracer.look(update));
-        }
-    };
-    let mut rng = ChaCha20Rng::from_seed(plan.seed_path(trial).with("arm", &arm.name).seed());
-    let began = Instant::now();
-    let mut run = Run {
-        memory_limit: means.memory_limit,
-        deadline: means.deadline(),
-        warm_start: None,
-        rng: &mut rng,
-        observer: &mut watch,
-    };
-    let evidence = release.evidence(domain);
-    let built;
-    let estimator: &dyn Estimator = match arm.source {
-        ArmSource::Listed(kind) => {
-            built = (kind.build)(&arm.estimation, means.parallel);
-            built.as_deref().unwrap_or(&*release.own_estimator)
-        }
-        ArmSource::Extra(offer) => {
-            let named = release.extra_estimators.iter().find(|(name, _)| *name == offer.name);
-            let missing = || End::failed(format!("the mechanism has not offered {}", offer.name));
-            &*named.ok_or_else(missing)?.1
-        }
-    };
-    let estimated = estimator.estimate(&evidence, &mut run)?;
-    Ok((estimated, began.elapsed().as_secs_f64()))
+/// One arm that estimates from the release of a trial.
+struct ArmRun<'a> {
+    plan: &'a Plan,
+    trial: &'a Trial,
+    arm: &'a PlannedArm,
+    release: &'a Release,
+    limits: ResourceLimits,
+    observer: &'a dyn Observer,
+}
+
+impl ArmRun<'_> {
+    /// The estimate, and the seconds that it took. Traces carry the coordinates of `record`.
+    fn estimate(
+        &self,
+        record: &TrialRecord,
+        traces: &mut Vec<TraceRecord>,
+    ) -> Result<(Estimated, f64), TrialFailure> {
+        let &Self { plan, trial, arm, release, limits, observer } = self;
+        let data = plan.data(trial);
+        let (domain, case) = (data.data.domain(), &data.cases[trial.case]);
+        let mut tracer = arm.estimation.trace.map(|every| {
+            Tracer::new(every, &case.workload, &case.truth, &release.published, record)
+        });
+        let mut on_progress = |update: &Progress<'_>| {
+            observer.iterates(trial, update.iteration);
+            if let Some(tracer) = &mut tracer {
+                traces.extend(tracer.trace_if_due(update));
+            }
+        };
+        let mut rng = ChaCha20Rng::from_seed(plan.seed_path(trial).with("arm", &arm.name).seed());
+        let began = Instant::now();
+        let mut run = Run {
+            memory_limit: limits.memory_limit,
+            deadline: limits.deadline(),
+            warm_start: None,
+            rng: &mut rng,
+            observer: &mut on_progress,
+        };
+        let evidence = release.evidence(domain);
+        let built;
+        let estimator: &dyn Estimator = match arm.source {
+            ArmSource::Listed(kind) => {
+                built = (kind.build)(&arm.estimation, limits.parallel);
+                built.as_deref().unwrap_or(&*release.own_estimator)
+            }
+            ArmSource::Extra(extra) => {
+                let named = release.extra_estimators.iter().find(|(name, _)| *name == extra.name);
+                let missing = || {
+                    let message = format!("the mechanism has not offered {}", extra.name);
+                    TrialFailure::failed(message)
+                };
+                &*named.ok_or_else(missing)?.1
+            }
+        };
+        let estimated = estimator.estimate(&evidence, &mut run)?;
+        Ok((estimated, began.elapsed().as_secs_f64()))
+    }
 }
 
 fn evaluate(
@@ -293,7 +315,7 @@ fn evaluate(
     estimated: &Estimated,
     measured: &Option<Measured>,
     record: &mut TrialRecord,
-) -> Result<(), End> {
+) -> Result<(), TrialFailure> {
     let began = Instant::now();
     let found = |parts: &[SubWorkload]| {
         let cliques: Vec<_> = parts.iter().map(|part| part.clique.clone()).collect();
@@ -303,14 +325,14 @@ fn evaluate(
     let error = |parts: &[SubWorkload], truth: &[Vec<f64>]| {
         Ok::<_, MarginalError>(workload_error(truth, &found(parts)?))
     };
-    let on_workload = found(case.workload.parts()).map_err(End::failed)?;
+    let on_workload = found(case.workload.parts()).map_err(TrialFailure::failed)?;
     record.workload_error = Some(workload_error(&case.truth, &on_workload));
     record.mean_squared_error =
         Some(mean_squared_error(case.workload.parts(), &case.truth, &on_workload));
     record.max_error = Some(largest_error(&case.truth, &on_workload, record.records))
         .filter(|error| error.is_finite());
-    // Estimates that answer the workload alone say nothing about other queries, and relative to a
-    // measured query whose true answer is 0 there is no error.
+    // Undefined if the estimate answers only the workload, or if the true answers to a
+    // measurement are all 0: the error is relative to them.
     record.measurement_error = measured
         .as_ref()
         .and_then(|measured| error(&measured.parts, &measured.truth).ok())

@@ -1,4 +1,4 @@
-//! Running arms again, to see that the numbers that are stored are the numbers that come out.
+//! Runs arms again and compares the new numbers with the stored ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ use rand_chacha::ChaCha20Rng;
 use thiserror::Error;
 
 use super::observer::Observer;
-use super::trial::{Finished, Means, run_trial};
+use super::trial::{Finished, ResourceLimits, run_trial};
 use super::{Filter, MEMORY, Plan, PlanError};
 use crate::config::Source;
 use crate::data::Registry;
@@ -18,39 +18,31 @@ use crate::results::store::Recorded;
 use crate::results::{Status, TrialRecord};
 use dp::{Line, SeedPath};
 
-/// Why results cannot be compared with what would come out now.
+/// Why stored results cannot be reproduced.
 #[derive(Debug, Error)]
 pub enum ReplayError {
-    /// The experiment cannot be planned here.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The data is not what it was.
+    /// The data has changed since the run.
     #[error(
         "the data \"{name}\" is not the data of the results: its checksum was {was} and is {is}"
     )]
-    Data {
-        /// The name of the data.
-        name: String,
-        /// The checksum in the manifest.
-        was: String,
-        /// The checksum now.
-        is: String,
-    },
-    /// The keys differ although configuration and data do not.
+    Data { name: String, was: String, is: String },
+    /// The keys differ although configuration and data are the same.
     #[error("the results are of a version of pgmbench whose numbers this one does not reproduce")]
     Edition,
 }
 
 impl Plan {
-    /// The plan of results, from their manifest alone. Schemas of a user's own data are looked for
-    /// relative to `beside`, as if the experiment file were there.
+    /// The plan that a manifest describes. Paths of schemas are relative to `config_dir`, the
+    /// folder of the experiment file.
     pub fn of_manifest(
         manifest: &Manifest,
-        beside: &Path,
+        config_dir: &Path,
         registry: &Registry,
     ) -> Result<Self, ReplayError> {
-        // There is no file any more whose lines messages could show.
-        let source = Source { path: beside.join("manifest.json"), text: String::new() };
+        // The manifest has no source lines that messages could show.
+        let source = Source { path: config_dir.join("manifest.json"), text: String::new() };
         let experiment = manifest.experiment.clone();
         let plan = Self::of(source, experiment, registry, &Filter::default())?;
         for facts in &manifest.datasets {
@@ -72,29 +64,28 @@ impl Plan {
     }
 }
 
-/// The draws of releases, by their keys.
+/// The ledger lines of each release, by its key.
 type Ledgers = BTreeMap<String, Vec<Line>>;
 
-/// What came out when an arm was run again.
+/// The result of running an arm again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verified {
-    /// The row that is stored.
+    /// The stored row.
     pub row: TrialRecord,
-    /// What is different now, a sentence each; empty if nothing is.
+    /// One sentence per difference; empty if there is none.
     pub differences: Vec<String>,
 }
 
-/// Runs `count` arms of the stored results again, or all if there are fewer, and compares row,
-/// traces and ledger in every number but the times, bit for bit. Which arms is drawn with the seed,
-/// from those that ended with an estimate or did not fit into memory: how long something takes is
-/// not repeatable. Tells each as it is done.
+/// Runs `count` stored arms again (all if there are fewer) and compares rows, traces and ledgers
+/// bit for bit, except times. The seed selects the arms among those with an estimate and the
+/// infeasible ones; timeouts are not reproducible. Calls `report` after each arm.
 pub fn verify(
     plan: &Plan,
     (recorded, ledger): (&Recorded, &Ledgers),
     memory_limit: Option<u64>,
     (count, seed): (usize, u64),
     observer: &dyn Observer,
-    mut tell: impl FnMut(&Verified),
+    mut report: impl FnMut(&Verified),
 ) -> Vec<Verified> {
     let repeatable = |row: &&TrialRecord| matches!(row.status, Status::Done | Status::Infeasible);
     let rows: BTreeMap<&str, &TrialRecord> =
@@ -109,19 +100,19 @@ pub fn verify(
     let mut chosen = sample(&mut rng, stored.len(), count.min(stored.len())).into_vec();
     chosen.sort_unstable();
     let limit = plan.experiment.limits.memory.map(|limit| limit.0);
-    let means = Means {
+    let limits = ResourceLimits {
         memory_limit: limit.or(memory_limit).unwrap_or(MEMORY),
-        // A slower machine may take its time.
+        // This machine may be slower than the one of the run.
         seconds: None,
         parallel: true,
     };
     let mut all = Vec::new();
     for (trial, planned, row) in chosen.into_iter().map(|place| stored[place]) {
         observer.begins(trial, &plan.describe(trial));
-        run_trial(plan, trial, std::slice::from_ref(planned), means, observer, |finished| {
+        run_trial(plan, trial, std::slice::from_ref(planned), limits, observer, |finished| {
             let differences = differences(row, (recorded, ledger), &finished);
             let verified = Verified { row: row.clone(), differences };
-            tell(&verified);
+            report(&verified);
             all.push(verified);
         });
         observer.ends(trial);
@@ -134,18 +125,19 @@ fn differences(
     (recorded, ledger): (&Recorded, &Ledgers),
     finished: &Finished<'_>,
 ) -> Vec<String> {
-    let said = |field: &str, was: &str, is: &str| format!("{field} was {was} and is {is}");
+    let sentence = |field: &str, was: &str, is: &str| format!("{field} was {was} and is {is}");
     let of_row = row.differences(&finished.record);
-    let mut all: Vec<String> = of_row.iter().map(|d| said(d.field, &d.first, &d.second)).collect();
+    let mut all: Vec<String> =
+        of_row.iter().map(|d| sentence(d.field, &d.first, &d.second)).collect();
     let traces: Vec<_> = recorded.traces.iter().filter(|trace| trace.key == row.key).collect();
     let counts = (traces.len(), finished.traces.len());
     if counts.0 != counts.1 {
-        all.push(said("the number of traces", &counts.0.to_string(), &counts.1.to_string()));
+        all.push(sentence("the number of traces", &counts.0.to_string(), &counts.1.to_string()));
     }
     for (was, is) in traces.into_iter().zip(&finished.traces) {
         let place = |field| format!("{field} after {} iterations", was.iteration);
         let of_trace = was.differences(is);
-        all.extend(of_trace.iter().map(|d| said(&place(d.field), &d.first, &d.second)));
+        all.extend(of_trace.iter().map(|d| sentence(&place(d.field), &d.first, &d.second)));
     }
     let draws = ledger.get(&row.release).filter(|_| row.has_draws());
     if draws.map_or(&[][..], Vec::as_slice) != finished.ledger {

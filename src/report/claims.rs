@@ -1,7 +1,7 @@
 use super::table::{Cell, Table, text};
 use crate::results::claims::{Finding, Verdict};
 
-/// The claims with what became of them.
+/// The claims with their verdicts.
 pub(super) fn table(id: String, findings: &[Finding]) -> Table {
     let row = |finding: &Finding| {
         [
@@ -17,7 +17,7 @@ pub(super) fn table(id: String, findings: &[Finding]) -> Table {
     Table::new(id, "What the paper says, and what our trials say", columns, rows)
 }
 
-/// A sign beside the word, for those who do not see its colour.
+/// A sign next to the word, so that the verdict does not depend on colour alone.
 fn verdict(verdict: Verdict) -> Cell {
     let (sign, class) = match verdict {
         Verdict::Holds => ("\u{2713}", "holds"),
@@ -27,7 +27,7 @@ fn verdict(verdict: Verdict) -> Cell {
     Cell { class, ..text(format!("{sign} {verdict}")) }
 }
 
-/// Such as `12 hold, 3 differ, 1 cannot be told`; nothing without claims.
+/// For example `12 hold, 3 differ, 1 cannot be told`; empty without claims.
 pub(super) fn tally(findings: &[Finding]) -> String {
     let count = |verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
     let plural = |count: usize, one: &str, many: &str| match count {

@@ -4,16 +4,16 @@ use serde::Serialize;
 
 use super::experiment::Experiment;
 
-/// A file inside the page.
+/// A file embedded in the page.
 #[derive(Clone, Debug)]
 pub(super) struct Download {
     pub(super) name: String,
-    /// The whole file.
+    /// A `data:` URL with the contents.
     pub(super) href: String,
     pub(super) size: String,
 }
 
-/// The tables that the page shows, and the rows behind them.
+/// Summary, claims, rows, traces and figure, without empty files.
 pub(super) fn of(experiment: &Experiment, figure: Option<&str>) -> io::Result<Vec<Download>> {
     let mut files = vec![("summary.csv", "text/csv", experiment.summary.csv()?)];
     files.push(("claims.csv", "text/csv", csv(&experiment.findings)?));
@@ -32,7 +32,7 @@ pub(super) fn of(experiment: &Experiment, figure: Option<&str>) -> io::Result<Ve
     Ok(files.map(download).collect())
 }
 
-/// Records with a line of their columns; nothing at all without records.
+/// Records below a header; empty without records.
 fn csv<T: Serialize>(records: &[T]) -> io::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for record in records {
@@ -41,7 +41,7 @@ fn csv<T: Serialize>(records: &[T]) -> io::Result<Vec<u8>> {
     writer.into_inner().map_err(|error| error.into_error())
 }
 
-/// Bytes as an address takes them (RFC 3986): what is neither unreserved nor a comma is escaped.
+/// Percent-encoding (RFC 3986) of all bytes except unreserved characters and commas.
 fn percent_encoded(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() + bytes.len() / 4);
     for &byte in bytes {
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_escaped_as_in_addresses() {
+    fn bytes_are_percent_encoded() {
         assert_eq!(percent_encoded("a,1.5\n\"ä\"".as_bytes()), "a,1.5%0A%22%C3%A4%22");
     }
 }

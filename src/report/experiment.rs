@@ -14,39 +14,38 @@ use crate::results::summary::Summary;
 use crate::results::{TraceRecord, TrialRecord};
 use dp::Line;
 
-/// The results of an experiment. Where the rows are not there, as in results that were passed on
-/// without them, summary, claims and figure are those that the run has written.
+/// The results of an experiment. Without rows, as in published results that omit them, summary,
+/// claims and figure are those that the run wrote.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     pub(super) manifest: Manifest,
-    /// The current rows, in the order of the configuration; none where there is no such file.
+    /// Without stale rows, in the order of the configuration; `None` if the file is missing.
     pub(super) rows: Option<Vec<TrialRecord>>,
     pub(super) traces: Vec<TraceRecord>,
-    /// The draws of the releases that rows are about, by the key of the release.
+    /// The ledger lines of each release, by its key.
     pub(super) ledger: BTreeMap<String, Vec<Line>>,
     pub(super) summary: Summary,
     pub(super) findings: Vec<Finding>,
     pub(super) picture: Picture,
 }
 
-/// Where the figure comes from.
+/// The source of the figure.
 #[derive(Clone, Debug)]
 pub(super) enum Picture {
     /// Drawn from the rows.
     Chart(Chart),
-    /// As the run has written it.
+    /// As written by the run.
     Files {
         /// `figure.svg`.
         wide: String,
-        /// `figure-column.svg`, which earlier versions did not write.
+        /// `figure-column.svg`; earlier versions did not write it.
         narrow: Option<String>,
     },
-    /// This experiment has none.
     None,
 }
 
 impl Experiment {
-    /// Reads the results in a folder, those of shards among them, without the stale ones.
+    /// Reads the results in a folder and its shards; ignores stale rows.
     pub fn read(folder: &Path) -> Result<Self, ReportError> {
         if !folder.is_dir() {
             return Err(ReportError::NoFolder { folder: folder.into() });
@@ -104,12 +103,10 @@ impl Experiment {
         Ok(Self { manifest, rows, traces, ledger, summary, findings, picture })
     }
 
-    /// The name of the experiment.
     pub fn name(&self) -> &str {
         self.manifest.name()
     }
 
-    /// The kind of its figure.
     pub(super) fn figure_kind(&self) -> FigureKind {
         self.manifest.experiment.figure.kind
     }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use super::error::ReportError;
 use super::experiment::Experiment;
 
-/// How many folders deep results are looked for.
+/// Levels of folders that the search descends.
 const DEPTH: usize = 3;
 
-/// All results below a folder. Of two with the same name the one nearer to it is taken: what was
-/// kept of an earlier run does not come beside the run itself.
+/// All results below a folder, breadth first. Of several with the same name, only the first is
+/// kept: archived results of an earlier run do not appear next to the current ones.
 pub fn find(results: &Path) -> Result<Vec<Experiment>, ReportError> {
     let mut experiments: Vec<Experiment> = Vec::new();
     let mut level = vec![results.to_path_buf()];

@@ -6,7 +6,7 @@ use crate::figures::labels;
 use crate::results::{TrialRecord, number};
 use dp::{Guarantee, Line, Mechanism};
 
-/// Epsilon or rho.
+/// Epsilon or rho: the parameter by which costs are compared.
 fn leading(guarantee: Guarantee) -> f64 {
     match guarantee {
         Guarantee::Pure { epsilon } | Guarantee::Approximate { epsilon, .. } => epsilon.get(),
@@ -14,7 +14,7 @@ fn leading(guarantee: Guarantee) -> f64 {
     }
 }
 
-fn in_words(guarantee: Guarantee) -> String {
+fn describe(guarantee: Guarantee) -> String {
     match guarantee {
         Guarantee::Pure { epsilon } => format!("\u{3b5} = {}", short(epsilon.get())),
         Guarantee::Approximate { epsilon, delta } => {
@@ -24,7 +24,7 @@ fn in_words(guarantee: Guarantee) -> String {
     }
 }
 
-fn noise(mechanism: Mechanism) -> &'static str {
+fn noise_name(mechanism: Mechanism) -> &'static str {
     match mechanism {
         Mechanism::DiscreteLaplace => "discrete Laplace",
         Mechanism::DiscreteGaussian => "discrete Gaussian",
@@ -35,18 +35,18 @@ fn noise(mechanism: Mechanism) -> &'static str {
     }
 }
 
-/// The draws of one kind, over all trials.
+/// Statistics of the draws of one kind, over all trials.
 #[derive(Default)]
-struct Kind {
+struct DrawStats {
     draws: Range,
     values: Range,
     sensitivity: Range,
     scale: Range,
     cost: Range,
-    dearest: Option<Guarantee>,
+    largest_cost: Option<Guarantee>,
 }
 
-/// The smallest and the largest of some numbers.
+/// Minimum and maximum.
 #[derive(Clone, Copy, Default)]
 struct Range(Option<(f64, f64)>);
 
@@ -56,10 +56,10 @@ impl Range {
         self.0 = Some((low.min(value), high.max(value)));
     }
 
-    /// One number, or two.
+    /// `1` or `1 to 2`; sorts by the maximum.
     fn cell(self) -> Cell {
         match self.0 {
-            // Neighbouring floats are one number to a reader.
+            // Values that print the same are one value to a reader.
             Some((low, high)) if short(low) != short(high) => {
                 Cell { value: Some(high), ..text(format!("{} to {}", short(low), short(high))) }
             }
@@ -69,20 +69,19 @@ impl Range {
     }
 }
 
-/// The draws of the trials of one mechanism on one dataset with one budget, for the cases that they
-/// are for.
+/// The draws of all trials of one mechanism on one dataset with one budget.
 struct Account<'a> {
     first: &'a TrialRecord,
-    /// A release may answer several cases, and a mechanism that reads the queries has one for each.
+    /// The cases that the releases answer: several, if the mechanism depends on the cliques alone.
     cases: Vec<&'a str>,
-    /// In the order of their first draws.
-    kinds: Vec<((String, &'static str), Kind)>,
-    /// The most that a trial has spent.
+    /// By label and noise, in the order of their first draws.
+    kinds: Vec<((String, &'static str), DrawStats)>,
+    /// The largest total of a trial.
     spent: Option<Guarantee>,
 }
 
-/// What every draw of noise cost, kind by kind, and together against the budget. All arms of a trial
-/// share its draws, which count once.
+/// The cost of draws of noise by kind, and their total. All arms of a trial share its draws, which
+/// count once.
 pub(super) fn table(id: String, experiment: &Experiment) -> Table {
     let mut table = Table::new(
         id,
@@ -111,7 +110,7 @@ pub(super) fn table(id: String, experiment: &Experiment) -> Table {
 
 fn accounts(experiment: &Experiment) -> Vec<Account<'_>> {
     let mut accounts: Vec<Account> = Vec::new();
-    // The account that the draws of a release are in.
+    // The index of the account of each release.
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for row in experiment.rows.iter().flatten().filter(|row| row.has_draws()) {
         let Some(draws) = experiment.ledger.get(&row.release) else { continue };
@@ -142,15 +141,15 @@ impl<'a> Account<'a> {
         }
     }
 
-    /// Adds the draws of a release.
+    /// Adds the draws of one release.
     fn add(&mut self, lines: &[Line]) {
         let mut counts = vec![0; self.kinds.len()];
         for Line { entry, running_total } in lines {
             let draw = &entry.draw;
-            let name = (kind_of(&draw.label), noise(draw.mechanism));
+            let name = (kind_of(&draw.label), noise_name(draw.mechanism));
             let at = self.kinds.iter().position(|(other, _)| *other == name);
             let at = at.unwrap_or_else(|| {
-                self.kinds.push((name, Kind::default()));
+                self.kinds.push((name, DrawStats::default()));
                 counts.push(0);
                 self.kinds.len() - 1
             });
@@ -160,8 +159,8 @@ impl<'a> Account<'a> {
             kind.sensitivity.add(draw.sensitivity);
             kind.scale.add(draw.scale);
             kind.cost.add(leading(entry.cost));
-            kind.dearest = dearer(kind.dearest, entry.cost);
-            self.spent = dearer(self.spent, *running_total);
+            kind.largest_cost = larger(kind.largest_cost, entry.cost);
+            self.spent = larger(self.spent, *running_total);
         }
         for ((_, kind), count) in self.kinds.iter_mut().zip(counts) {
             kind.draws.add(f64::from(count));
@@ -181,9 +180,9 @@ impl<'a> Account<'a> {
         };
         let mut rows: Vec<Row> = Vec::new();
         for ((label, noise), kind) in &self.kinds {
-            let cost = match kind.dearest {
+            let cost = match kind.largest_cost {
                 Some(cost) if kind.cost.cell().text == short(leading(cost)) => {
-                    Cell { value: Some(leading(cost)), ..text(in_words(cost)) }
+                    Cell { value: Some(leading(cost)), ..text(describe(cost)) }
                 }
                 _ => kind.cost.cell(),
             };
@@ -204,7 +203,7 @@ impl<'a> Account<'a> {
             rows.push(Row { cells, is_total: false });
         }
         let [dataset, mechanism, case, budget] = name();
-        let spent = self.spent.map_or_else(String::new, in_words);
+        let spent = self.spent.map_or_else(String::new, describe);
         let mut cells = vec![dataset, mechanism, case, budget, text("together, at most")];
         cells.extend(vec![Cell::default(); 5]);
         cells.push(text(spent));
@@ -213,7 +212,7 @@ impl<'a> Account<'a> {
     }
 }
 
-/// Four digits, fewer where they are zeros: 2, 0.001, 36.5.
+/// Four digits without trailing zeros: 2, 0.001, 36.5.
 fn short(value: f64) -> String {
     let text = number(value);
     match text.contains('.') && !text.contains('e') {
@@ -222,7 +221,7 @@ fn short(value: f64) -> String {
     }
 }
 
-fn dearer(known: Option<Guarantee>, found: Guarantee) -> Option<Guarantee> {
+fn larger(known: Option<Guarantee>, found: Guarantee) -> Option<Guarantee> {
     known.filter(|known| leading(*known) >= leading(found)).or(Some(found))
 }
 
@@ -233,8 +232,8 @@ fn budget(row: &TrialRecord) -> String {
     }
 }
 
-/// What draws have in common that differ in their number or in the attributes that they are about:
-/// `round 3: the worst` is `round n: the worst`, `strategy on age, sex` is `strategy`.
+/// The label without numbers and attributes, which draws of one kind share: `round 3: the worst` is
+/// `round n: the worst`, `strategy on age, sex` is `strategy`.
 fn kind_of(label: &str) -> String {
     let label = label.split(" on ").next().unwrap_or(label);
     let label = match label.split_once(" of ") {
@@ -242,13 +241,13 @@ fn kind_of(label: &str) -> String {
         _ => label,
     };
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-    let counted = |(place, word): (usize, &str)| match word.strip_suffix(':') {
+    let generalised = |(place, word): (usize, &str)| match word.strip_suffix(':') {
         _ if place == 0 => word.to_string(),
         Some(number) if is_number(number) => "n:".into(),
         None if is_number(word) => "n".into(),
         _ => word.to_string(),
     };
-    label.split(' ').enumerate().map(counted).collect::<Vec<_>>().join(" ")
+    label.split(' ').enumerate().map(generalised).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! What experiments found, as one page: a single HTML file that loads nothing, for screens large and
-//! small, light and dark, and for paper. It says that it is not for release, at its top and in the
-//! section of every experiment.
+//! Results as one self-contained HTML page that loads nothing, for wide and narrow screens, light
+//! and dark, and for print. A notice at the top and in every section says that it is not for
+//! release.
 //!
-//! [`Experiment::read`] takes a folder of results and [`find()`] all that there are; [`page`]
-//! writes the page. The markup is HTML that
-//! is XML as well, so that its form can be checked.
+//! [`Experiment::read`] reads one folder of results, [`find()`] reads all below a folder, and
+//! [`page`] renders them. The markup is also well-formed XML, so that tests can parse it.
 
 mod claims;
 mod downloads;
 mod error;
 mod experiment;
+mod failures;
 mod figure;
 mod find;
 mod ledger;
@@ -20,7 +20,6 @@ mod section;
 mod table;
 #[cfg(test)]
 mod tests;
-mod troubles;
 
 pub use error::ReportError;
 pub use experiment::Experiment;
@@ -41,11 +40,11 @@ struct Page {
     sections: Vec<Section>,
 }
 
-/// The page about these experiments, in their order.
+/// Renders the page, with one section per experiment in the given order.
 pub fn page(experiments: &[Experiment]) -> Result<String, ReportError> {
     let mut sections: Vec<Section> = Vec::new();
     for experiment in experiments {
-        // Two results of one experiment may be on one page.
+        // Two results of the same experiment may be on one page.
         let before = sections.iter().filter(|section| section.name == experiment.name()).count();
         sections.push(Section::new(experiment, before)?);
     }

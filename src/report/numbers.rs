@@ -6,7 +6,7 @@ use crate::results::summary::{Group, REFERENCE_ARM};
 use crate::results::{Metric, PairedRatio, Spread, unconverged_note};
 use private_pgm::numeric::bytes::Bytes;
 
-/// Medians with their ranges, and how each arm compares with PGM. Errors of estimates that have not
+/// Medians with ranges, and the ratio of each arm to PGM. Errors of estimates that have not
 /// converged are marked.
 pub(super) fn table(id: String, experiment: &Experiment) -> Table {
     let columns = [
@@ -36,7 +36,8 @@ pub(super) fn table(id: String, experiment: &Experiment) -> Table {
     table.without_empty_columns()
 }
 
-/// Elsewhere the number of attributes goes with the data.
+/// The number of attributes is a column only in scaling experiments. In others it follows from the
+/// dataset.
 fn cells(group: &Group, is_scaling: bool) -> [Cell; 17] {
     let error = group.spread(Metric::WorkloadError);
     let median = |metric| measured(group.spread(metric).map(|spread| spread.median));
@@ -68,7 +69,7 @@ fn cells(group: &Group, is_scaling: bool) -> [Cell; 17] {
     ]
 }
 
-/// The cell with the mark of the group, if it has one.
+/// Appends the mark of the group, if it has one.
 fn marked(cell: Cell, group: &Group) -> Cell {
     match group.mark().filter(|_| cell.value.is_some()) {
         Some(mark) => Cell { text: format!("{} {mark}", cell.text), ..cell },
@@ -76,19 +77,19 @@ fn marked(cell: Cell, group: &Group) -> Cell {
     }
 }
 
-/// What the mark means, in words; nothing where there is none.
+/// What the mark means; `None` without marks.
 pub(super) fn about_marks(experiment: &Experiment) -> Option<String> {
     let has_marks = experiment.summary.groups.iter().any(|group| group.mark().is_some());
     has_marks.then(unconverged_note)
 }
 
-/// That of the bootstrap; in summaries of earlier versions only the other one is there.
+/// The bootstrap interval. Summaries of earlier versions have only order statistics.
 fn interval_of(ratio: PairedRatio) -> Option<(f64, f64)> {
     let interval = ratio.bootstrap.or(ratio.interval)?;
     Some((interval.low, interval.high))
 }
 
-/// What the intervals are, in words; nothing where there are none.
+/// What ratios and intervals mean; `None` without ratios.
 pub(super) fn about_intervals(experiment: &Experiment) -> Option<String> {
     let ratios: Vec<PairedRatio> =
         experiment.summary.groups.iter().filter_map(|group| group.ratio).collect();

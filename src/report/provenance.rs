@@ -4,7 +4,7 @@ use crate::figures::labels;
 use crate::results::manifest::{DatasetFacts, Run};
 use crate::results::number;
 
-/// The data, with checksums and with stand-ins named.
+/// The datasets, with checksums and a note on stand-ins.
 pub(super) fn datasets(id: String, experiment: &Experiment) -> Table {
     let parts = |data: &DatasetFacts| match &data.cases[..] {
         [only] => chosen(only.workload.len() as f64),
@@ -36,7 +36,7 @@ pub(super) fn datasets(id: String, experiment: &Experiment) -> Table {
     Table::new(id, "Data", columns, rows).without_empty_columns()
 }
 
-/// The runs that made the results.
+/// The runs that produced the results.
 pub(super) fn runs(id: String, experiment: &Experiment) -> Table {
     let row = |run: &Run| {
         let seconds = run.wall_seconds.map_or_else(Cell::default, |seconds| Cell {

@@ -3,10 +3,10 @@ use crate::config::FigureKind;
 use crate::figures::labels;
 use crate::wording::enumeration;
 
-/// More names than this are counted instead.
-const MOST_NAMES: usize = 5;
+/// Longer lists of names are replaced by their number.
+const MAX_NAMES: usize = 5;
 
-/// What the experiment asks, in a sentence.
+/// The question of the experiment in one sentence.
 pub(super) fn of(experiment: &Experiment) -> String {
     let groups = &experiment.summary.groups;
     if groups.is_empty() {
@@ -45,7 +45,7 @@ fn estimator(arm: &str) -> String {
     }
 }
 
-/// Different names with commas and an "and", or their number.
+/// Distinct names as "a, b and c", or their number.
 fn listed(names: impl IntoIterator<Item = String>, what: &str) -> String {
     let mut distinct: Vec<String> = Vec::new();
     for name in names {
@@ -55,7 +55,7 @@ fn listed(names: impl IntoIterator<Item = String>, what: &str) -> String {
     }
     match distinct.as_slice() {
         [] => format!("no {what}"),
-        many if many.len() > MOST_NAMES => format!("{} {what}", many.len()),
+        many if many.len() > MAX_NAMES => format!("{} {what}", many.len()),
         few => enumeration(few),
     }
 }

@@ -4,28 +4,28 @@ use super::error::ReportError;
 use super::experiment::Experiment;
 use super::figure::Figure;
 use super::table::Table;
-use super::{ledger, numbers, provenance, question, troubles};
+use super::{failures, ledger, numbers, provenance, question};
 use crate::figures::labels;
 
-/// What the page says about an experiment.
+/// The part of the page about one experiment.
 pub(super) struct Section {
-    /// One of a kind on the page; ids inside the section begin with it.
+    /// Unique on the page; the prefix of all ids in the section.
     pub(super) id: String,
     pub(super) name: String,
     pub(super) title: String,
     pub(super) question: String,
-    /// How much of it is there.
+    /// How many arms have run.
     pub(super) state: String,
-    /// The data that made-up records stand in for.
+    /// The datasets whose records are stand-ins.
     pub(super) standins: Vec<String>,
     pub(super) verdicts: String,
     pub(super) figure: Option<Figure>,
     pub(super) claims: Table,
     pub(super) numbers: Table,
-    /// What the marks in the numbers mean, where there are any.
+    /// What the marks in the numbers mean, if there are any.
     pub(super) about_marks: Option<String>,
     pub(super) about_intervals: Option<String>,
-    pub(super) troubles: Table,
+    pub(super) failures: Table,
     pub(super) ledger: Table,
     pub(super) datasets: Table,
     pub(super) runs: Table,
@@ -35,10 +35,10 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Of the results of an experiment of which the page has `before` others already.
+    /// `before` is the number of earlier sections about an experiment of the same name.
     pub(super) fn new(experiment: &Experiment, before: usize) -> Result<Self, ReportError> {
         let manifest = &experiment.manifest;
-        let name: String = manifest.name().chars().map(of_an_id).collect();
+        let name: String = manifest.name().chars().map(id_character).collect();
         let id = match before {
             0 => format!("of-{name}"),
             _ => format!("of-{name}--{}", before + 1),
@@ -58,7 +58,7 @@ impl Section {
             numbers: numbers::table(part("numbers"), experiment),
             about_marks: numbers::about_marks(experiment),
             about_intervals: numbers::about_intervals(experiment),
-            troubles: troubles::table(part("troubles"), experiment),
+            failures: failures::table(part("troubles"), experiment),
             ledger: ledger::table(part("ledger"), experiment),
             datasets: provenance::datasets(part("datasets"), experiment),
             runs: provenance::runs(part("runs"), experiment),
@@ -71,15 +71,15 @@ impl Section {
     }
 }
 
-/// Names of experiments are lower-case letters, digits and hyphens; whatever else a manifest has
-/// becomes a hyphen.
-fn of_an_id(character: char) -> char {
+/// Names of experiments consist of lower-case letters, digits and hyphens. A manifest may contain
+/// any other character, which becomes a hyphen.
+fn id_character(character: char) -> char {
     if character.is_ascii_alphanumeric() { character } else { '-' }
 }
 
-/// Such as `180 of 225 arms have run`.
+/// For example `180 of its 225 arms have run`.
 fn state(experiment: &Experiment) -> String {
-    let asked = experiment.manifest.arms().len();
+    let scheduled = experiment.manifest.arms().len();
     let counted = match &experiment.rows {
         Some(rows) => rows.len(),
         None => {
@@ -87,18 +87,21 @@ fn state(experiment: &Experiment) -> String {
             endings.map(|e| e.done + e.infeasible + e.timeout + e.failed).sum()
         }
     };
-    let here = match (asked, counted) {
+    let progress = match (scheduled, counted) {
         (0, 0) => "Nothing to run: a table of the data.".into(),
-        (_, 0) => format!("None of its {asked} arms have run."),
-        (_, counted) if counted < asked => {
+        (_, 0) => format!("None of its {scheduled} arms have run."),
+        (_, counted) if counted < scheduled => {
             format!(
-                "{counted} of its {asked} arms have run; what is not there yet is missing below."
+                "{counted} of its {scheduled} arms have run; what is not there yet is missing \
+                 below."
             )
         }
-        _ => format!("All of its {asked} arms have run."),
+        _ => format!("All of its {scheduled} arms have run."),
     };
     match experiment.rows {
-        Some(_) => here,
-        None => format!("{here} Its single trials are not here; the summary is that of the run."),
+        Some(_) => progress,
+        None => {
+            format!("{progress} Its single trials are not here; the summary is that of the run.")
+        }
     }
 }

@@ -2,11 +2,11 @@ use askama::Template;
 
 use crate::results::number;
 
-/// A table of the page. What is sortable has a button over each column.
+/// A table of the page. If it is sortable, each column heading is a button.
 #[derive(Clone, Debug, Template)]
 #[template(path = "table.html", config = "src/report/askama.toml")]
 pub(super) struct Table {
-    /// The id of its caption, one of a kind on the page.
+    /// The id of the caption, unique on the page.
     pub(super) id: String,
     pub(super) caption: String,
     pub(super) columns: Vec<Column>,
@@ -23,26 +23,26 @@ pub(super) struct Column {
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) cells: Vec<Cell>,
-    /// Sums up the rows before it.
+    /// Whether it is the total of the rows above.
     pub(super) is_total: bool,
 }
 
-/// A cell, with the number that it shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Cell {
     pub(super) text: String,
+    /// The number behind the text, for sorting.
     pub(super) value: Option<f64>,
-    /// A class of the style sheet.
+    /// A CSS class.
     pub(super) class: &'static str,
 }
 
 impl Cell {
-    /// Whether it wants several lines.
+    /// Whether the text may wrap.
     fn is_long(&self) -> bool {
         self.text.chars().count() > 28
     }
 
-    /// Its number with all digits, as the page's script reads numbers.
+    /// The number with all digits, in the syntax of JavaScript.
     fn exact(&self) -> Option<String> {
         let value = self.value.filter(|value| !value.is_nan())?;
         Some(match value.abs() {
@@ -57,7 +57,7 @@ pub(super) fn text(content: impl Into<String>) -> Cell {
     Cell { text: content.into(), ..Cell::default() }
 }
 
-/// A measured number with four digits; all of them are in the page as well.
+/// A measured number, printed with four digits. The markup has all digits.
 pub(super) fn measured(value: Option<f64>) -> Cell {
     value.map_or_else(Cell::default, |value| Cell {
         text: number(value),
@@ -66,13 +66,13 @@ pub(super) fn measured(value: Option<f64>) -> Cell {
     })
 }
 
-/// A number that somebody chose, as it is.
+/// A parameter or a count, printed in full.
 pub(super) fn chosen(value: f64) -> Cell {
     Cell { text: value.to_string(), value: Some(value), class: "" }
 }
 
 impl Table {
-    /// Columns with a star at the end of their name hold numbers.
+    /// A star at the end of a column name marks a numeric column.
     pub(super) fn new<const N: usize>(
         id: String,
         caption: &str,
@@ -93,12 +93,12 @@ impl Table {
         }
     }
 
-    /// Without the columns in which no cell has text.
+    /// Removes the columns without any text.
     pub(super) fn without_empty_columns(self) -> Self {
         self.retaining(|_, cells| cells.iter().any(|cell| !cell.text.is_empty()))
     }
 
-    /// Without this column if all of its cells say the same: the page says it elsewhere.
+    /// Removes this column if all of its cells are equal: the page states the value elsewhere.
     pub(super) fn without_constant(self, name: &str) -> Self {
         let varies = |cells: &[&Cell]| cells.windows(2).any(|pair| pair[0] != pair[1]);
         self.retaining(|column, cells| column.name != name || varies(cells))
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exact_numbers_are_those_of_scripts() {
+    fn exact_numbers_are_javascript_numbers() {
         let exact = |value| Cell { value: Some(value), ..Cell::default() }.exact();
         assert_eq!(exact(0.1 + 0.2).unwrap(), "0.30000000000000004");
         assert_eq!(exact(1.172e106).unwrap(), "1.172e106");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_say_nothing_are_left_out() {
+    fn empty_and_constant_columns_are_removed() {
         let row = |a: &str, b: f64| [text(a), chosen(b), text("")];
         let table = |rows| Table::new("t".into(), "", ["a", "b*", "c"], rows);
         let names = |table: Table| table.columns.iter().map(|c| c.name).collect::<Vec<_>>();

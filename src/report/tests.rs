@@ -1,4 +1,4 @@
-//! What is on the page.
+//! The page as a whole.
 
 mod marks;
 
@@ -42,7 +42,7 @@ arm = "lls"
 against = "pgm"
 "#;
 
-/// Without an estimate for `own`; each of the others has an error that its trial decides.
+/// Without an estimate for `own`. The errors of the other arms depend on the trial.
 fn row(arm: &ScheduledArm) -> TrialRecord {
     let error = 0.1 + arm.trial as f64 / 30.0;
     let error = match &*arm.arm {
@@ -74,7 +74,7 @@ fn row(arm: &ScheduledArm) -> TrialRecord {
     }
 }
 
-/// The rows that a manifest asks for.
+/// The rows that a manifest schedules.
 fn rows(manifest: &Manifest) -> Vec<TrialRecord> {
     manifest.arms().iter().map(row).collect()
 }
@@ -94,7 +94,7 @@ fn manifest(title: &str) -> Manifest {
     }
 }
 
-/// A folder of results as a run leaves it.
+/// A folder of results as a run writes it.
 fn results(title: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let manifest = manifest(title);
@@ -130,7 +130,8 @@ fn text_of(node: Node) -> String {
     node.descendants().filter(Node::is_text).filter_map(|node| node.text()).collect()
 }
 
-/// Well-formed, loads nothing, links that lead somewhere, headings in order.
+/// Asserts that the page is well-formed and loads nothing, that ids are unique and links resolve,
+/// and that no heading skips a level.
 fn check(html: &str) {
     let document = parsed(html);
     let ids: Vec<&str> = document.descendants().filter_map(|node| node.attribute("id")).collect();
@@ -208,19 +209,19 @@ fn a_page_has_everything_that_was_found() {
     assert_eq!(claims[1][3], "\u{2713} holds");
     assert!(html.contains("1 holds."));
 
-    let troubles = cells(&html, "of-mine-troubles-table");
-    assert_eq!(troubles.len(), 1 + 2);
+    let failures = cells(&html, "of-mine-troubles-table");
+    assert_eq!(failures.len(), 1 + 2);
     let reason = "the table needs 384 GB, <b>more</b> than there is ]]>";
-    assert_eq!(troubles[1][3..], ["infeasible", "estimate", "5", reason].map(String::from));
+    assert_eq!(failures[1][3..], ["infeasible", "estimate", "5", reason].map(String::from));
 
-    // Six arms and trials of two data: each trial's draws count once.
+    // Three arms on two datasets: the draws of each trial count once.
     let ledger = cells(&html, "of-mine-ledger-table");
     assert_eq!(ledger.len(), 1 + 2 * 2);
     assert_eq!(ledger[1][3..6].join(" "), "strategy discrete Laplace 2");
     assert_eq!(ledger[2].last().unwrap(), "\u{3b5} = 1");
 
     let marks = html.matches("class=\"reading\"").count();
-    assert_eq!(marks, 2 * 6, "each mark of both drawings tells its value");
+    assert_eq!(marks, 2 * 6, "each mark of both drawings has its value");
     assert!(
         html.contains("HDMM, Loans*, HDMM+LLS: workload error 0.5, from 0.3 to 0.7 (5 trials)")
     );
@@ -289,8 +290,8 @@ fn results_without_rows_are_shown_from_what_the_run_has_written() {
     ["numbers", "claims", "datasets"].into_iter().for_each(table);
     assert!(html.contains("Its single trials are not here"));
     assert_eq!(html.matches("class=\"reading\"").count(), 4 * 6);
-    let troubles = cells(&html, "of-mine--2-troubles-table");
-    assert_eq!(troubles[1].last().unwrap(), "would need 384 GB");
+    let failures = cells(&html, "of-mine--2-troubles-table");
+    assert_eq!(failures[1].last().unwrap(), "would need 384 GB");
 
     // A manifest alone is a page as well.
     for file in ["summary.csv", "claims.csv", "figure.svg", "figure-column.svg"] {
@@ -311,7 +312,7 @@ fn nothing_that_results_contain_becomes_markup() {
     assert_eq!(scripts, 1);
     let heading = document.descendants().find(|node| node.attribute("id") == Some("of-mine-title"));
     assert_eq!(text_of(heading.unwrap()), title);
-    // A picture from elsewhere that runs something is left out.
+    // A stored figure that runs something is omitted.
     fs::remove_file(folder.path().join("trials.csv")).unwrap();
     let bad = "<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"></svg>";
     fs::write(folder.path().join("figure.svg"), bad).unwrap();

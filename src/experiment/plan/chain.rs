@@ -1,18 +1,18 @@
-//! Records drawn from a Markov chain of bits, as many as an experiment asks for.
+//! Synthetic data: records drawn from a Markov chain of bits.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use toml::Spanned;
 
 use super::PlanError;
-use super::cases::{self, Named};
+use super::cases::{self, NamedWorkload};
 use super::data::{PlannedData, WHICH_WORKLOAD, asked_sets, of_marginals};
 use crate::config::{self, Chain, Experiment, Source};
 use crate::data::{Dataset, Provenance};
 use dp::SeedPath;
 use private_pgm::domain::{Clique, Domain};
 
-/// The data, and what the file asks of it.
+/// The drawn records with the cases of the file.
 pub(super) fn planned(
     source: &Source,
     experiment: &Experiment,
@@ -39,7 +39,7 @@ pub(super) fn planned(
     let data = Dataset::from_codes(named.name.as_ref(), &domain, &codes, Provenance::default())
         .map_err(|error| refuse(error.to_string(), None))?;
     let workloads = match marginals {
-        Some(workload) => vec![Named::unnamed(workload)],
+        Some(workload) => vec![NamedWorkload::unnamed(workload)],
         None => cases::workloads(source, experiment, &domain)?,
     };
     cases::check_public(source, experiment, named, domain.len())?;
@@ -50,7 +50,7 @@ pub(super) fn planned(
     Ok(PlannedData::new(title, data, cases))
 }
 
-/// The columns. Records are drawn one after another from one generator.
+/// The columns. One generator draws record after record, so that fewer records are a prefix.
 fn draw(chain: &Chain) -> Vec<Vec<u32>> {
     let Chain { attributes, records, ones, flips, seed } = *chain;
     let path = SeedPath::new("chain", seed).with("attributes", attributes);

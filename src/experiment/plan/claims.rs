@@ -3,8 +3,9 @@ use toml::Spanned;
 use super::{PlanError, PlannedMechanism};
 use crate::config::{Claim, Experiment, Kind, Source, closest};
 
-/// Whether claims are about data and budgets of the file: nobody would ever notice a misspelt
-/// one. A quick run may leave some of the data out.
+/// Checks that claims name datasets and budgets of the file. Otherwise a misspelt claim would never
+/// be evaluated, without any message. Checks the file before overrides, because a quick run may
+/// omit datasets.
 pub(super) fn check_written(source: &Source, written: &Experiment) -> Result<(), PlanError> {
     let names = written.datasets.iter().map(|dataset| dataset.name.as_ref().as_str());
     let names: Vec<&str> = names.collect();
@@ -23,7 +24,7 @@ pub(super) fn check_written(source: &Source, written: &Experiment) -> Result<(),
     Ok(())
 }
 
-/// Whether claims are about mechanisms and arms that take part.
+/// Checks that claims name planned mechanisms and arms.
 pub(super) fn check(
     source: &Source,
     experiment: &Experiment,

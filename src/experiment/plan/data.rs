@@ -3,7 +3,7 @@ use rand::seq::index::sample;
 use rand_chacha::ChaCha20Rng;
 use toml::Spanned;
 
-use super::cases::{self, Case, Named};
+use super::cases::{self, Case, NamedWorkload};
 use super::{PlanError, chain};
 use crate::config::{self, Experiment, RandomMarginals, Source, closest};
 use crate::data::{AttributeKind, DataError, Dataset, Entry, Registry, Schema};
@@ -12,33 +12,31 @@ use dp::SeedPath;
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::factor::Projectable;
 
-/// A numeric attribute with more bins than this is asked by prefix, where the schema says nothing.
+/// Numeric attributes with more bins have prefix queries, if neither file nor schema says which
+/// attributes have (our choice).
 const PREFIX_BINS: usize = 20;
-/// The most sets of attributes that `every` may mean (our choice).
-const MOST_SETS: usize = 100_000;
-/// Draws of a random set of attributes before we give up on finding another new one.
+/// Sets of attributes that `every` may generate (our choice).
+const MAX_SETS: usize = 100_000;
+/// Minimum number of draws before the search for distinct random sets fails (our choice).
 const ATTEMPTS: usize = 10_000;
 
-/// Data that an experiment works on.
+/// A loaded dataset with its cases.
 pub struct PlannedData {
-    /// The name.
     pub name: String,
-    /// What it is, for people.
+    /// For display.
     pub title: String,
-    /// The records.
     pub data: Dataset,
-    /// What is asked of them, at least one.
+    /// At least one.
     pub cases: Vec<Case>,
     /// [`Dataset::fingerprint`].
     pub fingerprint: String,
-    /// Whether made-up records stand in for real ones.
+    /// Whether the records are stand-ins.
     pub standin: bool,
-    /// Whether the schema is a draft, with bounds and values of the records.
+    /// Whether the schema is a draft, with bounds and values taken from the records.
     pub draft: bool,
 }
 
 impl PlannedData {
-    /// With these cases.
     pub(in crate::experiment) fn new(title: String, data: Dataset, cases: Vec<Case>) -> Self {
         Self {
             name: data.name().into(),
@@ -51,7 +49,7 @@ impl PlannedData {
         }
     }
 
-    /// The number of possible records to one digit, which may be past all floating point numbers.
+    /// The number of possible records to one digit. It may exceed the range of `f64`.
     pub fn domain_size(&self) -> String {
         let domain = self.data.domain();
         let digits: f64 = domain.ids().map(|id| (domain.size(id) as f64).log10()).sum();
@@ -59,14 +57,14 @@ impl PlannedData {
         format!("{lead:.0}e{power}")
     }
 
-    /// The queries of all cases.
+    /// The number of queries over all cases.
     pub fn queries(&self) -> usize {
         self.cases.iter().map(|case| case.workload.queries()).sum()
     }
 }
 
-/// The data that the file names. All of it, whatever part of the experiment is asked for: which
-/// rows belong to the experiment depends on what is in the data.
+/// Loads the datasets of the file. Ignores the filter, because the keys of all rows depend on the
+/// contents of the data.
 pub(super) fn resolve(
     source: &Source,
     experiment: &Experiment,
@@ -88,7 +86,7 @@ pub(super) fn resolve(
             data = cases::aggregated(source, &data, bins)?;
         }
         let workloads = match marginals {
-            Some(workload) => vec![Named::unnamed(workload)],
+            Some(workload) => vec![NamedWorkload::unnamed(workload)],
             None => cases::workloads(source, experiment, data.domain())?,
         };
         cases::check_public(source, experiment, named, data.domain().len())?;
@@ -136,8 +134,7 @@ fn entry(
     Ok(entry)
 }
 
-/// The sets of attributes and which of these are asked by prefix: what the file says, else the
-/// schema.
+/// The marginals of the file; by default, those of the schema.
 fn marginals(
     source: &Source,
     experiment: &Experiment,
@@ -157,11 +154,11 @@ fn marginals(
     of_marginals(source, experiment, named, domain, &cliques, prefix)
 }
 
-/// What to write where nothing says what to ask.
-pub(super) const WHICH_WORKLOAD: &str = "say which with [workload] marginals = [[\"a\", \"b\"], ...], every = 2 or \
-                              random = { marginals = 15, size = 3, seed = 1 }";
+/// Help for a dataset without a workload.
+pub(super) const WHICH_WORKLOAD: &str = "say which with [workload] marginals = \
+    [[\"a\", \"b\"], ...], every = 2 or random = { marginals = 15, size = 3, seed = 1 }";
 
-/// The sets of attributes that the file names, if it does.
+/// The sets of attributes of the file, if it has any.
 pub(super) fn asked_sets(
     source: &Source,
     experiment: &Experiment,
@@ -183,8 +180,8 @@ pub(super) fn asked_sets(
     })
 }
 
-/// Marginals on these sets; `prefix` are the attributes that are asked by prefix where the file does not
-/// say which.
+/// Marginals on these sets, with prefix queries on the attributes that the file lists; default:
+/// `prefix`.
 pub(super) fn of_marginals(
     source: &Source,
     experiment: &Experiment,
@@ -202,7 +199,7 @@ pub(super) fn of_marginals(
         .map_err(|error| source.error(named.name.span(), error.to_string(), None).into())
 }
 
-/// The numeric attributes with many bins.
+/// The numeric attributes with more than [`PREFIX_BINS`] bins.
 fn numeric(schema: &Schema) -> Clique {
     let domain = schema.domain();
     let many = schema.attributes().iter().filter(|attribute| {
@@ -228,7 +225,7 @@ fn attribute(
     })
 }
 
-/// All sets of `size` attributes.
+/// All sets of `size` attributes, unless these are too many.
 fn every(source: &Source, size: &Spanned<u64>, domain: &Domain) -> Result<Vec<Clique>, PlanError> {
     let (attributes, wanted) = (domain.len(), *size.as_ref() as usize);
     let refuse = |message: String| PlanError::from(source.error(size.span(), message, None));
@@ -238,15 +235,15 @@ fn every(source: &Source, size: &Spanned<u64>, domain: &Domain) -> Result<Vec<Cl
         )));
     }
     let sets = (0..wanted).fold(1.0, |sets, i| sets * (attributes - i) as f64 / (i + 1) as f64);
-    if sets > MOST_SETS as f64 {
+    if sets > MAX_SETS as f64 {
         return Err(refuse(format!(
-            "{sets:.1e} sets of {wanted} attributes are more than {MOST_SETS}"
+            "{sets:.1e} sets of {wanted} attributes are more than {MAX_SETS}"
         )));
     }
     Ok(domain.everything().subsets(wanted))
 }
 
-/// Different sets of attributes, each as likely as any other.
+/// Distinct sets of attributes, drawn uniformly.
 fn draw(
     source: &Source,
     random: &Spanned<RandomMarginals>,

@@ -8,68 +8,60 @@ use crate::mechanism::{
 };
 use dp::Neighbours;
 
-/// A mechanism that takes part.
+/// A mechanism of the experiment with its arms.
 pub struct PlannedMechanism {
-    /// Which one.
+    /// As in [`MECHANISMS`].
     pub name: &'static str,
-    /// What it is called in the results.
+    /// Its name in the results.
     pub label: String,
-    /// What it is called for people.
+    /// For display.
     pub title: &'static str,
-    /// The mechanism with its parameters.
     pub mechanism: Box<dyn Mechanism>,
-    /// Its parameters as written, for the key.
+    /// As TOML, for the key.
     pub parameters: String,
-    /// What it reads of the workload.
     pub workload_dependence: WorkloadDependence,
-    /// What its release takes.
     pub cost_model: CostModel,
-    /// Which guarantee it gives.
     pub guarantee: GuaranteeKind,
-    /// The delta that it needs.
+    /// `None` for pure differential privacy.
     pub delta: Option<f64>,
-    /// The estimators beside each other.
     pub arms: Vec<PlannedArm>,
 }
 
-/// An estimator that takes part.
+/// An estimator of the experiment with its settings.
 pub struct PlannedArm {
-    /// What it is called in the results.
+    /// Its name in the results.
     pub name: String,
-    /// Which one.
     pub source: ArmSource,
-    /// How it estimates.
     pub estimation: Estimation,
 }
 
-/// Where an estimator comes from.
 #[derive(Clone, Copy)]
 pub enum ArmSource {
-    /// It works with any mechanism, or is the mechanism's own.
+    /// Listed in [`ARMS`].
     Listed(&'static ArmKind),
-    /// The mechanism offers it.
+    /// Specific to the mechanism.
     Extra(&'static ExtraEstimator),
 }
 
 impl ArmSource {
-    /// In configurations.
+    /// As in configurations.
     pub fn name(self) -> &'static str {
         match self {
             ArmSource::Listed(kind) => kind.name,
-            ArmSource::Extra(offer) => offer.name,
+            ArmSource::Extra(extra) => extra.name,
         }
     }
 
-    /// What it does, in a sentence.
+    /// One sentence.
     pub fn summary(self) -> &'static str {
         match self {
             ArmSource::Listed(kind) => kind.summary,
-            ArmSource::Extra(offer) => offer.summary,
+            ArmSource::Extra(extra) => extra.summary,
         }
     }
 }
 
-/// The mechanisms that the file names.
+/// The mechanisms of the file.
 pub(super) fn resolve(
     source: &Source,
     experiment: &Experiment,
@@ -131,7 +123,7 @@ fn planned(
     })
 }
 
-/// The arms that the file names.
+/// The arms of the file.
 pub(in crate::experiment) fn arms(
     source: &Source,
     extra_estimators: &'static [ExtraEstimator],
@@ -140,9 +132,9 @@ pub(in crate::experiment) fn arms(
     let planned = |arm: &config::Arm| {
         let name = arm.estimator.as_ref();
         let listed = || find_arm(name).map(ArmSource::Listed);
-        let offered =
-            || extra_estimators.iter().find(|offer| offer.name == *name).map(ArmSource::Extra);
-        let found = listed().or_else(offered).ok_or_else(|| {
+        let extra =
+            || extra_estimators.iter().find(|extra| extra.name == *name).map(ArmSource::Extra);
+        let found = listed().or_else(extra).ok_or_else(|| {
             let names =
                 ARMS.iter().map(|kind| kind.name).chain(extra_estimators.iter().map(|o| o.name));
             unknown(source, "estimator", &arm.estimator, &names.collect::<Vec<_>>())
@@ -157,7 +149,7 @@ fn find_arm(name: &str) -> Option<&'static ArmKind> {
     ARMS.iter().find(|kind| kind.name == name)
 }
 
-/// The parameters as a table, each of them known and of the right kind.
+/// The parameters as a table, after checks of their names and values.
 fn parameters(
     source: &Source,
     kind: &mechanism::MechanismSpec,
@@ -170,7 +162,7 @@ fn parameters(
             let what = format!("parameter of {}", kind.title);
             return Err(unknown(source, &what, name, &known));
         }
-        // Alone: what is wrong with this one is said at its place.
+        // Built with this parameter alone, so that an error points at it.
         let alone = Table::from_iter([(name.as_ref().clone(), value.as_ref().clone())]);
         (kind.build)(&alone).map_err(|error| source.error(value.span(), error.message, None))?;
         table.extend(alone);

@@ -1,4 +1,4 @@
-//! The validated plan: everything that an experiment file names is there and fits together.
+//! The validated plan: everything that an experiment file names exists and is consistent.
 
 mod cases;
 mod chain;
@@ -26,72 +26,63 @@ use private_pgm::junction_tree::{JunctionTree, TreeSize};
 
 /// An experiment with its data, ready to run.
 pub struct Plan {
-    /// What the file says, with defaults and changes.
+    /// The file with defaults and overrides.
     pub experiment: Experiment,
-    /// The file, for messages and the manifest.
+    /// For messages and the manifest.
     pub source: Source,
-    /// The data, in the order of the file.
+    /// In the order of the file.
     pub datasets: Vec<PlannedData>,
-    /// The mechanisms, in the order of the file.
+    /// In the order of the file.
     pub mechanisms: Vec<PlannedMechanism>,
-    /// The trials that are asked for: by data, mechanism, epsilon, repetition.
+    /// The trials that the filter keeps, ordered by dataset, mechanism, epsilon, repetition.
     pub trials: Vec<Trial>,
-    /// The trials of the whole experiment, in the same order.
+    /// All trials of the experiment, in the same order.
     pub all_trials: Vec<Trial>,
-    /// Which part was asked for.
     pub filter: Filter,
-    /// The most iterations of an estimate as the file has it, whatever the command line says.
+    /// The largest number of iterations of an estimate in the file, before overrides.
     pub full_iterations: usize,
 }
 
 /// One run of a mechanism, and the arms that estimate from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
-    /// Its place in the plan.
+    /// Its position in the list of trials.
     pub index: usize,
-    /// Which data.
+    /// Index into [`Plan::datasets`].
     pub data: usize,
-    /// Which mechanism.
+    /// Index into [`Plan::mechanisms`].
     pub mechanism: usize,
-    /// The budget.
     pub epsilon: f64,
-    /// Which repetition, counted from 0.
+    /// Counted from 0.
     pub repetition: usize,
-    /// The case of the data that the mechanism is given.
+    /// Index of the case whose workload the mechanism receives.
     pub case: usize,
-    /// The key of what the mechanism releases.
+    /// The key of the release.
     pub release: String,
-    /// For each arm of the mechanism that takes part, and each case that it is judged by: the key of
-    /// its row. The rows of an arm are next to each other.
+    /// One per arm and case. The rows of an arm are adjacent.
     pub rows: Vec<PlannedRow>,
 }
 
-/// A row of the results to come.
+/// A row of the results before its arm has run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedRow {
-    /// The place of the arm among those of the mechanism.
+    /// Index into [`PlannedMechanism::arms`].
     pub arm: usize,
-    /// The case of the data.
+    /// Index into [`PlannedData::cases`].
     pub case: usize,
-    /// Its key.
     pub key: String,
 }
 
 /// A part of an experiment, as in `--only dataset=adult,mechanism=hdmm`. Empty lists keep all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// Names of data.
     pub datasets: Vec<String>,
-    /// Labels of mechanisms.
     pub mechanisms: Vec<String>,
-    /// Names of arms.
     pub arms: Vec<String>,
-    /// Budgets.
     pub epsilons: Vec<f64>,
 }
 
 impl Filter {
-    /// Whether trials on this data are asked for.
     pub fn keeps_dataset(&self, name: &String) -> bool {
         self.datasets.is_empty() || self.datasets.contains(name)
     }
@@ -104,36 +95,29 @@ impl Filter {
 /// Why an experiment cannot be run.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// Something in the file.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Something in the data.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The file has no quick version.
+    /// The file has no table `[quick]`.
     #[error(
         "--quick: {} does not say what a quick run leaves out; add a table [quick], as \
          docs/formats.md describes it, or leave the option out",
         .path.display()
     )]
-    NoQuick {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A part that there is not.
+    NoQuick { path: PathBuf },
+    /// The filter names something that the experiment does not have.
     #[error("--only {what}={name}: this experiment has {known}")]
     Filter {
         /// `dataset`, `mechanism`, `arm` or `epsilon`.
         what: &'static str,
-        /// What was asked for.
         name: String,
-        /// What there is.
         known: String,
     },
 }
 
 impl Plan {
-    /// The plan of an experiment file: checks everything, loads the data, and lists the trials.
+    /// Parses and validates an experiment file, loads the data, and lists the trials.
     pub fn new(
         source: Source,
         overrides: &Overrides,
@@ -150,7 +134,7 @@ impl Plan {
         Ok(Self { full_iterations: written.most_iterations(), ..plan })
     }
 
-    /// The plan of an experiment that was read before; the source is for messages.
+    /// The plan of a parsed experiment. The source is for messages only.
     pub(super) fn of(
         source: Source,
         experiment: Experiment,
@@ -158,9 +142,9 @@ impl Plan {
         filter: &Filter,
     ) -> Result<Self, PlanError> {
         for epsilon in &experiment.epsilon {
-            let refused =
+            let invalid =
                 |error: ParameterError| source.error(epsilon.span(), error.to_string(), None);
-            Epsilon::requested(*epsilon.as_ref()).map_err(refused)?;
+            Epsilon::requested(*epsilon.as_ref()).map_err(invalid)?;
         }
         let mechanisms = match experiment.kind {
             Kind::Mechanisms => mechanisms::resolve(&source, &experiment)?,
@@ -188,7 +172,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Refuses filters that name what is not there.
+    /// Refuses names in a filter that the experiment does not have.
     fn check(&self, filter: &Filter) -> Result<(), PlanError> {
         let missing = |what, asked: &[String], known: Vec<String>| match asked
             .iter()
@@ -233,11 +217,11 @@ impl Plan {
         filter: &Filter,
         trials: &mut Vec<Trial>,
     ) {
-        let groups = self.cases_together(data, &self.mechanisms[mechanism]);
+        let groups = self.cases_by_release(data, &self.mechanisms[mechanism]);
         let block = |cases: Vec<usize>| (block(self, data, mechanism, &cases), cases);
         let blocks: Vec<(Block, Vec<usize>)> = groups.into_iter().map(block).collect();
-        let asked = |epsilon: &f64| filter.epsilons.is_empty() || filter.epsilons.contains(epsilon);
-        for epsilon in self.experiment.epsilon.iter().map(|e| *e.as_ref()).filter(asked) {
+        let kept = |epsilon: &f64| filter.epsilons.is_empty() || filter.epsilons.contains(epsilon);
+        for epsilon in self.experiment.epsilon.iter().map(|e| *e.as_ref()).filter(kept) {
             for (block, cases) in &blocks {
                 for repetition in 0..self.experiment.trials {
                     let release = block.release_key(epsilon, repetition);
@@ -256,8 +240,9 @@ impl Plan {
         }
     }
 
-    /// The cases that one release of the mechanism answers.
-    fn cases_together(&self, data: usize, planned: &PlannedMechanism) -> Vec<Vec<usize>> {
+    /// Groups the cases of a dataset that share one release: those with the same cliques, if the
+    /// mechanism does not depend on the queries.
+    fn cases_by_release(&self, data: usize, planned: &PlannedMechanism) -> Vec<Vec<usize>> {
         let cases = &self.datasets[data].cases;
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for (place, case) in cases.iter().enumerate() {
@@ -275,13 +260,13 @@ impl Plan {
         groups
     }
 
-    /// The blocks of the experiment in its order, with what their arms will probably cost.
+    /// The blocks of the whole experiment in its order, with predicted times.
     pub(super) fn blocks(&self) -> Vec<Block> {
         let costs = self.costs();
         let epsilon = self.experiment.epsilon.first().map(|epsilon| *epsilon.as_ref());
         let is_first = |t: &&Trial| t.repetition == 0 && Some(t.epsilon) == epsilon;
         let with_costs = |trial: &Trial| {
-            let cases = self.cases_together(trial.data, self.mechanism(trial));
+            let cases = self.cases_by_release(trial.data, self.mechanism(trial));
             let cases = cases.into_iter().find(|cases| cases[0] == trial.case).unwrap_or_default();
             let mut block = block(self, trial.data, trial.mechanism, &cases);
             let shared = costs.release(trial) / trial.rows.len().max(1) as f64;
@@ -293,22 +278,20 @@ impl Plan {
         self.all_trials.iter().filter(is_first).map(with_costs).collect()
     }
 
-    /// The data of a trial.
     pub fn data(&self, trial: &Trial) -> &PlannedData {
         &self.datasets[trial.data]
     }
 
-    /// The data that is asked for, in the order of the file.
+    /// The datasets that the filter keeps.
     pub fn asked_datasets(&self) -> impl Iterator<Item = &PlannedData> {
         self.datasets.iter().filter(|data| self.filter.keeps_dataset(&data.name))
     }
 
-    /// The mechanism of a trial.
     pub fn mechanism(&self, trial: &Trial) -> &PlannedMechanism {
         &self.mechanisms[trial.mechanism]
     }
 
-    /// What a trial may spend: pure epsilon, epsilon with delta, or the rho that implies them.
+    /// The budget of a trial: epsilon, (epsilon, delta), or the rho that implies (epsilon, delta).
     pub fn guarantee(&self, trial: &Trial) -> Result<Guarantee, ParameterError> {
         let epsilon = Epsilon::new(trial.epsilon)?;
         let PlannedMechanism { guarantee, delta, .. } = self.mechanism(trial);
@@ -320,7 +303,7 @@ impl Plan {
         })
     }
 
-    /// The coordinates of a trial, from which its random numbers come.
+    /// The coordinates of a trial, which seed its random numbers.
     pub fn seed_path(&self, trial: &Trial) -> SeedPath {
         SeedPath::new("seed", self.experiment.seed)
             .with("dataset", &self.data(trial).name)
@@ -329,7 +312,7 @@ impl Plan {
             .with("trial", trial.repetition)
     }
 
-    /// A trial in a few words.
+    /// For progress messages.
     pub fn describe(&self, trial: &Trial) -> String {
         format!(
             "{} on {}, epsilon {}, trial {}",
@@ -340,8 +323,7 @@ impl Plan {
         )
     }
 
-    /// The junction tree of measuring the whole workload, for each data set: what arms that
-    /// estimate a graphical model from all of its marginals work with.
+    /// The size of the junction tree of each dataset if all marginals of the workload are measured.
     pub fn trees(&self) -> Vec<TreeSize> {
         let size = |data: &PlannedData| {
             let workload = &data.cases[0].workload;
@@ -351,7 +333,7 @@ impl Plan {
     }
 }
 
-/// The rows of a release: for each arm that is asked for, each of the cases.
+/// The rows of a release: each kept arm with each case.
 fn list_rows(block: &Block, cases: &[usize], release: &str, filter: &Filter) -> Vec<PlannedRow> {
     let mut rows = Vec::new();
     for (at, arm) in block.arms.iter().enumerate() {

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  // Tables: by the number of a cell where there is one, otherwise by its text; empty cells last.
+  // Tables: sort by the number of a cell if it has one, otherwise by its text; empty cells last.
   const key = (row, column) => {
     const cell = row.cells[column];
     const data = cell.querySelector("data");
@@ -27,7 +27,7 @@
   for (const button of document.querySelectorAll("th button"))
     button.addEventListener("click", () => sort(button.closest("th")));
 
-  // Figures: the values of the mark under the pointer, or of the one that the keyboard is on.
+  // Figures: a tooltip with the values of the mark under the pointer or with the focus.
   const tip = document.getElementById("tip");
   const show = (reading, x, y) => {
     tip.textContent = reading.getAttribute("aria-label");
@@ -44,7 +44,7 @@
     readings.forEach((reading, place) => {
       const title = reading.querySelector("title");
       reading.setAttribute("aria-label", title.textContent);
-      // The browser would show it a second time, and later.
+      // Otherwise the browser shows its own tooltip as well.
       title.remove();
       reading.addEventListener("pointermove", (event) => show(reading, event.clientX, event.clientY));
       reading.addEventListener("pointerleave", hide);
@@ -70,7 +70,7 @@
     });
   }
 
-  // Paper has nothing to unfold.
+  // Print with all details open.
   const folded = () => [...document.querySelectorAll("details:not([open])")];
   let opened = [];
   window.addEventListener("beforeprint", () => {

@@ -1,4 +1,4 @@
-//! What the page says about the use of its numbers.
+//! Notices and marks that limit the use of the numbers.
 
 use super::{append, cells, check, manifest, page, parsed, read, results, rows, text_of};
 use crate::figures;

@@ -5,12 +5,12 @@ use crate::results::summary::Group;
 use crate::results::{Status, TrialRecord};
 use private_pgm::numeric::bytes::Bytes;
 
-/// Longer reasons lose their middle.
-const LONGEST: usize = 160;
-/// What is kept of their beginning and of their end.
-const KEPT: (usize, usize) = (90, 45);
+/// Characters of a reason; longer ones lose their middle.
+const MAX_LENGTH: usize = 160;
+const KEPT_HEAD: usize = 90;
+const KEPT_TAIL: usize = 45;
 
-/// The arms without an estimate, those of several trials together, each with its reason.
+/// The arms without an estimate and the reasons, grouped over trials.
 pub(super) fn table(id: String, experiment: &Experiment) -> Table {
     let rows = match &experiment.rows {
         Some(rows) => from_rows(rows),
@@ -26,13 +26,13 @@ pub(super) fn table(id: String, experiment: &Experiment) -> Table {
 fn from_rows(rows: &[TrialRecord]) -> Vec<[Cell; 8]> {
     let mut groups: Vec<Vec<&TrialRecord>> = Vec::new();
     for row in rows.iter().filter(|row| row.status != Status::Done) {
-        let alike = |other: &TrialRecord| {
+        let is_same_group = |other: &TrialRecord| {
             (&other.dataset, &other.mechanism, &other.arm, &other.phase)
                 == (&row.dataset, &row.mechanism, &row.arm, &row.phase)
                 && (other.epsilon, other.delta, other.status)
                     == (row.epsilon, row.delta, row.status)
         };
-        match groups.iter_mut().find(|group| alike(group[0])) {
+        match groups.iter_mut().find(|group| is_same_group(group[0])) {
             Some(group) => group.push(row),
             None => groups.push(vec![row]),
         }
@@ -60,7 +60,7 @@ fn cells(group: &[&TrialRecord]) -> [Cell; 8] {
     ]
 }
 
-/// What a summary still knows.
+/// From a summary, which has counts and memory but no messages.
 fn from_group(group: &Group) -> Vec<[Cell; 8]> {
     let endings = group.endings;
     let needs = group.peak_bytes.map(|bytes| format!("would need {}", Bytes(bytes)));
@@ -86,16 +86,16 @@ fn from_group(group: &Group) -> Vec<[Cell; 8]> {
         .collect()
 }
 
-/// A reason that lists hundreds of attributes says no more than one that lists ten.
+/// Replaces the middle of a long reason, such as a list of hundreds of attributes, by an ellipsis.
 fn shortened(reason: &str) -> String {
     let characters: Vec<char> = reason.chars().collect();
-    if characters.len() <= LONGEST {
+    if characters.len() <= MAX_LENGTH {
         return reason.to_string();
     }
     let is_blank = |c: &char| c.is_whitespace();
-    let head = &characters[..KEPT.0];
-    let head = &head[..head.iter().rposition(is_blank).unwrap_or(KEPT.0)];
-    let tail = &characters[characters.len() - KEPT.1..];
+    let head = &characters[..KEPT_HEAD];
+    let head = &head[..head.iter().rposition(is_blank).unwrap_or(KEPT_HEAD)];
+    let tail = &characters[characters.len() - KEPT_TAIL..];
     let tail = &tail[tail.iter().position(is_blank).map_or(0, |at| at + 1)..];
     let text = |part: &[char]| part.iter().collect::<String>();
     format!("{} \u{2026} {}", text(head), text(tail))
@@ -113,10 +113,10 @@ mod tests {
             names.join(", ")
         );
         let short = shortened(&reason);
-        assert!(short.chars().count() < LONGEST, "{short}");
+        assert!(short.chars().count() < MAX_LENGTH, "{short}");
         assert!(short.starts_with("the table needs 800 EB for x0, x1,"), "{short}");
         assert!(short.ends_with("more than the limit of 17 GB"), "{short}");
         assert_eq!(shortened("out of time"), "out of time");
-        assert!(shortened(&"\u{e4}".repeat(500)).chars().count() < LONGEST);
+        assert!(shortened(&"\u{e4}".repeat(500)).chars().count() < MAX_LENGTH);
     }
 }
