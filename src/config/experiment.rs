@@ -1,13 +1,15 @@
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value};
 
 use super::byte_size::ByteSize;
 use super::claim::Claim;
+use super::dataset::Dataset;
 use super::estimation::Estimation;
+use super::figure::{Figure, FigureKind};
 use super::metric::Metric;
+use super::workload::Workload;
 use crate::mechanism::Noise;
 use dp::Neighbours;
 use private_pgm::fit::{Algorithm, Choice};
@@ -158,119 +160,6 @@ pub enum Kind {
     Datasets,
 }
 
-/// Data: a name alone is one of those that `pgmbench datasets list` shows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Dataset {
-    /// The name.
-    pub name: Spanned<String>,
-    /// The schema of the user's own data, relative to the experiment file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub schema: Option<Spanned<PathBuf>>,
-    /// For histograms: so many bins, neighbours of the original ones taken together.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bins: Option<Spanned<u64>>,
-    /// Records that are drawn here, in place of data by that name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chain: Option<Spanned<Chain>>,
-}
-
-/// Binary records drawn from a Markov chain: the first attribute is 1 with probability `ones`, and each
-/// further one repeats the one before it, except with probability `flips`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table such as { attributes = 10, records = 1000 }")]
-pub struct Chain {
-    /// Their number.
-    pub attributes: u64,
-    /// Their number.
-    pub records: u64,
-    /// How likely the first attribute is 1; 0.1 if left out.
-    #[serde(default = "Chain::default_ones")]
-    pub ones: f64,
-    /// How likely an attribute differs from the one before it; 0.1 if left out.
-    #[serde(default = "Chain::default_flips")]
-    pub flips: f64,
-    /// Another seed draws other records. Fewer records with the same seed are the first of more.
-    #[serde(default)]
-    pub seed: u64,
-}
-
-impl Chain {
-    fn default_ones() -> f64 {
-        0.1
-    }
-
-    fn default_flips() -> f64 {
-        0.1
-    }
-}
-
-/// What is asked of the data: for each of some sets of attributes, the product of one query matrix
-/// for each attribute. The sets are those of the data's schema unless others are given here.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub struct Workload {
-    /// The sets of attributes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub marginals: Option<Spanned<Vec<AttributeNames>>>,
-    /// All sets of so many attributes. Never together with `marginals`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub every: Option<Spanned<u64>>,
-    /// Sets drawn at random. Never together with `marginals`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub random: Option<Spanned<RandomMarginals>>,
-    /// The attributes that are asked by prefix; by default those of the schema.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prefix: Option<Vec<Spanned<String>>>,
-    /// Queries on the table of all attributes; each kind is a case of its own. Never together with the
-    /// others.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queries: Option<Spanned<Vec<Spanned<Queries>>>>,
-}
-
-/// Queries on the cells of the table of all attributes, in the order of the table: for a histogram,
-/// its bins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Queries {
-    /// Every cell.
-    Identity,
-    /// Every range of neighbouring cells.
-    AllRanges,
-    /// Random ranges of neighbouring cells.
-    Ranges(RandomRanges),
-    /// Rows of random zeros and ones, so many.
-    Predicates(u64),
-    /// Rows of random signs, so many.
-    Signs(u64),
-}
-
-/// Random ranges: so many for each size.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table such as { size = 16, count = 1000 }")]
-pub struct RandomRanges {
-    /// The size; when left out 2, 4, 8 and so on, up to a quarter of the cells.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<u64>,
-    /// How many of each size.
-    pub count: u64,
-}
-
-/// A set of attributes, by name.
-pub type AttributeNames = Spanned<Vec<Spanned<String>>>;
-
-/// Sets of attributes to be drawn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table such as { marginals = 15, size = 3, seed = 1 }")]
-pub struct RandomMarginals {
-    /// How many, all different.
-    pub marginals: Spanned<u64>,
-    /// The number of attributes of each.
-    pub size: Spanned<u64>,
-    /// Another seed draws other sets.
-    #[serde(default)]
-    pub seed: u64,
-}
-
 /// What an arm may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Limits {
@@ -324,57 +213,6 @@ pub struct Scaling {
     pub records: usize,
     /// The estimators.
     pub arms: Vec<Arm>,
-}
-
-/// How results are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Figure {
-    /// The kind of figure.
-    pub kind: FigureKind,
-    /// The column that it shows; unless told, `max_error` for records and `workload_error` for others.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metric: Option<Metric>,
-}
-
-/// A kind of figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FigureKind {
-    /// Bars by data set, a panel for each mechanism.
-    Bars,
-    /// Error against epsilon.
-    Epsilon,
-    /// Time against the number of attributes.
-    Scaling,
-    /// Error against the size of queries, a row of panels for each epsilon.
-    Sizes,
-    /// Bars by case, a panel for each data set.
-    Cases,
-    /// Error against the number of records.
-    Records,
-    /// Rounds that were used against those that there could have been.
-    Rounds,
-    /// Losses and error over the iterations.
-    Traces,
-    /// Text only.
-    Table,
-}
-
-impl FigureKind {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            FigureKind::Bars => "bars",
-            FigureKind::Epsilon => "epsilon",
-            FigureKind::Scaling => "scaling",
-            FigureKind::Sizes => "sizes",
-            FigureKind::Cases => "cases",
-            FigureKind::Records => "records",
-            FigureKind::Rounds => "rounds",
-            FigureKind::Traces => "traces",
-            FigureKind::Table => "table",
-        }
-    }
 }
 
 /// Settings to replace, for a quick run.

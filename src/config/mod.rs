@@ -35,9 +35,11 @@
 mod byte_size;
 mod check;
 pub mod claim;
+mod dataset;
 mod error;
 mod estimation;
 mod experiment;
+mod figure;
 mod form;
 mod layers;
 mod metric;
@@ -47,16 +49,19 @@ mod status;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod workload;
 
 pub use crate::wording::closest;
 pub use byte_size::{ByteSize, NotAByteSize};
 pub use claim::Claim;
+pub use dataset::{Chain, Dataset};
 pub use error::{ConfigError, Mistake};
 pub use estimation::Estimation;
 pub use experiment::{
-    Arm, AttributeNames, Chain, Changes, Dataset, Experiment, Figure, FigureKind, Kind, Limits,
-    Mechanism, Overrides, Parameters, Queries, RandomMarginals, RandomRanges, Scaling, Workload,
+    Arm, Changes, Experiment, Kind, Limits, Mechanism, Overrides, Parameters, Scaling,
 };
+pub use figure::{Figure, FigureKind};
 pub use metric::Metric;
 pub use source::Source;
 pub use status::Status;
+pub use workload::{AttributeNames, Queries, RandomMarginals, RandomRanges, Workload};

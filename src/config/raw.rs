@@ -8,10 +8,13 @@ use toml::Spanned;
 
 use super::byte_size::ByteSize;
 use super::claim::Claim;
-use super::experiment::{Chain, Dataset, FigureKind, Kind, Parameters, Workload};
+use super::dataset::{Chain, Dataset};
+use super::experiment::{Kind, Parameters};
+use super::figure::FigureKind;
 use super::form::{self, Form, Numbers};
 use super::layers::EstimationLayer;
 use super::metric::Metric;
+use super::workload::Workload;
 use crate::mechanism::Noise;
 use dp::Neighbours;
 use private_pgm::fit::Algorithm;

@@ -8,9 +8,11 @@ use toml::Spanned;
 
 use super::error::ConfigError;
 use super::estimation::Estimation;
-use super::experiment::{Changes, Experiment, Figure, Kind, Limits, Workload};
+use super::experiment::{Changes, Experiment, Kind, Limits};
+use super::figure::Figure;
 use super::raw::{RawExperiment, RawLimits};
 use super::source::Source;
+use super::workload::Workload;
 use dp::Neighbours;
 use sections::Variety;
 use values::{MAX_COUNT, count, distinct, name, positive};

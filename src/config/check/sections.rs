@@ -5,12 +5,12 @@ use toml::Spanned;
 use super::Checked;
 use super::values::{self, MAX_COUNT, count, counts, distinct, name, not_empty};
 use crate::config::estimation::Estimation;
-use crate::config::experiment::{
-    Arm, Changes, Figure, FigureKind, Kind, Mechanism, Queries, RandomRanges, Scaling, Workload,
-};
+use crate::config::experiment::{Arm, Changes, Kind, Mechanism, Scaling};
+use crate::config::figure::{Figure, FigureKind};
 use crate::config::metric::Metric;
 use crate::config::raw::{RawArm, RawChanges, RawMechanism, RawScaling};
 use crate::config::source::Source;
+use crate::config::workload::{Queries, RandomRanges, Workload};
 
 /// The largest number of attributes of a chain (our choice, a hundred times the paper's).
 const MAX_ATTRIBUTES: u64 = 100_000;

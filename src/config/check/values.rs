@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use toml::Spanned;
 
 use super::Checked;
-use crate::config::experiment::{Chain, Dataset};
+use crate::config::dataset::{Chain, Dataset};
 use crate::config::form::Numbers;
 use crate::config::source::Source;
 
