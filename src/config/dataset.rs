@@ -3,38 +3,35 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-/// Data: a name alone is one of those that `pgmbench datasets list` shows.
+/// A data set. A name alone refers to one that `pgmbench datasets list` shows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dataset {
-    /// The name.
     pub name: Spanned<String>,
     /// The schema of the user's own data, relative to the experiment file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Spanned<PathBuf>>,
-    /// For histograms: so many bins, neighbours of the original ones taken together.
+    /// For histograms: the number of bins after merging adjacent ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bins: Option<Spanned<u64>>,
-    /// Records that are drawn here, in place of data by that name.
+    /// Generates records in place of data with that name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<Spanned<Chain>>,
 }
 
-/// Binary records drawn from a Markov chain: the first attribute is 1 with probability `ones`, and each
-/// further one repeats the one before it, except with probability `flips`.
+/// Binary records drawn from a Markov chain: the first attribute is 1 with probability `ones`, and
+/// each further one differs from its predecessor with probability `flips`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table such as { attributes = 10, records = 1000 }")]
 pub struct Chain {
-    /// Their number.
     pub attributes: u64,
-    /// Their number.
     pub records: u64,
-    /// How likely the first attribute is 1; 0.1 if left out.
+    /// P(first attribute = 1). Default: 0.1.
     #[serde(default = "Chain::default_ones")]
     pub ones: f64,
-    /// How likely an attribute differs from the one before it; 0.1 if left out.
+    /// P(attribute differs from its predecessor). Default: 0.1.
     #[serde(default = "Chain::default_flips")]
     pub flips: f64,
-    /// Another seed draws other records. Fewer records with the same seed are the first of more.
+    /// With the same seed, fewer records are a prefix of more.
     #[serde(default)]
     pub seed: u64,
 }

@@ -16,71 +16,62 @@ use private_pgm::fit::{Algorithm, Choice};
 
 /// An experiment, with all defaults filled in.
 ///
-/// Values that only others can judge (names of data sets, attributes, mechanisms, estimators, and
-/// parameters) carry their place in the file. Serialised, it has the shape of an experiment file
-/// that means the same, in a fixed order: for manifests and hashes.
+/// Values that the file alone cannot validate (names of data sets, attributes, mechanisms and
+/// estimators, and parameters) carry their span in the file. It serialises to an equivalent
+/// experiment file with a fixed order of keys, for manifests and hashes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Experiment {
-    /// Lower-case letters, digits and hyphens; the folder of its results.
+    /// Lower-case letters, digits and hyphens. Also the name of the results folder.
     pub name: Spanned<String>,
     /// For figures and reports.
     pub title: String,
-    /// What is compared.
     pub kind: Kind,
-    /// How often each measurement is repeated, with fresh noise.
+    /// Repetitions of each measurement, with independent noise.
     pub trials: usize,
-    /// What the random numbers start from.
+    /// All random numbers of the experiment are derived from it.
     pub seed: u64,
-    /// The privacy budgets, all different, in the order of the file. Empty for
-    /// [`Kind::Datasets`].
+    /// The privacy budgets, distinct, in the order of the file. Empty for [`Kind::Datasets`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub epsilon: Vec<Spanned<f64>>,
-    /// For mechanisms that cannot do without it.
+    /// For mechanisms with approximate differential privacy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Spanned<f64>>,
-    /// The data. Empty for [`Kind::Scaling`], which makes its own.
+    /// Empty for [`Kind::Scaling`], which generates its own data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub datasets: Vec<Dataset>,
-    /// The orders of the marginals that are public anyway; each is a case of its own. Empty when
-    /// nothing is public.
+    /// The orders of the marginals that are public; each is a separate case. Empty if nothing is
+    /// public.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub public: Vec<usize>,
-    /// Which tables count as neighbours.
     pub neighbours: Neighbours,
-    /// How noise is drawn.
     pub noise: Noise,
-    /// What is asked of the data.
     #[serde(skip_serializing_if = "is_default")]
     pub workload: Workload,
-    /// How graphical models are estimated where nothing else is said.
+    /// Defaults for mechanisms and arms.
     pub estimation: Estimation,
-    /// What an arm may use.
     pub limits: Limits,
-    /// The mechanisms, with all different labels. Empty unless [`Kind::Mechanisms`].
+    /// Their labels are distinct. Empty except for [`Kind::Mechanisms`].
     #[serde(rename = "mechanism", skip_serializing_if = "Vec::is_empty")]
     pub mechanisms: Vec<Mechanism>,
-    /// There for [`Kind::Scaling`], and for no other.
+    /// `Some` exactly for [`Kind::Scaling`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scaling: Option<Scaling>,
-    /// How the results are drawn.
     pub figure: Figure,
-    /// What a quick run changes.
     #[serde(skip_serializing_if = "is_default")]
     pub quick: Changes,
-    /// The statements to check.
     #[serde(rename = "claim", skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Spanned<Claim>>,
 }
 
 impl Experiment {
-    /// The same experiment with some settings replaced.
+    /// The experiment with the given settings replaced.
     pub fn changed(mut self, changes: &Changes) -> Self {
         if let Some(trials) = changes.trials {
             self.trials = trials;
         }
         for estimation in self.estimations_mut() {
             let settings = &mut estimation.settings;
-            // An algorithm that stays keeps its own settings.
+            // The same algorithm keeps its settings.
             settings.algorithm = match changes.algorithm {
                 Some(other) if other.name() != settings.algorithm.name() => other,
                 _ => settings.algorithm,
@@ -97,7 +88,7 @@ impl Experiment {
         self
     }
 
-    /// The same experiment as a command line asks for it.
+    /// The experiment with the options of a command line applied.
     pub fn overridden(mut self, overrides: &Overrides) -> Self {
         if overrides.quick {
             let quick = self.quick.clone();
@@ -107,7 +98,7 @@ impl Experiment {
         self.changed(&Changes { trials, iterations, ..Changes::default() })
     }
 
-    /// The largest number of iterations that an estimate may take.
+    /// The largest iteration limit of any estimate.
     pub fn most_iterations(&self) -> usize {
         let of_mechanisms = self.mechanisms.iter().map(|mechanism| &mechanism.estimation);
         let of_arms = self.arms().map(|arm| &arm.estimation);
@@ -115,8 +106,8 @@ impl Experiment {
         all.chain([self.estimation.iterations()]).max().unwrap_or_default()
     }
 
-    /// What the experiment is about: the error that the file names for the figure, and what the
-    /// figure shows where that is nothing else: the time of an iteration, the rounds.
+    /// The primary metric: the one that the figure shows. Figures of scaling and of rounds have a
+    /// fixed metric; for the others the file may name an error.
     pub fn metric(&self) -> Metric {
         match (self.figure.kind, self.figure.metric) {
             (FigureKind::Scaling, _) => Metric::SecondsPerIteration,
@@ -126,7 +117,6 @@ impl Experiment {
         }
     }
 
-    /// The arms that the file names.
     fn arms(&self) -> impl Iterator<Item = &Arm> {
         let of_mechanisms = self.mechanisms.iter().flat_map(|mechanism| &mechanism.arms);
         of_mechanisms.chain(self.scaling.iter().flat_map(|scaling| &scaling.arms))
@@ -154,97 +144,89 @@ pub enum Kind {
     /// Mechanisms and their estimators on data.
     #[default]
     Mechanisms,
-    /// The time that estimators take on more and more attributes.
+    /// The time of estimators against the number of attributes.
     Scaling,
-    /// Nothing: a table of the data.
+    /// Nothing is run: a table of the data.
     Datasets,
 }
 
-/// What an arm may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Limits {
-    /// Memory for tables; 4 GiB by default.
+    /// Memory for tables. Default: 4 GiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteSize>,
-    /// Time for an estimate; unlimited by default.
+    /// Time for an estimate. Default: unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
 }
 
-/// Settings by name, each with its place in the file.
+/// Settings by name, each with its span in the file.
 pub type Parameters = BTreeMap<Spanned<String>, Spanned<Value>>;
 
-/// A mechanism, and the estimators that are given its measurements.
+/// A mechanism, and the estimators that use its measurements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mechanism {
-    /// Which mechanism.
     pub name: Spanned<String>,
-    /// What it is called in the results: its name, unless it takes part twice.
+    /// Its name in the results. Default: `name`; a mechanism that is listed twice needs two labels.
     pub label: Spanned<String>,
-    /// The estimators; none means `own` and `pgm`.
+    /// Empty means `own` and `pgm`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arms: Vec<Arm>,
-    /// How arms estimate that say nothing else.
+    /// Defaults for its arms.
     pub estimation: Estimation,
-    /// For the mechanism to check.
+    /// Validated by the mechanism.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: Parameters,
 }
 
-/// An estimator that takes part.
+/// An estimator to compare.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arm {
-    /// What it is called in the results; different from its mechanism's other arms.
+    /// Its name in the results, distinct within its mechanism.
     pub name: Spanned<String>,
-    /// Which estimator.
     pub estimator: Spanned<String>,
-    /// How it estimates.
     pub estimation: Estimation,
 }
 
-/// Chains of attributes, each triple of neighbours measured (ICML 2019, section 5.2).
+/// Chains of attributes; each triple of consecutive attributes is measured (ICML 2019, section
+/// 5.2).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scaling {
-    /// The numbers of attributes, each at least 3.
+    /// The lengths of the chains, each at least 3.
     pub attributes: Vec<usize>,
     /// The number of values of each attribute.
     pub values: usize,
-    /// The number of records.
     pub records: usize,
-    /// The estimators.
     pub arms: Vec<Arm>,
 }
 
-/// Settings to replace, for a quick run.
+/// Settings that a quick run replaces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Changes {
-    /// Other than [`Experiment::trials`].
+    /// Replaces [`Experiment::trials`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trials: Option<usize>,
-    /// For every estimate. An estimate that has this algorithm already keeps its settings.
+    /// For every estimate. An estimate that already uses this algorithm keeps its settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<Algorithm>,
-    /// For every estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<usize>,
-    /// For every estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
-    /// Other than [`Experiment::datasets`].
+    /// Replaces [`Experiment::datasets`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datasets: Option<Vec<Dataset>>,
-    /// Other than [`Scaling::attributes`].
+    /// Replaces [`Scaling::attributes`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Vec<usize>>,
 }
 
-/// What a command line replaces.
+/// Settings that a command line replaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Whether [`Experiment::quick`] is asked for.
+    /// Whether to apply [`Experiment::quick`].
     pub quick: bool,
-    /// Other than [`Experiment::trials`].
+    /// Replaces [`Experiment::trials`].
     pub trials: Option<usize>,
-    /// For every estimate.
     pub iterations: Option<usize>,
 }

@@ -2,33 +2,30 @@ use serde::{Deserialize, Serialize};
 
 use super::metric::Metric;
 
-/// How results are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Figure {
-    /// The kind of figure.
     pub kind: FigureKind,
-    /// The column that it shows; unless told, `max_error` for records and `workload_error` for others.
+    /// The column to show. Default: `max_error` for `records`, `workload_error` for the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<Metric>,
 }
 
-/// A kind of figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FigureKind {
-    /// Bars by data set, a panel for each mechanism.
+    /// Bars by data set, one panel per mechanism.
     Bars,
     /// Error against epsilon.
     Epsilon,
     /// Time against the number of attributes.
     Scaling,
-    /// Error against the size of queries, a row of panels for each epsilon.
+    /// Error against the size of queries, one row of panels per epsilon.
     Sizes,
-    /// Bars by case, a panel for each data set.
+    /// Bars by case, one panel per data set.
     Cases,
     /// Error against the number of records.
     Records,
-    /// Rounds that were used against those that there could have been.
+    /// Rounds used against the limit of rounds.
     Rounds,
     /// Losses and error over the iterations.
     Traces,
@@ -37,7 +34,7 @@ pub enum FigureKind {
 }
 
 impl FigureKind {
-    /// As it is written.
+    /// The name in experiment files.
     pub fn name(self) -> &'static str {
         match self {
             FigureKind::Bars => "bars",

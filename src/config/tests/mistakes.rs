@@ -363,7 +363,7 @@ fn complaints_of_later_stages_stay_on_one_line_of_the_text() {
   |
   = help: try\\tthis"
     );
-    // In the middle of a letter, and behind the end.
+    // In the middle of a character, and past the end.
     for span in [17..18, 16..17, 500..600] {
         assert!(source.error(span, "no", None).to_string().starts_with("no\n --> configs/mine"));
     }

@@ -1,4 +1,4 @@
-//! What may be written, what it means, and what is said about mistakes.
+//! The syntax of experiment files, their meaning, and the errors for mistakes.
 
 mod examples;
 mod mistakes;
