@@ -9,19 +9,15 @@ use serde::{Deserialize, Serialize};
 /// that estimate from each of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
-    /// The name of the data.
     pub dataset: String,
-    /// The label of the mechanism.
     pub mechanism: String,
     /// Hash of all that these releases depend on, but for epsilon and trial.
     pub hash: String,
     /// The cases that every arm is judged by.
     pub cases: Vec<BlockCase>,
-    /// The estimators.
     pub arms: Vec<BlockArm>,
 }
 
-/// A case of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockCase {
     /// Empty where there is one only.
@@ -30,7 +26,6 @@ pub struct BlockCase {
     pub hash: String,
 }
 
-/// An arm of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlockArm {
     /// Its name in the results.
@@ -45,19 +40,14 @@ pub struct BlockArm {
 /// An arm of one trial, judged by one case: what a row is about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScheduledArm {
-    /// The key of the row.
     pub key: String,
     /// The key of the release that it estimates from.
     pub release: String,
-    /// The name of the data.
     pub dataset: String,
     /// The case of the data; empty where there is one only.
     pub case: String,
-    /// The label of the mechanism.
     pub mechanism: String,
-    /// The name of the arm.
     pub arm: String,
-    /// The budget.
     pub epsilon: f64,
     /// The trial, counted from 0.
     pub trial: usize,
