@@ -12,18 +12,14 @@ use super::store::{Recorded, StoreError};
 #[derive(Debug, Error)]
 pub enum FolderError {
     #[error("there are no results in {}", .folder.display())]
-    Nothing {
-        folder: PathBuf,
-    },
+    Nothing { folder: PathBuf },
     /// The folder has a summary, but no rows of trials.
     #[error(
         "{}: the rows of the trials are not kept here, only the summary and the figures; \
          `pgmbench report {}` shows them",
         .folder.display(), .folder.display()
     )]
-    OnlySummary {
-        folder: PathBuf,
-    },
+    OnlySummary { folder: PathBuf },
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     #[error(transparent)]

@@ -32,9 +32,9 @@ use written::WrittenClaim;
 /// | `min_trials` | fewer trials cannot decide; default: 5, for `reach` and `ends` 1 |
 ///
 /// The default of `tolerance` allows for the paper's medians of few trials on workloads that are
-/// not specified exactly. With `as_epsilon_falls`, `tolerance` (default: 1) is the largest factor by
-/// which one step may go against the trend. Arms of different mechanisms are paired by the number
-/// of the trial, but do not share noise.
+/// not specified exactly. With `as_epsilon_falls`, `tolerance` (default: 1) is the largest factor
+/// by which one step may go against the trend. Arms of different mechanisms are paired by the
+/// number of the trial, but do not share noise.
 ///
 /// | kind | quantity |
 /// | --- | --- |

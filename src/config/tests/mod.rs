@@ -1,6 +1,7 @@
 //! The syntax of experiment files, their meaning, and the errors for mistakes.
 
 mod examples;
+mod files;
 mod mistakes;
 
 use super::{ConfigError, Experiment, Source};

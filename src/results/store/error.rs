@@ -7,10 +7,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum StoreError {
     #[error("{}: {error}", .file.display())]
-    Io {
-        file: PathBuf,
-        error: io::Error,
-    },
+    Io { file: PathBuf, error: io::Error },
     #[error(
         "another run{} is writing to {}: wait until it ends, or let this one write elsewhere",
         .process.map_or_else(String::new, |id| format!(" (process {id})")), .folder.display()
@@ -55,17 +52,12 @@ pub enum StoreError {
         differences: Vec<String>,
     },
     #[error("there are no results in {}", .folder.display())]
-    NoResults {
-        folder: PathBuf,
-    },
+    NoResults { folder: PathBuf },
     #[error(
         "{} and {} contradict each other about the draws of noise of release {release}",
         .files[0].display(), .files[1].display()
     )]
-    OtherDraws {
-        release: String,
-        files: [PathBuf; 2],
-    },
+    OtherDraws { release: String, files: [PathBuf; 2] },
     /// A repeated release has different draws.
     #[error(
         "{}: release {release} was drawn again, and not as before: the program or the data is \

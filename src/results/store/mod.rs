@@ -97,7 +97,7 @@ impl Store {
         Self::open_locked(folder.as_ref(), files, lock)
     }
 
-    /// Opens the results and removes the existing trials, after taking the lock.
+    /// Locks the results and all shards, removes the existing trials, and opens the results.
     pub fn open_fresh(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
         let folder = folder.as_ref();
         let files = Files::new(folder, None);
@@ -203,8 +203,8 @@ impl Store {
         in_order(self.state().rows.clone())
     }
 
-    /// Rejects further rows, before the process ends. Waits at most `patience` for the row that is
-    /// being written: an incomplete one is truncated when the results are opened again.
+    /// Blocks all further appends until the process ends. Waits at most `patience` for the row that
+    /// is being written: an incomplete one is truncated when the results are opened again.
     pub fn shut(&self, patience: Duration) {
         let began = Instant::now();
         loop {

@@ -168,7 +168,7 @@ fn the_table_says_what_infeasible_arms_need_and_marks_stand_ins() {
     }
     let expected = "\
 hdmm
-  dataset  arm  median workload error        range             times better than       seconds  trials
+  dataset  arm  median workload error        range             times better than     seconds  trials
   adult    own  infeasible, 384 GB                                                     5 infeasible
   adult    lls  0.5000              0.3000 to 0.8000                          0.2500   5 done
   adult    pgm  0.2000              0.1000 to 0.4000  lls 3.000 [1.000, 5.000]  0.2500   5 done
