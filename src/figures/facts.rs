@@ -5,20 +5,23 @@ use crate::config::Experiment;
 use crate::results::manifest::{Manifest, NOTICE};
 use crate::results::{Metric, TraceRecord, TrialRecord};
 
-/// The inputs of a figure in addition to the records.
+/// What a figure needs in addition to the records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
+    /// The headline.
     pub title: String,
-    /// The budget, the workload. The figure adds the number of trials.
+    /// A line beneath it: the budget, the workload. The figure adds the number of trials.
     pub subtitle: String,
-    /// The provenance of the numbers: version, commit, date.
+    /// Where the numbers come from: version, commit, date.
     pub footnote: String,
-    /// The time limit of an arm in seconds, if known.
+    /// The seconds that an arm may take, where that is known.
     pub time_limit: Option<f64>,
+    /// The number that is shown.
     pub metric: Metric,
 }
 
 impl Facts {
+    /// Those that a manifest has.
     pub fn of(manifest: &Manifest) -> Self {
         let experiment = &manifest.experiment;
         Self {
@@ -30,7 +33,7 @@ impl Facts {
         }
     }
 
-    /// The label of an arm that exceeded the time limit.
+    /// What stands for an arm that ran out of time.
     pub(super) fn timeout(&self) -> String {
         match self.time_limit {
             Some(seconds) => format!("timeout after {} s", plainly(seconds)),
@@ -39,8 +42,8 @@ impl Facts {
     }
 }
 
-/// The subtitle of a run with fewer iterations than the file specifies: an estimate that was
-/// stopped early can look worse than the others.
+/// The subtitle of a run with fewer iterations than the file specifies: an estimate that was stopped
+/// early can look worse than the estimators that it is compared with.
 fn cut_short(experiment: &Experiment, full_iterations: usize) -> Option<String> {
     let most = experiment.most_iterations();
     (most < full_iterations).then(|| format!("estimates were stopped after {most} iterations"))
@@ -59,7 +62,7 @@ fn footnote(manifest: &Manifest) -> String {
 }
 
 /// The chart of these results with the notice that it is not for release; `None` for kinds without
-/// a chart.
+/// a picture.
 pub fn chart_of(
     manifest: &Manifest,
     rows: &[TrialRecord],

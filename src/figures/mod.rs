@@ -1,11 +1,11 @@
-//! Figures of results.
+//! Pictures of results.
 //!
-//! A [`Figure`] turns records into a [`Chart`], which is data only; one renderer draws any chart as
-//! SVG and as PNG ([`svg`], [`png()`], [`write()`]). The font is embedded in the program, so the
+//! A [`Figure`] turns records into a [`Chart`], which is data only; one renderer draws any chart
+//! as SVG and as PNG ([`svg`], [`png()`], [`write()`]). The font travels inside the program, so the
 //! same chart gives the same bytes on every machine.
 //!
-//! A figure depends on the stored records only: it is redrawn without running trials. Medians are
-//! over arms that are done; a note below the figure lists what is omitted.
+//! A figure reads records and nothing else: it is redrawn without running anything again. Only
+//! arms that are done enter medians; whatever is left out is said in a note under the picture.
 
 mod bars;
 mod cases;
@@ -39,15 +39,18 @@ pub use render::{PIXELS_PER_UNIT, Size, png, svg, write};
 use crate::config::FigureKind;
 use crate::results::{TraceRecord, TrialRecord};
 
+/// A kind of figure.
 pub struct Figure {
-    /// The name in configurations.
+    /// How a configuration names it.
     pub kind: FigureKind,
     /// What it shows, in a sentence.
     pub about: &'static str,
-    /// `None` for a kind without a chart. Without records to show, the chart has no panels.
+    /// Its chart, or nothing for a kind that has no picture. Never fails: without records that it
+    /// could show, the chart has no panels.
     pub chart: fn(&[TrialRecord], &[TraceRecord], &Facts) -> Option<Chart>,
 }
 
+/// All kinds of figures.
 pub const FIGURES: &[Figure] = &[
     Figure {
         kind: FigureKind::Bars,
@@ -61,26 +64,22 @@ pub const FIGURES: &[Figure] = &[
     },
     Figure {
         kind: FigureKind::Sizes,
-        about: "Error against the size of queries, a column of panels for each data, a row for \
-                each epsilon.",
+        about: "Error against the size of queries, a column of panels for each data, a row for each epsilon.",
         chart: sizes::chart,
     },
     Figure {
         kind: FigureKind::Cases,
-        about: "Error by kind of query, a bar for each mechanism and estimator, a panel for each \
-                data and epsilon.",
+        about: "Error by kind of query, a bar for each mechanism and estimator, a panel for each data and epsilon.",
         chart: cases::chart,
     },
     Figure {
         kind: FigureKind::Records,
-        about: "Error against the number of records, a column of panels for each number of \
-                attributes, a row for each epsilon; with the bound of the mechanism's theory.",
+        about: "Error against the number of records, a column of panels for each number of attributes, a row for each epsilon; with the bound of the mechanism's theory.",
         chart: records::chart,
     },
     Figure {
         kind: FigureKind::Rounds,
-        about: "Rounds that a mechanism used against those that there could have been, a line for \
-                each data.",
+        about: "Rounds that a mechanism used against those that there could have been, a line for each data.",
         chart: rounds::chart,
     },
     Figure {
@@ -100,8 +99,8 @@ pub const FIGURES: &[Figure] = &[
     },
 ];
 
-/// The entry of [`FIGURES`] for this kind.
+/// What draws figures of this kind.
 pub fn figure(kind: FigureKind) -> &'static Figure {
-    // A test checks that every kind is listed.
+    // A test sees to it that every kind is listed.
     FIGURES.iter().find(|figure| figure.kind == kind).unwrap_or(&FIGURES[0])
 }

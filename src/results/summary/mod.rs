@@ -101,11 +101,11 @@ pub struct Group {
 
 impl Group {
     fn contains(&self, row: &TrialRecord) -> bool {
-        self.differs_only_in_arm(row) && self.arm == row.arm
+        self.matches_except_arm(row) && self.arm == row.arm
     }
 
     /// Whether the row agrees with this group in everything but the arm.
-    fn differs_only_in_arm(&self, row: &TrialRecord) -> bool {
+    fn matches_except_arm(&self, row: &TrialRecord) -> bool {
         (&self.dataset, self.attributes, &self.case, &self.mechanism)
             == (&row.dataset, row.attributes, &row.case, &row.mechanism)
             && (self.epsilon, self.delta) == (row.epsilon, row.delta)
@@ -135,7 +135,7 @@ impl Group {
         group.peak_bytes = own.iter().filter_map(|row| row.peak_bytes).reduce(f64::max);
         if group.arm != REFERENCE_ARM {
             let is_reference =
-                |row: &&TrialRecord| group.differs_only_in_arm(row) && row.arm == REFERENCE_ARM;
+                |row: &&TrialRecord| group.matches_except_arm(row) && row.arm == REFERENCE_ARM;
             let reference: Vec<_> = rows.iter().filter(is_reference).collect();
             group.ratio = PairedRatio::of(Metric::WorkloadError.paired_ratios(&own, &reference));
         }

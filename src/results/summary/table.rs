@@ -92,12 +92,12 @@ impl Summary {
         if group.arm != REFERENCE_ARM {
             return String::new();
         }
-        let differs_only_in_arm = |other: &&Group| {
+        let matches_except_arm = |other: &&Group| {
             (&other.dataset, other.attributes, &other.case, &other.mechanism)
                 == (&group.dataset, group.attributes, &group.case, &group.mechanism)
                 && (other.epsilon, other.delta) == (group.epsilon, group.delta)
         };
-        let others = self.groups.iter().filter(differs_only_in_arm);
+        let others = self.groups.iter().filter(matches_except_arm);
         let texts = others.filter_map(|other| {
             other.ratio.map(|ratio| {
                 format!("{} {}", other.arm, with_interval(ratio.median, ratio.interval))
