@@ -55,17 +55,16 @@ pub(crate) struct EstimateArgs {
     /// is too large
     #[arg(long, default_value_t = OracleKind::Exact, value_parser = one_of::<OracleKind>())]
     oracle: OracleKind,
-    /// Maximum memory for tables, checked before any work: 500000000, 500MB, 2GiB [default: half of
-    /// the machine's memory]
+    /// Maximum memory for tables, such as 500MB or 2GiB [default: half of the machine's memory]
     #[arg(long, value_name = "BYTES")]
     memory_limit: Option<ByteSize>,
     /// Step size of mirror: line-search, constant, decreasing (as 1/t), a number (constant), or
     /// decreasing=NUMBER [default: line-search; decreasing for the L1 loss]
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     step: Option<StepSize>,
     /// Constant of dual-averaging (spectral, smoothness or a number; default: spectral) and of
     /// accelerated (adaptive, smoothness or a number; default: adaptive)
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     constant: Option<Constant>,
     /// Start from the potentials of this model instead of the uniform distribution
     #[arg(long, value_name = "MODEL")]

@@ -8,20 +8,17 @@ use crate::results::{Metric, TraceRecord, TrialRecord};
 /// What a figure needs in addition to the records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
-    /// The headline.
     pub title: String,
-    /// A line beneath it: the budget, the workload. The figure adds the number of trials.
+    /// The figure appends the number of trials.
     pub subtitle: String,
-    /// Where the numbers come from: version, commit, date.
+    /// Version, commit, date.
     pub footnote: String,
-    /// The seconds that an arm may take, where that is known.
+    /// In seconds per arm, if there is one.
     pub time_limit: Option<f64>,
-    /// The number that is shown.
     pub metric: Metric,
 }
 
 impl Facts {
-    /// Those that a manifest has.
     pub fn of(manifest: &Manifest) -> Self {
         let experiment = &manifest.experiment;
         Self {
@@ -33,7 +30,7 @@ impl Facts {
         }
     }
 
-    /// What stands for an arm that ran out of time.
+    /// The reason in place of an arm that exceeded the time limit.
     pub(super) fn timeout(&self) -> String {
         match self.time_limit {
             Some(seconds) => format!("timeout after {} s", plainly(seconds)),
@@ -42,14 +39,13 @@ impl Facts {
     }
 }
 
-/// The subtitle of a run with fewer iterations than the file specifies: an estimate that was stopped
-/// early can look worse than the estimators that it is compared with.
+/// The subtitle of a run with fewer iterations than the file specifies: an estimate that was
+/// stopped early can look worse than the estimators that it is compared with.
 fn cut_short(experiment: &Experiment, full_iterations: usize) -> Option<String> {
     let most = experiment.most_iterations();
     (most < full_iterations).then(|| format!("estimates were stopped after {most} iterations"))
 }
 
-/// Version, commit and day.
 fn footnote(manifest: &Manifest) -> String {
     let Some(run) = manifest.runs.last() else { return String::new() };
     let commit = run.build.commit.as_ref().map_or(String::new(), |commit| {

@@ -1,11 +1,11 @@
-//! Pictures of results.
+//! Figures of results.
 //!
 //! A [`Figure`] turns records into a [`Chart`], which is data only; one renderer draws any chart
-//! as SVG and as PNG ([`svg`], [`png()`], [`write()`]). The font travels inside the program, so the
-//! same chart gives the same bytes on every machine.
+//! as SVG and as PNG ([`svg`], [`png()`], [`write()`]). The font is embedded, so the same
+//! chart gives the same bytes on every machine.
 //!
-//! A figure reads records and nothing else: it is redrawn without running anything again. Only
-//! arms that are done enter medians; whatever is left out is said in a note under the picture.
+//! A figure depends on records only: it can be redrawn without running anything again. Medians are
+//! over arms that are done; notes under the panels list what is left out.
 
 mod bars;
 mod cases;
@@ -41,12 +41,10 @@ use crate::results::{TraceRecord, TrialRecord};
 
 /// A kind of figure.
 pub struct Figure {
-    /// How a configuration names it.
     pub kind: FigureKind,
-    /// What it shows, in a sentence.
+    /// One sentence.
     pub about: &'static str,
-    /// Its chart, or nothing for a kind that has no picture. Never fails: without records that it
-    /// could show, the chart has no panels.
+    /// `None` for a kind without a picture. Without records to show, the chart has no panels.
     pub chart: fn(&[TrialRecord], &[TraceRecord], &Facts) -> Option<Chart>,
 }
 
@@ -54,37 +52,40 @@ pub struct Figure {
 pub const FIGURES: &[Figure] = &[
     Figure {
         kind: FigureKind::Bars,
-        about: "Error of each estimator, in groups by data, a panel for each mechanism.",
+        about: "Error of each estimator, grouped by dataset, a panel per mechanism.",
         chart: bars::chart,
     },
     Figure {
         kind: FigureKind::Epsilon,
-        about: "Error against epsilon, a column of panels for each data, a row for each case.",
+        about: "Error against epsilon, a column of panels per dataset, a row per case.",
         chart: epsilon::chart,
     },
     Figure {
         kind: FigureKind::Sizes,
-        about: "Error against the size of queries, a column of panels for each data, a row for each epsilon.",
+        about: "Error against the size of queries, a column of panels per dataset, a row per \
+                epsilon.",
         chart: sizes::chart,
     },
     Figure {
         kind: FigureKind::Cases,
-        about: "Error by kind of query, a bar for each mechanism and estimator, a panel for each data and epsilon.",
+        about: "Error by kind of query, a bar per mechanism and estimator, a panel per dataset \
+                and epsilon.",
         chart: cases::chart,
     },
     Figure {
         kind: FigureKind::Records,
-        about: "Error against the number of records, a column of panels for each number of attributes, a row for each epsilon; with the bound of the mechanism's theory.",
+        about: "Error against the number of records, with the mechanism's theoretical bound, a \
+                column of panels per number of attributes, a row per epsilon.",
         chart: records::chart,
     },
     Figure {
         kind: FigureKind::Rounds,
-        about: "Rounds that a mechanism used against those that there could have been, a line for each data.",
+        about: "Rounds that a mechanism used against the number planned, a line per dataset.",
         chart: rounds::chart,
     },
     Figure {
         kind: FigureKind::Scaling,
-        about: "Seconds per iteration against the number of attributes, a line for each estimator.",
+        about: "Seconds per iteration against the number of attributes, a line per estimator.",
         chart: scaling::chart,
     },
     Figure {
@@ -94,13 +95,12 @@ pub const FIGURES: &[Figure] = &[
     },
     Figure {
         kind: FigureKind::Table,
-        about: "No picture: the experiment's numbers are read as a table.",
+        about: "No picture: the results are a table.",
         chart: table::chart,
     },
 ];
 
-/// What draws figures of this kind.
 pub fn figure(kind: FigureKind) -> &'static Figure {
-    // A test sees to it that every kind is listed.
+    // A test checks that every kind is listed.
     FIGURES.iter().find(|figure| figure.kind == kind).unwrap_or(&FIGURES[0])
 }

@@ -54,7 +54,7 @@ fn releases_are_charged_until_the_total_is_spent() {
     let checksum = &releases[1]["completed"]["records_blake3"];
     assert_eq!(checksum, blake3::hash(&csv).to_hex().as_str());
     let said = session.run(["budget", "show", "mine.budget"]).succeeds();
-    for words in ["total    epsilon = 1", "left     nothing", "one.csv", "internal"] {
+    for words in ["total    epsilon = 1", "left     nothing", "one.csv", "confidential"] {
         assert!(said.contains(words), "{words}: {said}");
     }
     // A release does not mention the budget file.

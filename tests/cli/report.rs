@@ -44,7 +44,7 @@ fn a_page_is_made_of_all_results() {
 
     // A page is replaced, any other file is kept.
     session.run(["report"]).works();
-    let exists = ["tiny.toml", "there is such a file already", "--force"];
+    let exists = ["tiny.toml", "the file exists", "--force"];
     session.run(["report", "--out", "tiny.toml"]).refuses(&exists);
     assert_eq!(fs::read_to_string(session.path("tiny.toml")).unwrap(), CONFIG);
     for result in ["results/tiny/manifest.json", "results/tiny/trials.csv"] {
@@ -90,7 +90,7 @@ fn a_figure_says_that_estimates_were_stopped_only_where_they_were() {
 #[test]
 fn an_estimate_that_was_stopped_early_is_marked_everywhere_and_a_quick_run_converges() {
     let session = Session::new();
-    let estimation = "algorithm = \"accelerated\"\nconstant = \"spectral\"\niterations = 3\n";
+    let estimation = "algorithm = \"dual-averaging\"\niterations = 3\n";
     let quick = "[quick]\ntrials = 1\nalgorithm = \"auto\"\niterations = 300\n";
     session.file("tiny.toml", CONFIG.replace("iterations = 20\n", estimation) + quick);
     for (results, option, is_marked) in [("full", None, true), ("quick", Some("--quick"), false)] {
