@@ -34,7 +34,7 @@ fn defaults_are_filled_in() {
 }
 
 #[test]
-fn every_setting_arrives() {
+fn every_setting_is_read() {
     let experiment = parse(EVERYTHING).unwrap();
     assert_eq!(experiment.limits.memory, Some(ByteSize(4 << 30)));
     assert_eq!(experiment.limits.seconds, Some(600.0));
