@@ -3,16 +3,17 @@ use serde::{Deserialize, Serialize};
 
 /// How an arm estimates: the settings of the engine, and how often to trace it.
 ///
-/// Files are read through [`super::layers`], which knows lines and columns.
+/// Files are read through [`super::layers`], which keeps the spans of values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimation {
     #[serde(flatten)]
     pub settings: Settings,
-    /// Record losses and workload error every so many iterations.
+    /// Record losses and workload error every `trace` iterations.
     pub trace: Option<usize>,
 }
 
-/// Our choice: `auto` is far below the noise by then, on data like the paper's.
+/// Our choice: on data like the paper's, the optimisation error of `auto` is then far below the
+/// noise.
 const ITERATIONS: usize = 1000;
 
 impl Default for Estimation {
@@ -23,7 +24,7 @@ impl Default for Estimation {
 }
 
 impl Estimation {
-    /// The largest number of iterations, of whichever estimator.
+    /// The iteration limit, with its default.
     pub fn iterations(&self) -> usize {
         self.settings.iterations.unwrap_or(ITERATIONS)
     }

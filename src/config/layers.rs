@@ -1,4 +1,4 @@
-//! Estimation settings in layers: `[estimation]` holds for all, `[mechanism.estimation]` changes
+//! Estimation settings in layers: `[estimation]` applies to all, `[mechanism.estimation]` overrides
 //! it for a mechanism, and `estimation` of an arm for that arm.
 
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::error::ConfigError;
 use super::estimation::Estimation;
 use super::source::Source;
 
-/// The engine's [`SettingsLayer`] with the place of each value in the file, and `trace`.
+/// The engine's [`SettingsLayer`] with the span of each value in the file, and `trace`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct EstimationLayer {
@@ -28,8 +28,8 @@ pub(super) struct EstimationLayer {
 }
 
 impl EstimationLayer {
-    /// These settings, and for the rest those of the layer below. A layer that names another
-    /// algorithm than the one below begins with that algorithm's own defaults.
+    /// These settings, completed by those of the layer below. A layer with a different algorithm
+    /// from the one below starts from that algorithm's defaults.
     pub(super) fn over(
         &self,
         source: &Source,
@@ -55,7 +55,7 @@ impl EstimationLayer {
         Ok(Estimation { settings, trace: counted("trace", &self.trace)?.or(below.trace) })
     }
 
-    /// Where a setting is written that the engine may refuse.
+    /// The span of a setting that the engine may reject.
     fn place_of(&self, setting: &str) -> Range<usize> {
         let place = match setting {
             "constant" => self.constant.as_ref().map(Spanned::span),

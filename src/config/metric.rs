@@ -1,36 +1,27 @@
 use serde::{Deserialize, Serialize};
 
-/// A number that a trial's row may hold.
+/// A numeric column of `trials.csv`, or a quotient of two columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
-    /// `workload_error`.
     #[default]
     WorkloadError,
-    /// `mean_squared_error`.
     MeanSquaredError,
-    /// `max_error`.
     MaxError,
     /// `max_error` over `error_bound`.
     ErrorOfBound,
-    /// `measurement_error`.
     MeasurementError,
-    /// `l1_loss`.
     L1Loss,
-    /// `l2_loss`.
     L2Loss,
-    /// `rounds`.
     Rounds,
     /// `rounds` over `round_limit`.
     RoundsOfLimit,
-    /// `estimate_seconds`.
     EstimateSeconds,
-    /// `seconds_per_iteration`.
     SecondsPerIteration,
 }
 
 impl Metric {
-    /// The name of the column, or of the two that it is a quotient of.
+    /// The name in experiment files: that of the column, or of the quotient.
     pub fn name(self) -> &'static str {
         match self {
             Metric::WorkloadError => "workload_error",
@@ -47,7 +38,7 @@ impl Metric {
         }
     }
 
-    /// For people: `workload error`.
+    /// The name in tables and figures: `workload error`.
     pub fn label(self) -> String {
         match self {
             Metric::MaxError => "largest query error".into(),

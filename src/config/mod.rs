@@ -1,9 +1,9 @@
-//! Experiment files: what may be written in them, and messages that show where a mistake is.
+//! Experiment files: their syntax, their validation, and errors with the location in the file.
 //!
-//! A file is TOML. [`Source::parse`] reads it in two steps: as it is written (unknown keys, wrong
-//! types), then as it is meant (ranges, settings that exclude each other, defaults). What the file
-//! alone cannot tell, such as whether an attribute exists, is checked by whoever knows; the
-//! values keep their place in the file for that, and [`Source::error`] complains there.
+//! A file is TOML. [`Source::parse`] reads it in two steps: the syntax (unknown keys, wrong types),
+//! then the meaning (ranges, settings that exclude each other, defaults). Properties that depend on
+//! more than the file, such as whether an attribute exists, are checked later by other modules; the
+//! values keep their span for that, and [`Source::error`] reports an error at a span.
 //!
 //! ```
 //! use pgmbench::config::Source;
@@ -26,7 +26,7 @@
 //! # Ok::<(), pgmbench::config::ConfigError>(())
 //! ```
 //!
-//! Most settings have defaults. All of them, except those of the other kinds of experiments:
+//! Most settings have defaults. All settings, except those of other kinds of experiments:
 //!
 //! ```toml
 #![doc = include_str!("tests/everything.toml")]
@@ -35,9 +35,11 @@
 mod byte_size;
 mod check;
 pub mod claim;
+mod dataset;
 mod error;
 mod estimation;
 mod experiment;
+mod figure;
 mod form;
 mod layers;
 mod metric;
@@ -47,16 +49,19 @@ mod status;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod workload;
 
 pub use crate::wording::closest;
 pub use byte_size::{ByteSize, NotAByteSize};
 pub use claim::Claim;
+pub use dataset::{Chain, Dataset};
 pub use error::{ConfigError, Mistake};
 pub use estimation::Estimation;
 pub use experiment::{
-    Arm, AttributeNames, Chain, Changes, Dataset, Experiment, Figure, FigureKind, Kind, Limits,
-    Mechanism, Overrides, Parameters, Queries, RandomMarginals, RandomRanges, Scaling, Workload,
+    Arm, Changes, Experiment, Kind, Limits, Mechanism, Overrides, Parameters, Scaling,
 };
+pub use figure::{Figure, FigureKind};
 pub use metric::Metric;
 pub use source::Source;
 pub use status::Status;
+pub use workload::{AttributeNames, Queries, RandomMarginals, RandomRanges, Workload};

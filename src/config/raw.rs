@@ -1,4 +1,4 @@
-//! An experiment as written: the shape of the file, before anything is checked.
+//! The syntax of an experiment file, before validation.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,13 @@ use toml::Spanned;
 
 use super::byte_size::ByteSize;
 use super::claim::Claim;
-use super::experiment::{Chain, Dataset, FigureKind, Kind, Parameters, Workload};
+use super::dataset::{Chain, Dataset};
+use super::experiment::{Kind, Parameters};
+use super::figure::FigureKind;
 use super::form::{self, Form, Numbers};
 use super::layers::EstimationLayer;
 use super::metric::Metric;
+use super::workload::Workload;
 use crate::mechanism::Noise;
 use dp::Neighbours;
 use private_pgm::fit::Algorithm;
@@ -88,7 +91,7 @@ pub(super) struct RawChanges {
     pub(super) attributes: Option<Spanned<Vec<Spanned<u64>>>>,
 }
 
-/// `"pgm"`, or a table with more to say.
+/// `"pgm"`, or a table with a name and settings.
 pub(super) struct RawArm {
     pub(super) name: Spanned<String>,
     pub(super) estimator: Spanned<String>,
@@ -148,7 +151,7 @@ impl<'de> Deserialize<'de> for Dataset {
     }
 }
 
-/// A name, or a table that begins with one.
+/// A name, or a table.
 enum NameOr<T> {
     Name(String),
     Table(T),

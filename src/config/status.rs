@@ -2,18 +2,18 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How an arm ended: a column of `trials.csv`, and what claims of the kind `ends` are about.
+/// How an arm ended: a column of `trials.csv`, and the subject of claims of the kind `ends`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// With an estimate.
     #[default]
     Done,
-    /// It would not fit into the memory that it may use.
+    /// It needs more memory than the limit.
     Infeasible,
-    /// It took longer than it may.
+    /// It exceeded the time limit.
     Timeout,
-    /// With an error; tried again next time.
+    /// With an error; the next run tries it again.
     Failed,
 }
 

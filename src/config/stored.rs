@@ -1,4 +1,4 @@
-//! Experiments as manifests hold them: an experiment file in another format, checked like one.
+//! Experiments in manifests: an experiment file as JSON, with the same validation.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,8 @@ use super::experiment::Experiment;
 use super::source::Source;
 
 impl<'de> Deserialize<'de> for Experiment {
-    /// A manifest may come from a stranger, so it is trusted no more than a file. Places are those
-    /// of a file that means the same, and of no use.
+    /// A manifest is untrusted input and is validated like a file. The spans are those of an
+    /// equivalent TOML text, and have no meaning to a user.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let settings = without_nulls(Value::deserialize(deserializer)?);
         let text = toml::to_string(&settings).map_err(D::Error::custom)?;
@@ -23,7 +23,7 @@ impl<'de> Deserialize<'de> for Experiment {
     }
 }
 
-/// TOML has no null: what is not there is left out.
+/// TOML has no null: absent values are omitted.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(fields) => {

@@ -12,7 +12,7 @@ use crate::storage::Existing;
 
 pub(super) const SCHEMA: &str = "schema.toml";
 pub(super) const IMPORTED: &str = "imported";
-/// Next to the schema, in the same format as an import.
+/// The folder of stand-ins, next to the schema, in the format of an import.
 const STAND_IN: &str = "stand-in";
 
 /// A dataset of the registry.
@@ -22,9 +22,9 @@ pub struct Entry {
     schema_text: String,
     home: Home,
     imported: PathBuf,
-    /// The file of the schema, unless it is inside the binary.
+    /// `None` if the schema is embedded in the binary.
     schema_file: Option<PathBuf>,
-    /// The file of a user's own schema, which has no name under which data could be imported.
+    /// The file of a user's own schema: its data is not imported under a name.
     own_schema: Option<PathBuf>,
 }
 
@@ -45,13 +45,13 @@ pub enum Availability {
     NotImported,
 }
 
-/// What was stored: an import, or a stand-in.
+/// A stored import or stand-in.
 #[derive(Clone, Debug)]
 pub struct Import {
     pub folder: PathBuf,
     pub manifest: Manifest,
-    /// Whether the records have the fingerprint of the schema. `false` means another edition of the
-    /// data; `None` means that the schema has no fingerprint.
+    /// Whether the records have the fingerprint of the schema: `false` for another edition of the
+    /// data, `None` if the schema has no fingerprint.
     pub as_expected: Option<bool>,
 }
 
@@ -64,8 +64,8 @@ impl Entry {
         Ok(Self { schema_file: Some(path.to_path_buf()), ..entry })
     }
 
-    /// `path` is a schema. Unless the dataset has the name of one that ships, it is known by its
-    /// path only.
+    /// `path` is a schema. Only the path identifies the dataset, except if it has the name of one
+    /// that ships.
     pub(super) fn from_path(path: &Path) -> Result<Self, DataError> {
         let entry = Self::from_file(path)?;
         let ships = SHIPPED.iter().any(|shipped| shipped.name == entry.schema.name);
@@ -109,8 +109,8 @@ impl Entry {
         self.schema.budget.as_ref().map(|name| folder.join(name))
     }
 
-    /// Every file that the dataset may be read from, and its budget file, each with what it is; not
-    /// all of them need exist.
+    /// Every file that the dataset may be read from, and its budget file, each with a description.
+    /// Some may not exist.
     pub fn files(&self) -> Vec<(&'static str, PathBuf)> {
         let mut files = Vec::new();
         files.extend(self.schema_file.iter().map(|file| ("the schema", file.clone())));
@@ -209,7 +209,7 @@ impl Entry {
     }
 
     /// Checks and discretises `files` (see [`Self::load_files`]) and stores the result, which
-    /// [`Self::load`] finds from then on. `existing` is what becomes of an earlier import.
+    /// [`Self::load`] then uses. `existing` decides what happens to an earlier import.
     pub fn import(&self, files: &[PathBuf], existing: Existing) -> Result<Import, DataError> {
         let dataset = self.load_files(files)?;
         let manifest = stored::write(&self.imported, &dataset, &self.schema_text, None, existing)?;

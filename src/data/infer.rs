@@ -9,30 +9,30 @@ use super::schema::{Encoding, TableFacts, TableForm};
 use super::source::Source;
 use super::table::{Lines, decode};
 
-/// Texts that usually stand for a missing value.
+/// Common texts for a missing value.
 const MISSING_TEXTS: &[&str] = &["", "?", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"];
 
-/// A schema that was drafted from a file.
+/// A schema drafted from a file.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The text of the schema, beginning with the warning; meant to be saved as `schema.toml`
-    /// beside the file and to be edited.
+    /// The text of the schema, beginning with the warning; to be saved as `schema.toml` next to the
+    /// file and edited.
     pub schema: String,
     /// The columns that did not become attributes, each with the reason.
     pub left_out: Vec<(String, String)>,
 }
 
 impl Draft {
-    /// More different texts than this are taken for identifiers or free text (our choice).
+    /// A column with more distinct texts is taken for identifiers or free text (our choice).
     pub const MAX_VALUES: usize = 1000;
 
-    /// What a user of a draft has to know.
+    /// The comment at the top of a draft.
     pub const WARNING: &str = "The bounds and the lists of values below were taken from the \
         data. They are not private: \
         they reveal extreme and rare values of single records. Before anything is published under \
         differential privacy, replace them by what is known without looking at the data.";
 
-    /// What has to be checked before the mark of a draft is removed.
+    /// The checks required before `draft = true` is removed.
     pub const CHECKS: &str = "that bounds and bins (low, high, below, bins), lists of values and \
         texts for missing values come from public knowledge, such as a questionnaire or a code \
         book, and not from the records";
@@ -41,21 +41,21 @@ impl Draft {
 /// Drafts a schema for a CSV file whose first line names the columns.
 ///
 /// Integers get one bin each, or 100 bins when they span more; other numbers get 100 bins;
-/// everything else becomes a list of values. Columns with more than
-/// [`Draft::MAX_VALUES`] different texts are left out.
+/// everything else becomes a list of values. Columns with more than [`Draft::MAX_VALUES`] distinct
+/// texts are left out.
 pub fn infer(file: &Path) -> Result<Draft, DataError> {
     let delimiter = guess_delimiter(Source::open(file)?)?;
     draft(Source::open(file)?, delimiter)
 }
 
-/// The likeliest delimiter: the one that the first line has most of.
+/// The most frequent delimiter of the first line.
 fn guess_delimiter(mut source: Source) -> Result<u8, DataError> {
     let mut start = Vec::new();
     let read = source.by_ref().take(1 << 16).read_to_end(&mut start);
     read.map_err(|error| DataError::Io { file: source.name, error })?;
     let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let count = |delimiter: u8| line.iter().filter(|&&byte| byte == delimiter).count();
-    // The first of equals: max_by_key takes the last.
+    // In order of increasing preference: `max_by_key` returns the last maximum.
     Ok(*b"|\t;,".iter().max_by_key(|&&delimiter| count(delimiter)).unwrap_or(&b','))
 }
 
@@ -129,7 +129,7 @@ fn draft(source: Source, delimiter: u8) -> Result<Draft, DataError> {
     Ok(Draft { schema, left_out })
 }
 
-/// Everything before the attributes.
+/// The schema up to the attributes.
 fn preamble(file: &str, delimiter: u8, utf8: bool, missing_texts: &BTreeSet<&str>) -> String {
     let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let stem = file.split('.').next().unwrap_or_default();
@@ -157,7 +157,7 @@ fn preamble(file: &str, delimiter: u8, utf8: bool, missing_texts: &BTreeSet<&str
     text
 }
 
-/// A text as lines of comments.
+/// The text as TOML comments.
 fn comment(text: &str) -> String {
     const COLUMNS: usize = 100;
     let mut lines = vec![String::from("#")];
@@ -172,7 +172,7 @@ fn comment(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A text as a TOML string on one line.
+/// The text as a TOML string on one line.
 pub(super) fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -204,7 +204,10 @@ mod tests {
     #[test]
     fn kinds_bounds_and_missing_values_are_recognised() {
         let draft = draft_of(
-            b"id,age,height,city,zip\nx1,30,1.75,Bath,01\nx2,NA,1.6,\"Ely, UK\",02\nx3,41,1.82,?,10\n",
+            b"id,age,height,city,zip\n\
+              x1,30,1.75,Bath,01\n\
+              x2,NA,1.6,\"Ely, UK\",02\n\
+              x3,41,1.82,?,10\n",
         )
         .unwrap();
         assert!(draft.schema.starts_with("# The bounds"));
@@ -217,12 +220,12 @@ mod tests {
         assert_eq!(age.missing, Missing::Code);
         assert!(matches!(height.kind, AttributeKind::Numeric { low: 1.6, end: 1.83, bins: 100 }));
         assert_eq!(height.missing, Missing::Error);
-        assert!(
-            matches!(&city.kind, AttributeKind::Categorical { values, .. } if *values == ["Bath", "Ely, UK"])
-        );
-        assert!(
-            matches!(&zip.kind, AttributeKind::Categorical { values, .. } if *values == ["01", "02", "10"])
-        );
+        for (attribute, expected) in
+            [(city, &["Bath", "Ely, UK"][..]), (zip, &["01", "02", "10"][..])]
+        {
+            let AttributeKind::Categorical { values, .. } = &attribute.kind else { panic!() };
+            assert_eq!(values, expected);
+        }
     }
 
     #[test]
@@ -250,17 +253,21 @@ mod tests {
 
         #[test]
         fn a_draft_reads_the_file_that_it_was_made_from(
-            rows in prop::collection::vec(("\\PC{0,3}", -1e6..1e6f64, -300..300i32, any::<f64>()), 1..20),
+            rows in prop::collection::vec(
+                ("\\PC{0,3}", -1e6..1e6f64, -300..300i32, any::<f64>()),
+                1..20,
+            ),
         ) {
             let mut writer = csv::Writer::from_writer(Vec::new());
             writer.write_record(["text", "real", "integer", "any"]).unwrap();
             for (text, real, integer, any) in &rows {
-                let fields = [text.clone(), real.to_string(), integer.to_string(), format!("{any:e}")];
-                writer.write_record(fields).unwrap();
+                let [real, integer] = [real.to_string(), integer.to_string()];
+                writer.write_record([text, &real, &integer, &format!("{any:e}")]).unwrap();
             }
             let content = writer.into_inner().unwrap();
             let schema = Schema::parse(&draft_of(&content).unwrap().schema).unwrap();
-            let dataset = read_table(&schema, vec![Source::from_bytes("f", &content).unwrap()]).unwrap();
+            let source = Source::from_bytes("f", &content).unwrap();
+            let dataset = read_table(&schema, vec![source]).unwrap();
             prop_assert_eq!(dataset.len(), rows.len());
             prop_assert!(dataset.provenance().outside.is_empty());
         }

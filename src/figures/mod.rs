@@ -39,7 +39,6 @@ pub use render::{PIXELS_PER_UNIT, Size, png, svg, write};
 use crate::config::FigureKind;
 use crate::results::{TraceRecord, TrialRecord};
 
-/// A kind of figure.
 pub struct Figure {
     pub kind: FigureKind,
     /// One sentence.
@@ -48,7 +47,6 @@ pub struct Figure {
     pub chart: fn(&[TrialRecord], &[TraceRecord], &Facts) -> Option<Chart>,
 }
 
-/// All kinds of figures.
 pub const FIGURES: &[Figure] = &[
     Figure {
         kind: FigureKind::Bars,

@@ -1,17 +1,17 @@
-//! The bootstrap of the median, with all resamples instead of some of them.
+//! The exact bootstrap of the median: over all resamples, without simulation.
 
 use super::statistics::{CONFIDENCE, Interval};
 
-/// Possibilities less likely than this are left out: together they are less than rounding.
+/// Terms with a smaller probability are skipped: their sum is below rounding error.
 const NEGLIGIBLE: f64 = 1e-18;
 
-/// The percentile interval of the bootstrap for the median of `sorted` values, none for fewer than
-/// two.
+/// The percentile interval of the bootstrap for the median of `sorted` values; `None` for fewer
+/// than two.
 ///
-/// A resample draws n of the n values with replacement. The interval ends at the 2.5 % and the
-/// 97.5 % quantile of its median, whose distribution is known: nothing is simulated, so there is no
-/// seed, and the ends are those that ever more resamples would converge to. The coverage that it
-/// carries is the nominal 95 %; few trials reach less (see [`super::Spread::of`], which counts).
+/// A resample draws n of the n values with replacement. The interval ends at the 2.5 % and the 97.5
+/// % quantile of its median, whose distribution is computed exactly: there is no simulation and no
+/// seed, and the ends are the limit of the simulated ones. Its coverage is the nominal 95 %; the
+/// actual coverage of few trials is lower (see [`super::Spread::of`], which computes it).
 ///
 /// Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7 (1979),
 /// section 3, for odd n. Cost: O(n^2).
@@ -26,14 +26,14 @@ pub(super) fn median_interval(sorted: &[f64]) -> Option<Interval> {
             below += probability;
             below >= level
         });
-        // Rounding may leave the sum of all just under the level.
+        // Rounding may leave the total probability just below the level.
         reached.or(distribution.last()).map(|&(value, _)| value)
     };
     let tail = (1.0 - CONFIDENCE) / 2.0;
     Some(Interval { low: quantile(tail)?, high: quantile(1.0 - tail)?, coverage: CONFIDENCE })
 }
 
-/// The values that the median of a resample may take, rising, with their probabilities.
+/// The values that the median of a resample may take, ascending, with their probabilities.
 fn resampled_median(sorted: &[f64]) -> Vec<(f64, f64)> {
     let n = sorted.len();
     let half = n.div_ceil(2);
@@ -43,8 +43,8 @@ fn resampled_median(sorted: &[f64]) -> Vec<(f64, f64)> {
     if n % 2 == 1 {
         return (1..=n).map(|i| (sorted[i - 1], lower_middle(i))).collect();
     }
-    // Two draws in the middle, the i-th and the j-th value: for i < j half of the draws are at
-    // most i with i among them, the other half at least j with j among them.
+    // The two middle draws are the i-th and the j-th value. For i < j, half of the draws are at
+    // most i and include i; the other half are at least j and include j.
     let ln_ways = ln_choose(n, half);
     let ln_extreme = |i: usize| {
         let power = |base: f64| half as f64 * base.ln();

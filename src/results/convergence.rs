@@ -1,4 +1,4 @@
-//! Which estimates are close to where their optimisation would end.
+//! Which estimates are certified to be close to the optimum.
 
 use super::record::TrialRecord;
 use crate::config::Status;
@@ -8,33 +8,33 @@ use crate::config::Status;
 /// The L2 loss is L = |r|^2 / 2 with r the residuals in standard deviations of the noise. It is
 /// 1-strongly convex in r, so that a gap g bounds the distance to the optimum r*:
 /// |r - r*|^2 / 2 <= g. A gap of L / 100 is |r - r*| <= |r| / 10: the rest of the optimisation
-/// would move the answers by at most a tenth of what they are off by.
+/// would change the answers by at most a tenth of their residuals.
 ///
-/// The gap is an upper bound, and loose far from the optimum. On Adult it is 0.85 % of the loss with
-/// HDMM where the loss is 0.006 % above that of a longer run, and 8 % with PrivBayes where it is
-/// 0.01 % above. A smaller share would therefore reject many estimates that no figure could tell
-/// from the optimum, and a larger one would certify little. An estimate that fails the test is not
-/// known to be bad.
+/// The gap is an upper bound, and loose far from the optimum. On Adult it is 0.85 % of the loss
+/// with HDMM where the loss is 0.006 % above that of a longer run, and 8 % with PrivBayes where it
+/// is 0.01 % above. A smaller share would therefore reject many estimates that no figure
+/// distinguishes from the optimum, and a larger one would certify little. An estimate that fails
+/// the test is not known to be bad.
 const LARGEST_SHARE: f64 = 0.01;
 
 /// The loss of a single answer that is one standard deviation off. Where answers can be fitted
-/// exactly the smallest loss is 0, and no gap is small next to it; a gap of 1 % of this leaves no
-/// answer further than a tenth of its standard deviation from where it would end.
+/// exactly the smallest loss is 0, and no gap is small next to it; a gap of 1 % of this bounds the
+/// distance of every answer from its optimum by a tenth of its standard deviation.
 const SMALLEST_LOSS: f64 = 0.5;
 
-/// What stands next to the numbers of estimates that have not converged.
+/// The mark of numbers from estimates that have not converged.
 pub const UNCONVERGED_MARK: &str = "\u{2020}";
 
 /// Whether an estimate with this loss and this certified gap is as good as the optimum:
 /// gap <= 1 % of the loss, where a loss below 1/2 counts as 1/2.
 ///
-/// Without a gap, as with an oracle that cannot certify one, nothing is known, and the answer is
-/// no. A negative log-likelihood (DualQuery) has no natural zero, so that the test says less there.
+/// Without a gap, as with an oracle that cannot certify one, the answer is `false`. A negative
+/// log-likelihood (DualQuery) has no natural zero, so the test is less meaningful there.
 pub fn is_converged(loss: f64, gap: Option<f64>) -> bool {
     gap.is_some_and(|gap| gap <= LARGEST_SHARE * loss.max(SMALLEST_LOSS))
 }
 
-/// What the mark means, without a full stop.
+/// The explanation of the mark, without a full stop.
 pub fn unconverged_note() -> String {
     format!(
         "{UNCONVERGED_MARK} not converged: the loss is not certified to be within {} % of the \
@@ -44,20 +44,19 @@ pub fn unconverged_note() -> String {
 }
 
 impl TrialRecord {
-    /// Whether this is an estimate that comes with a certificate by its nature. Least squares in
-    /// closed form, noisy answers as they are and drawn records have nothing to certify.
+    /// Whether the estimate is the result of an optimisation. Least squares in closed form,
+    /// unprocessed noisy answers and sampled records have no gap to certify.
     fn has_certificate(&self) -> bool {
         self.status == Status::Done && self.loss.is_some()
     }
 
-    /// Whether this is an estimate that should be certified and is not close to the optimum as far
-    /// as the certificate tells.
+    /// Whether the estimate should be certified to be close to the optimum and is not.
     pub fn is_unconverged(&self) -> bool {
         self.has_certificate() && self.loss.is_some_and(|loss| !is_converged(loss, self.gap))
     }
 }
 
-/// How many of these rows have not converged; none where no row comes with a certificate.
+/// The number of rows that have not converged; `None` if no row has a certificate.
 pub(super) fn unconverged<'a>(rows: impl IntoIterator<Item = &'a TrialRecord>) -> Option<usize> {
     let certified = rows.into_iter().filter(|row| row.has_certificate());
     certified.map(|row| usize::from(row.is_unconverged())).reduce(|sum, one| sum + one)
@@ -80,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_gap_far_below_the_noise_is_small_even_where_the_loss_is_zero() {
-        // MWEM on Adult, whose measurements do not contradict each other.
+        // MWEM on Adult, whose measurements are consistent.
         assert!(is_converged(1.2e-11, Some(9e-4)) && is_converged(0.0, Some(0.005)));
         assert!(!is_converged(0.0, Some(0.006)));
     }

@@ -1,4 +1,4 @@
-//! Records as lines of CSV: one record, one line, whatever its texts contain.
+//! Records as lines of CSV: exactly one line per record, whatever its texts contain.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,18 +12,18 @@ use crate::storage::NewFile;
 /// The names of a record's fields, in the order in which they are written.
 pub(super) fn columns<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
-    // Asked for a value, the record tells its fields; there is no value, and none is needed.
+    // The record passes its field names to the deserializer, which then fails: no value is needed.
     let _ = T::deserialize(FieldNames(&mut names));
     names
 }
 
-/// The first line of a file of such records, with its end.
+/// The first line of a file of such records, with its line break.
 pub(super) fn header<T: DeserializeOwned>() -> String {
     columns::<T>().join(",") + "\n"
 }
 
-/// The record's line, with its end. Line breaks inside of texts become blanks, so that a line of
-/// the file is a record and a file that was cut off anywhere can be told from a complete one.
+/// The record's line, with its line break. Line breaks within texts become spaces, so that a line
+/// is a record and a truncated file is recognisable.
 pub(super) fn line<T: Serialize>(record: &T) -> io::Result<Vec<u8>> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     writer.serialize(record)?;
@@ -33,7 +33,7 @@ pub(super) fn line<T: Serialize>(record: &T) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// The record's fields as they are written.
+/// The record's fields as text.
 pub(super) fn fields<T: Serialize>(record: &T) -> io::Result<Vec<String>> {
     let line = line(record)?;
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(&line[..]);
@@ -42,7 +42,7 @@ pub(super) fn fields<T: Serialize>(record: &T) -> io::Result<Vec<String>> {
     Ok(fields.iter().map(String::from).collect())
 }
 
-/// The record that a line (without its end) holds, if it does.
+/// The record of a line without its line break; `None` if the line is not a record.
 pub(super) fn parse<T: DeserializeOwned>(line: &str) -> Option<T> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
     let mut fields = csv::StringRecord::new();
@@ -50,7 +50,7 @@ pub(super) fn parse<T: DeserializeOwned>(line: &str) -> Option<T> {
     is_record.then(|| fields.deserialize(None).ok()).flatten()
 }
 
-/// Writes a file of records, whole or not at all.
+/// Writes a file of records atomically.
 pub(super) fn write_file<T>(path: &Path, records: &[T]) -> io::Result<()>
 where
     T: Serialize + DeserializeOwned,
@@ -63,7 +63,7 @@ where
     file.commit()
 }
 
-/// Takes down which fields a record asks for, and gives it none.
+/// A deserializer that records the field names of a struct and fails.
 struct FieldNames<'a>(&'a mut &'static [&'static str]);
 
 impl<'de> Deserializer<'de> for FieldNames<'_> {
@@ -133,7 +133,8 @@ mod tests {
             let text = String::from_utf8(written).unwrap();
             prop_assert_eq!(text.find(['\n', '\r']), Some(text.len() - 1));
             let read: Record = parse(text.trim_end_matches('\n')).unwrap();
-            prop_assert_eq!(read, Record { name: name.replace(['\n', '\r'], " "), flag, value, count });
+            let name = name.replace(['\n', '\r'], " ");
+            prop_assert_eq!(read, Record { name, flag, value, count });
         }
     }
 }

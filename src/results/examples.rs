@@ -5,7 +5,7 @@ use super::record::{TraceRecord, TrialRecord};
 use super::schedule::{Block, BlockArm, BlockCase, hash};
 use crate::config::Source;
 
-/// A trial that is done; its key says which one it is.
+/// A trial that is done; its key contains the arguments.
 pub(crate) fn row(dataset: &str, mechanism: &str, arm: &str, trial: usize) -> TrialRecord {
     TrialRecord {
         key: format!("{dataset}-{mechanism}-{arm}-{trial}"),

@@ -1,4 +1,4 @@
-//! The results in a folder, or why there are none.
+//! Reading the results in a folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,31 +11,22 @@ use super::store::{Recorded, StoreError};
 /// Why the results in a folder cannot be read.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    /// Nothing was run.
     #[error("there are no results in {}", .folder.display())]
-    Nothing {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// What remains of a run are its conclusions.
+    Nothing { folder: PathBuf },
+    /// The folder has a summary, but no rows of trials.
     #[error(
         "{}: the rows of the trials are not kept here, only the summary and the figures; \
          `pgmbench report {}` shows them",
         .folder.display(), .folder.display()
     )]
-    OnlySummary {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// The manifest cannot be read.
+    OnlySummary { folder: PathBuf },
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// The rows cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// The manifest of the results in a folder, those of its shards among them.
+/// The manifest of the results in a folder, including those of shards.
 pub fn read_manifest(folder: &Path) -> Result<Manifest, FolderError> {
     Manifest::read(folder).map_err(|error| match error {
         ManifestError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
@@ -45,7 +36,7 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest, FolderError> {
     })
 }
 
-/// The manifest and the rows in a folder, which runs may be writing at the same time.
+/// The manifest and the rows in a folder. Safe while runs write to it.
 pub fn read(folder: &Path) -> Result<(Manifest, Recorded), FolderError> {
     let manifest = read_manifest(folder)?;
     let recorded = Recorded::read(folder).map_err(|error| match error {

@@ -7,20 +7,19 @@ use serde::{Deserialize, Serialize};
 /// The machine that a run was on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// The operating system: its name and, where they can be read, release and kernel.
+    /// The operating system: its name and, if available, release and kernel.
     pub os: String,
     /// The architecture that the program was compiled for.
     pub architecture: String,
-    /// The processor's model, or the architecture where it cannot be read.
+    /// The processor's model; the architecture if it is not available.
     pub cpu: String,
-    /// What the processor can do, of that which kernels are compiled for.
+    /// The instruction sets of the processor, among those that kernels are compiled for.
     pub cpu_features: Vec<String>,
-    /// How many threads can run at once.
     pub available_threads: usize,
 }
 
 impl Machine {
-    /// The one that this program runs on.
+    /// The machine of this process.
     pub fn here() -> Self {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         let release = field(&read("/etc/os-release"), "PRETTY_NAME", '=');

@@ -1,4 +1,4 @@
-//! Where results came from: enough for a stranger to get the same numbers.
+//! The provenance of results: everything needed to reproduce the numbers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,84 +19,73 @@ use crate::storage::NewFile;
 const FILE: &str = "manifest.json";
 
 /// The notice of every experiment.
-pub const NOTICE: &str = "not for release: errors are measured against true answers, checksums are \
-                          of true records, and the noise is seeded, so that it can be computed again";
+pub const NOTICE: &str = "not for release: errors are measured against true answers, checksums \
+                          are of true records, and the noise is seeded, so that it can be \
+                          computed again";
 
 /// The manifest of an experiment, `manifest.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// What may be done with the results.
+    /// The conditions of use of the results.
     pub notice: String,
     /// The configuration as it was given.
     pub configuration_text: String,
-    /// What was run: the configuration with its defaults, and what the command line replaced.
+    /// The experiment that was run: the configuration with defaults and command-line options
+    /// applied.
     pub experiment: Experiment,
-    /// [`configuration_hash`] of it.
+    /// [`configuration_hash`] of `experiment`.
     pub configuration_blake3: String,
-    /// The most iterations of an estimate as the file has it, whatever the command line said.
+    /// The largest iteration limit of an estimate in the file, without command-line options.
     pub full_iterations: usize,
-    /// The data.
     pub datasets: Vec<DatasetFacts>,
-    /// Which rows the experiment asks for ([`Manifest::arms`]).
+    /// The rows of the experiment, in compressed form ([`Manifest::arms`]).
     pub schedule: Vec<Block>,
-    /// The runs that made the results, the first one first: there are several when a run was
-    /// stopped and started again.
+    /// The runs that produced the results, in order: several if a run was interrupted and resumed.
     pub runs: Vec<Run>,
 }
 
-/// Which data an experiment used.
+/// A dataset of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatasetFacts {
-    /// Its name.
     pub name: String,
     /// The checksum of its records.
     pub blake3: String,
-    /// The number of records.
     pub records: usize,
-    /// The number of attributes.
     pub attributes: usize,
     /// The number of possible records, to one digit: `1e19`.
     pub domain: String,
-    /// The number of queries that the workload asks, in all cases together.
+    /// The number of queries of the workload, summed over the cases.
     pub queries: usize,
-    /// Whether made-up records stand in for it.
+    /// Whether the data is a stand-in.
     pub standin: bool,
-    /// What is asked of it, case by case. Chains of attributes have none: their name says it all.
+    /// The workload of each case. Empty for chains of attributes, which their name determines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<CaseFacts>,
 }
 
-/// What is asked of some data.
+/// The workload of a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseFacts {
-    /// Empty where there is one case only.
+    /// Empty if there is only one case.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Its sub-workloads.
     pub workload: Vec<PartFacts>,
 }
 
-/// A sub-workload, written out.
+/// A sub-workload, by the names of its attributes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PartFacts {
-    /// The product of a query for each attribute.
+    /// The Kronecker product of one query per attribute.
     Product(BTreeMap<String, String>),
     /// Queries on the table of these attributes.
-    Whole {
-        /// The attributes.
-        attributes: Vec<String>,
-        /// The number of queries.
-        queries: usize,
-    },
+    Whole { attributes: Vec<String>, queries: usize },
 }
 
-/// What the program was built from. What the builder did not know is none.
+/// The sources of the program. `None` for what was unknown at build time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
-    /// The version of the program.
     pub version: String,
-    /// The commit.
     pub commit: Option<Commit>,
     /// The checksum of `Cargo.lock`.
     pub cargo_lock_blake3: Option<String>,
@@ -105,46 +94,40 @@ pub struct Build {
 }
 
 impl Build {
-    /// Of a program of somebody else's that uses the library: the version is all that is known.
+    /// For another program that uses the library: only the version is known.
     pub fn of_library() -> Self {
         let version = env!("CARGO_PKG_VERSION").into();
         Self { version, commit: None, cargo_lock_blake3: None, rustc: None }
     }
 }
 
-/// A commit, and whether the program was built from it and nothing else.
+/// A commit, and whether the program was built from exactly its content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit {
-    /// Its hash.
     pub id: String,
-    /// Whether there were no changes beside it.
+    /// Whether there were no uncommitted changes.
     pub is_clean: bool,
 }
 
 /// One run of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// The program.
     pub build: Build,
-    /// The machine.
     pub machine: Machine,
-    /// The threads that it used.
     pub threads: usize,
-    /// The bytes that arms could use where the configuration sets no limit.
+    /// The bytes per arm if the configuration sets no limit.
     #[serde(default)]
     pub memory_limit: Option<u64>,
-    /// The words of the command line.
     pub command_line: Vec<String>,
-    /// When it started, as RFC 3339 in UTC.
+    /// RFC 3339 in UTC.
     pub start: String,
-    /// When it ended; none while it runs, and for a run that was killed.
+    /// RFC 3339 in UTC; `None` while it runs, and for a run that was killed.
     pub end: Option<String>,
-    /// The seconds from start to end.
     pub wall_seconds: Option<f64>,
 }
 
 impl Run {
-    /// A run on this machine that starts now.
+    /// Starts a run on this machine now.
     pub fn start(build: Build, threads: usize, command_line: Vec<String>) -> Self {
         Self {
             build,
@@ -158,7 +141,7 @@ impl Run {
         }
     }
 
-    /// Ends the run now, `elapsed` after it started by a clock that nobody sets.
+    /// Ends the run now. `elapsed` is the time since its start by a monotonic clock.
     pub fn finish(&mut self, elapsed: Duration) {
         self.end = Some(rfc3339(SystemTime::now()));
         self.wall_seconds = Some(elapsed.as_secs_f64());
@@ -168,57 +151,45 @@ impl Run {
 /// Why a manifest could not be read or written.
 #[derive(Debug, Error)]
 pub enum ManifestError {
-    /// The system refused.
     #[error("{}: {error}", .file.display())]
-    Io {
-        /// The file.
-        file: PathBuf,
-        /// What the system said.
-        error: io::Error,
-    },
+    Io { file: PathBuf, error: io::Error },
     /// The file is not a manifest of this version.
     #[error(
         "{}: not a manifest that this version of pgmbench can read: {error}; run the experiment \
          again, or read it with the version that wrote it",
         .file.display()
     )]
-    Json {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with it.
-        error: serde_json::Error,
-    },
+    Json { file: PathBuf, error: serde_json::Error },
 }
 
 impl Manifest {
-    /// The name of the experiment.
     pub fn name(&self) -> &str {
         self.experiment.name.as_ref()
     }
 
-    /// The arms that the experiment asks for, in the order of its results. Rows with other keys are
-    /// stale, and arms without a row are still to do.
+    /// The arms of the experiment, in the order of its results. Rows with other keys are stale, and
+    /// arms without a row are yet to run.
     pub fn arms(&self) -> Vec<ScheduledArm> {
         let epsilons: Vec<f64> = self.experiment.epsilon.iter().map(|e| *e.as_ref()).collect();
         schedule::arms(&self.schedule, &epsilons, self.experiment.trials)
     }
 
-    /// The keys of the rows that the experiment asks for, in the order of its results.
+    /// The keys of the rows of the experiment, in the order of its results.
     pub fn keys(&self) -> Vec<String> {
         self.arms().into_iter().map(|arm| arm.key).collect()
     }
 
-    /// Whether both ask for the same rows.
+    /// Whether both schedules have the same rows.
     pub fn asks_for_the_rows_of(&self, other: &Self) -> bool {
         self.keys() == other.keys()
     }
 
-    /// Writes the manifest into the folder of the results, whole or not at all.
+    /// Writes the manifest into the folder of the results, atomically.
     pub fn write(&self, folder: &Path) -> Result<(), ManifestError> {
         self.write_part(folder, None)
     }
 
-    /// The same, where a shard keeps its own.
+    /// Like [`Manifest::write`]; a shard has its own file.
     pub fn write_part(&self, folder: &Path, shard: Option<Shard>) -> Result<(), ManifestError> {
         let file = folder.join(file_name(shard));
         let write = || -> io::Result<()> {
@@ -230,8 +201,8 @@ impl Manifest {
         write().map_err(|error| ManifestError::Io { file: file.clone(), error })
     }
 
-    /// Reads the manifest of the results in this folder. Where shards have left theirs, the one
-    /// whose last run began last counts, with the runs of all that ask for the same rows.
+    /// Reads the manifest of the results in this folder. If there are manifests of shards,
+    /// [`Manifest::newest`] combines them.
     pub fn read(folder: &Path) -> Result<Self, ManifestError> {
         let shards = shards(folder).unwrap_or_default();
         let mut all = Vec::new();
@@ -241,12 +212,11 @@ impl Manifest {
         for shard in shards {
             all.push(Self::read_part(folder, Some(shard))?);
         }
-        // There is one: without shards the whole was read, or we would not be here.
+        // `all` is not empty: without shards the manifest of the whole results was read above.
         Self::newest(all).map_or_else(|| Self::read_part(folder, None), Ok)
     }
 
-    /// Of several manifests the one whose last run began last, with the runs of all that ask for
-    /// the same rows.
+    /// The manifest whose last run started last, with the runs of all manifests with the same rows.
     pub fn newest(mut all: Vec<Self>) -> Option<Self> {
         all.sort_by_key(|manifest| manifest.runs.last().map(|run| run.start.clone()));
         let mut last = all.pop()?;
@@ -260,7 +230,7 @@ impl Manifest {
         Some(last)
     }
 
-    /// Reads the manifest of the whole, or of one shard.
+    /// Reads the manifest of the whole results, or of one shard.
     pub fn read_part(folder: &Path, shard: Option<Shard>) -> Result<Self, ManifestError> {
         let file = folder.join(file_name(shard));
         let text = fs::read_to_string(&file)
@@ -268,7 +238,7 @@ impl Manifest {
         serde_json::from_str(&text).map_err(|error| ManifestError::Json { file, error })
     }
 
-    /// Removes what shards have left, once it is part of the whole.
+    /// Removes the manifests of shards, after they were merged.
     pub fn remove_shards(folder: &Path) -> Result<(), ManifestError> {
         for shard in shards(folder).unwrap_or_default() {
             let file = folder.join(file_name(Some(shard)));
@@ -282,7 +252,7 @@ fn file_name(shard: Option<Shard>) -> String {
     shard.map_or(FILE.into(), |shard| shard.file_name(FILE))
 }
 
-/// The shards with a manifest in this folder, in their order.
+/// The shards with a manifest in this folder, in order.
 fn shards(folder: &Path) -> io::Result<Vec<Shard>> {
     let mut shards = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -292,10 +262,10 @@ fn shards(folder: &Path) -> io::Result<Vec<Shard>> {
     Ok(shards)
 }
 
-/// The checksum of an experiment. It does not depend on the order of keys in its file, on comments,
-/// or on whether a default was spelled out.
+/// The checksum of an experiment. Independent of comments, of the order of keys in its file, and of
+/// whether a default is spelt out.
 pub fn configuration_hash(experiment: &Experiment) -> String {
-    // No map of an experiment has keys that JSON does not take.
+    // Never fails: all maps of an experiment have string keys.
     let text = serde_json::to_string(experiment).unwrap_or_default();
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }

@@ -4,8 +4,8 @@ use super::record::TrialRecord;
 use crate::config::{Metric, Status};
 
 impl Metric {
-    /// Whether the number depends on how far the estimate is from the optimum, which the time of an
-    /// iteration and the rounds of the mechanism do not.
+    /// Whether the metric depends on the convergence of the estimate. The time of an iteration and
+    /// the rounds of the mechanism do not.
     pub fn is_about_the_estimate(self) -> bool {
         !matches!(
             self,
@@ -16,7 +16,7 @@ impl Metric {
         )
     }
 
-    /// The number of an arm that ended with an estimate.
+    /// The value for an arm that ended with an estimate.
     pub fn of(self, row: &TrialRecord) -> Option<f64> {
         let value = match self {
             Metric::WorkloadError => row.workload_error,
@@ -36,8 +36,8 @@ impl Metric {
         value.filter(|_| row.status == Status::Done)
     }
 
-    /// One arm's numbers over another's, for the trials in which both ended with an estimate. Both
-    /// had the same measurements, so what these did to the error cancels.
+    /// One arm's values divided by another's, for the trials in which both ended with an estimate.
+    /// Both use the same measurements, so the effect of the noise cancels.
     ///
     /// Two errors of 0 are equal: their ratio is 1.
     pub fn paired_ratios(self, arm: &[&TrialRecord], against: &[&TrialRecord]) -> Vec<f64> {

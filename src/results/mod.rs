@@ -1,4 +1,4 @@
-//! What experiments leave behind: rows of trials, where they came from, and what they add up to.
+//! The results of experiments: rows of trials, manifests, summaries and checked claims.
 
 mod bootstrap;
 pub mod claims;

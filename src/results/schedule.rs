@@ -1,65 +1,54 @@
-//! Which arms an experiment runs, without a line for each: keys of rows can be computed from a few
-//! hashes, so that a manifest stays small however many trials there are.
+//! The arms that an experiment runs, in compressed form: the keys of rows are computed from a few
+//! hashes, so the size of a manifest does not depend on the number of trials.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The releases of a mechanism on some data that differ in epsilon and trial alone, and the arms
+/// The releases of a mechanism on a dataset that differ only in epsilon and trial, and the arms
 /// that estimate from each of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
-    /// The name of the data.
     pub dataset: String,
-    /// The label of the mechanism.
     pub mechanism: String,
-    /// Hash of all that these releases depend on, but for epsilon and trial.
+    /// Hash of all inputs of these releases except epsilon and trial.
     pub hash: String,
-    /// The cases that every arm is judged by.
+    /// Every arm is evaluated on each of them.
     pub cases: Vec<BlockCase>,
-    /// The estimators.
     pub arms: Vec<BlockArm>,
 }
 
-/// A case of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockCase {
-    /// Empty where there is one only.
+    /// Empty if there is only one case.
     pub name: String,
     /// Hash of its workload.
     pub hash: String,
 }
 
-/// An arm of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlockArm {
     /// Its name in the results.
     pub name: String,
     /// Hash of the estimator and its settings.
     pub hash: String,
-    /// For one row: what the size of its model lets one expect, with its share of the mechanism's
-    /// own time.
+    /// Per row: predicted from the size of its model, with its share of the mechanism's time.
     pub predicted_seconds: f64,
 }
 
-/// An arm of one trial, judged by one case: what a row is about.
+/// An arm of one trial, evaluated on one case: the subject of a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScheduledArm {
-    /// The key of the row.
     pub key: String,
-    /// The key of the release that it estimates from.
+    /// The key of its release.
     pub release: String,
-    /// The name of the data.
     pub dataset: String,
-    /// The case of the data; empty where there is one only.
+    /// Empty if the data has only one case.
     pub case: String,
-    /// The label of the mechanism.
     pub mechanism: String,
-    /// The name of the arm.
     pub arm: String,
-    /// The budget.
     pub epsilon: f64,
-    /// The trial, counted from 0.
+    /// Counted from 0.
     pub trial: usize,
     /// [`BlockArm::predicted_seconds`].
     pub predicted_seconds: f64,
@@ -77,12 +66,12 @@ impl fmt::Display for ScheduledArm {
 }
 
 impl Block {
-    /// The key of the release with this budget in this trial.
+    /// The key of the release for this epsilon and trial.
     pub fn release_key(&self, epsilon: f64, trial: usize) -> String {
         hash(&[&self.hash, &epsilon.to_string(), &trial.to_string()])
     }
 
-    /// The arms of all trials with this budget, in the order of the results.
+    /// The arms of all trials for this epsilon, in the order of the results.
     fn arms_at(&self, epsilon: f64, trials: usize) -> impl Iterator<Item = ScheduledArm> {
         (0..trials).flat_map(move |trial| {
             let release = self.release_key(epsilon, trial);
@@ -115,12 +104,12 @@ pub(super) fn arms(blocks: &[Block], epsilons: &[f64], trials: usize) -> Vec<Sch
     arms
 }
 
-/// The key of a row: its release, what it is judged by, how it is estimated.
+/// The key of a row, from its release, its case and its estimator.
 pub fn row_key(release: &str, case_hash: &str, arm_hash: &str) -> String {
     hash(&[release, case_hash, arm_hash])
 }
 
-/// 64 bits of a hash, as hexadecimal digits. No part has a line break in it.
+/// 64 bits of a hash, in hexadecimal digits. Requires parts without line breaks.
 pub fn hash(parts: &[&str]) -> String {
     blake3::hash(parts.join("\n").as_bytes()).to_hex()[..16].to_string()
 }

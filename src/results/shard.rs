@@ -3,14 +3,13 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// One of several parts of an experiment that are run apart from each other: `2/4`.
+/// One of several parts of an experiment that run independently: `2/4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shard {
     of: usize,
     index: usize,
 }
 
-/// A text that is not a shard.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("expected a shard such as 2/4, from 1/4 to 4/4")]
 pub struct NotAShard;
@@ -24,31 +23,30 @@ impl Shard {
         }
     }
 
-    /// Which one, counted from 0.
+    /// The index, counted from 0.
     pub fn place(self) -> usize {
         self.index - 1
     }
 
-    /// How many there are.
     pub fn of(self) -> usize {
         self.of
     }
 
-    /// The name that a file of the whole results has for this shard: `trials.2-of-4.csv`, and
+    /// The name of this shard's counterpart of the file `whole`: `trials.2-of-4.csv`,
     /// `.2-of-4.lock`.
     pub(super) fn file_name(self, whole: &str) -> String {
         let (stem, extension) = whole.rsplit_once('.').unwrap_or((whole, ""));
         format!("{stem}.{}-of-{}.{extension}", self.index, self.of)
     }
 
-    /// The shard that a file of this name belongs to, if it is one of `whole`'s.
+    /// The shard whose counterpart of `whole` has this name.
     pub(super) fn of_file(name: &str, whole: &str) -> Option<Self> {
         let (stem, extension) = whole.rsplit_once('.')?;
         let middle = name.strip_prefix(stem)?.strip_prefix('.')?;
         let middle = middle.strip_suffix(extension)?.strip_suffix('.')?;
         let (index, of) = middle.split_once("-of-")?;
         let shard = Self::new(index.parse().ok()?, of.parse().ok()?).ok()?;
-        // No two names for one shard: 02-of-4 is somebody else's.
+        // Names are canonical: 02-of-4 is not one of ours.
         (shard.file_name(whole) == name).then_some(shard)
     }
 }

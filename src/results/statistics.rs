@@ -1,4 +1,4 @@
-//! What a handful of trials says about the median.
+//! Medians of few trials, with exact confidence intervals.
 
 use std::f64::consts::LN_2;
 
@@ -6,15 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::bootstrap;
 
-/// How sure an interval should be, where there are enough trials for it.
+/// The coverage of an interval, if there are enough trials.
 pub(super) const CONFIDENCE: f64 = 0.95;
 
-/// An interval for the median of what the trials are drawn from.
+/// A confidence interval for the median of the distribution of trials.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Its lower end.
     pub low: f64,
-    /// Its upper end.
     pub high: f64,
     /// The probability that it contains the median.
     pub coverage: f64,
@@ -23,29 +21,26 @@ pub struct Interval {
 /// Values of several trials.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// The number of values.
     pub count: usize,
-    /// The middle one, or the mean of the two in the middle.
+    /// The middle value, or the mean of the two middle values.
     pub median: f64,
-    /// The smallest.
     pub min: f64,
-    /// The largest.
     pub max: f64,
-    /// An interval for the median; none for a single value.
+    /// For the median; `None` for a single value.
     pub interval: Option<Interval>,
 }
 
 impl Spread {
-    /// Of at least one value.
+    /// `None` without values.
     ///
     /// The interval is the exact one from order statistics: each value is below the median of its
-    /// distribution with probability 1/2, so \[x_(k), x_(n+1-k)\] misses it with probability
-    /// 2 P(Bin(n, 1/2) < k), whatever the distribution, if it is continuous. k is the largest for
-    /// which the coverage is 95 %, or 1 when even the smallest and the largest value cover less:
-    /// five trials cover 93.75 %, six 96.9 %. The coverage is told, not assumed.
+    /// distribution with probability 1/2, so \[x_(k), x_(n+1-k)\] misses it with probability 2
+    /// P(Bin(n, 1/2) < k), for every continuous distribution. k is the largest with a coverage of
+    /// at least 95 %, or 1 if even the range of all values covers less: five trials cover 93.75 %,
+    /// six 96.9 %. The interval carries its actual coverage.
     ///
-    /// A percentile bootstrap of the median ([`PairedRatio`] has one) ends at values or between two
-    /// of them as well; for five trials at the same ones, but it calls them 95 %.
+    /// A percentile bootstrap of the median ([`PairedRatio`] has one) also ends at values or
+    /// between two of them. For five trials it has the same ends, but claims 95 %.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
@@ -64,19 +59,18 @@ impl Spread {
 /// How many times larger one arm's numbers are than another's in the same trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedRatio {
-    /// The trials in which both have a number.
+    /// The number of trials in which both arms have a number.
     pub pairs: usize,
-    /// The median of the ratios.
     pub median: f64,
-    /// The interval of [`Spread::of`], which counts its coverage; none for a single pair.
+    /// The interval of [`Spread::of`], with its actual coverage; `None` for a single pair.
     pub interval: Option<Interval>,
-    /// The percentile interval of the bootstrap, exact in that it weighs all resamples; its coverage
-    /// is nominal. None for a single pair.
+    /// The percentile interval of the exact bootstrap, with nominal coverage. `None` for a single
+    /// pair.
     pub bootstrap: Option<Interval>,
 }
 
 impl PairedRatio {
-    /// Of at least one ratio.
+    /// `None` without ratios.
     pub fn of(ratios: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = ratios.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
@@ -110,7 +104,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By counting: each value is on either side of the median, all 2^n ways alike.
+    /// By enumeration: each value is on either side of the median, with 2^n equally likely
+    /// outcomes.
     fn counted_coverage(count: usize, k: usize) -> f64 {
         let covers = |sides: &u32| {
             let below = sides.count_ones() as usize;

@@ -1,4 +1,4 @@
-//! Tables of text, aligned for a terminal, and how numbers look in them.
+//! Text tables aligned for a terminal, and the format of their numbers.
 
 /// Rows of cells. The first row is the heading.
 #[derive(Debug, Default)]
@@ -15,8 +15,8 @@ impl TextTable {
         self.rows.push(row.to_vec());
     }
 
-    /// The lines, with two blanks between columns and none at the end. Columns in which only the
-    /// heading has text are left out.
+    /// The lines, with two spaces between columns and none at the end. Columns in which only the
+    /// heading has text are omitted.
     pub(super) fn lines(&self) -> Vec<String> {
         let column_count = self.rows.first().map_or(0, Vec::len);
         let width = |column: usize| {

@@ -8,8 +8,7 @@ const DAYS_PER_ERA: u64 = 146_097;
 /// From 1 March of the year 0 to 1 January 1970.
 const DAYS_BEFORE_1970: u64 = 719_468;
 
-/// A moment as RFC 3339 in UTC, to the second: `2019-06-09T12:00:00Z`. What is before 1970 counts
-/// as its start.
+/// RFC 3339 in UTC, to the second: `2019-06-09T12:00:00Z`. Times before 1970 become its start.
 pub fn rfc3339(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
     let (year, month, day) = civil_from_days(seconds / SECONDS_PER_DAY);
@@ -21,7 +20,7 @@ pub fn rfc3339(time: SystemTime) -> String {
 /// Year, month and day of the given day after 1 January 1970.
 ///
 /// Years are counted from March, so that the leap day is the last of its year, and the months from
-/// there have 31, 30, 31, 30, 31 days over and over: month m starts on day (153 m + 2) / 5.
+/// there have periodically 31, 30, 31, 30, 31 days: month m starts on day (153 m + 2) / 5.
 fn civil_from_days(days: u64) -> (u64, u64, u64) {
     let days = days + DAYS_BEFORE_1970;
     let (era, day_of_era) = (days / DAYS_PER_ERA, days % DAYS_PER_ERA);

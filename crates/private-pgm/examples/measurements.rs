@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .measure(Measurement::from_array(&domain, &["age", "sex"], age_sex.view(), 2.0)?)
         // The same from a slice, row-major in the attributes as listed.
         .measure(Measurement::marginal(&domain, &["income"], &[69.0, 33.0], 1.0)?)
-        // Counts of all records up to each age, for each income.
+        // Cumulative counts by age, for each income.
         .measure(Measurement::linear(
             &domain,
             &["age", "income"],
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         )?)
         // Any linear combinations of the cells: here the difference between the sexes.
         .measure(Measurement::dense(&domain, &["sex"], array![[1.0, -1.0]].view(), &[-17.0], 3.0)?)
-        // Nobody of the youngest has the higher income.
+        // No record has the lowest age and the higher income.
         .zeros(&["age", "income"], &[&[0, 1]])
         .build()?;
     println!("about {:.1} records", problem.total);

@@ -1,4 +1,4 @@
-// Measurements that arrive in rounds: each fit starts from the model of the round before.
+// Measurements in rounds: each fit starts from the model of the previous round.
 //
 //     cargo run --release -p private-pgm --example warm_start
 

@@ -1,4 +1,4 @@
-//! Which settings an experiment of a kind has.
+//! Which settings each kind of experiment uses.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::config::experiment::Kind::{self, Datasets, Mechanisms, Scaling};
 use crate::config::raw::RawExperiment;
 use crate::config::source::Source;
 
-/// A setting, where it is written, the kinds that use it and those that cannot do without it.
+/// A setting, its span, the kinds that use it and the kinds that require it.
 struct Setting {
     name: &'static str,
     place: Option<Range<usize>>,
@@ -19,7 +19,7 @@ struct Setting {
     example: &'static str,
 }
 
-/// Refuses settings that the experiment's kind would ignore, and misses those that it needs.
+/// Rejects settings that the experiment's kind ignores, and missing ones that it requires.
 pub(super) fn check(source: &Source, raw: &RawExperiment) -> Checked<()> {
     let kind = raw.kind.name();
     for setting in settings(raw) {
@@ -86,7 +86,7 @@ fn settings(raw: &RawExperiment) -> [Setting; 13] {
 }
 
 impl Kind {
-    /// As it is written.
+    /// The name in experiment files.
     pub(super) fn name(self) -> &'static str {
         match self {
             Mechanisms => "mechanisms",

@@ -1,4 +1,4 @@
-//! From an experiment as written to one whose settings agree with each other.
+//! Validation: from the syntax of a file to a consistent experiment.
 
 mod kinds;
 mod sections;
@@ -8,23 +8,25 @@ use toml::Spanned;
 
 use super::error::ConfigError;
 use super::estimation::Estimation;
-use super::experiment::{Changes, Experiment, Figure, Kind, Limits, Workload};
+use super::experiment::{Changes, Experiment, Kind, Limits};
+use super::figure::Figure;
 use super::raw::{RawExperiment, RawLimits};
 use super::source::Source;
+use super::workload::Workload;
 use dp::Neighbours;
 use sections::Variety;
 use values::{MAX_COUNT, count, distinct, name, positive};
 
 type Checked<T> = Result<T, ConfigError>;
 
-/// The experiment of a file, if its settings agree with each other and with its kind.
+/// The experiment of a file, if its settings are consistent with each other and with its kind.
 pub(super) fn experiment(source: &Source, raw: RawExperiment) -> Checked<Experiment> {
     kinds::check(source, &raw)?;
     complete(source, raw)
 }
 
-/// The experiment, if its settings agree with each other. It may have settings that its kind does
-/// not use: where defaults are spelt out, so are theirs.
+/// The experiment, if its settings are consistent with each other. Settings that its kind does not
+/// use are allowed, because manifests spell out every default.
 pub(super) fn complete(source: &Source, raw: RawExperiment) -> Checked<Experiment> {
     name(source, "name", &raw.name)?;
     let estimation = match &raw.estimation {
@@ -40,7 +42,7 @@ pub(super) fn complete(source: &Source, raw: RawExperiment) -> Checked<Experimen
     distinct(source, "mechanism", labels, String::clone, Some(help))?;
     let epsilon = match (raw.epsilon, raw.kind) {
         (Some(written), _) => values::epsilon(source, written)?,
-        // The noise of the measurements that estimators are timed on; its size does not matter.
+        // The budget of the measurements that estimators are timed on; it does not affect the time.
         (None, Kind::Scaling) => vec![Spanned::new(0..0, 1.0)],
         (None, _) => Vec::new(),
     };

@@ -5,16 +5,16 @@ use toml::Spanned;
 use super::Checked;
 use super::values::{self, MAX_COUNT, count, counts, distinct, name, not_empty};
 use crate::config::estimation::Estimation;
-use crate::config::experiment::{
-    Arm, Changes, Figure, FigureKind, Kind, Mechanism, Queries, RandomRanges, Scaling, Workload,
-};
+use crate::config::experiment::{Arm, Changes, Kind, Mechanism, Scaling};
+use crate::config::figure::{Figure, FigureKind};
 use crate::config::metric::Metric;
 use crate::config::raw::{RawArm, RawChanges, RawMechanism, RawScaling};
 use crate::config::source::Source;
+use crate::config::workload::{Queries, RandomRanges, Workload};
 
 /// The largest number of attributes of a chain (our choice, a hundred times the paper's).
 const MAX_ATTRIBUTES: u64 = 100_000;
-/// The largest number of random queries, or of the cells of one (our choice).
+/// The largest number of random queries, and of cells of a query (our choice).
 const MAX_ROWS: u64 = 1_000_000;
 
 pub(super) fn mechanism(
@@ -122,11 +122,12 @@ pub(super) fn workload(source: &Source, workload: Workload) -> Checked<Workload>
     Ok(workload)
 }
 
-/// How much there is to show beside data, mechanisms and estimators.
+/// The number of values along the dimensions that a figure can show in addition to data, mechanisms
+/// and estimators.
 #[derive(Clone, Copy)]
 pub(super) struct Variety {
     epsilons: usize,
-    /// Kinds of queries. Ranges of all sizes are more than one.
+    /// Kinds of queries. Ranges of all sizes count as two.
     queries: usize,
     /// Orders of public marginals.
     public: usize,
@@ -147,7 +148,7 @@ impl Variety {
     }
 }
 
-/// The figure that suits an experiment whose file does not name one.
+/// The figure of an experiment whose file does not name one.
 pub(super) fn default_figure(kind: Kind, variety: Variety) -> Figure {
     let kind = match kind {
         Kind::Mechanisms if variety.epsilons > 1 => FigureKind::Epsilon,
@@ -178,7 +179,7 @@ pub(super) fn figure(
         (FigureKind::Epsilon, Kind::Mechanisms) if variety.epsilons == 1 => {
             refuse("there is only one epsilon to show", "give a list: epsilon = [0.1, 1, 10]")
         }
-        // Their medians would be over queries that have nothing to do with each other.
+        // Their medians would mix unrelated queries.
         (FigureKind::Bars | FigureKind::Records | FigureKind::Rounds, Kind::Mechanisms)
             if variety.has_cases() =>
         {
@@ -221,7 +222,7 @@ pub(super) fn figure(
     }
 }
 
-/// The error that a figure shows: time and rounds have figures of their own.
+/// The error that a figure shows. Time and rounds have their own kinds of figures.
 pub(super) fn figure_metric(
     source: &Source,
     metric: Option<Spanned<Metric>>,

@@ -1,4 +1,4 @@
-//! Ranges of numbers, characters of names, lists without repetition.
+//! Validation of values: ranges of numbers, characters of names, lists without duplicates.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -8,14 +8,14 @@ use std::ops::RangeInclusive;
 use toml::Spanned;
 
 use super::Checked;
-use crate::config::experiment::{Chain, Dataset};
+use crate::config::dataset::{Chain, Dataset};
 use crate::config::form::Numbers;
 use crate::config::source::Source;
 
-/// No count is larger than this (our choice: far above sense, far below overflow).
+/// The largest count of any kind (our choice: above every sensible value, below overflow).
 pub(in crate::config) const MAX_COUNT: u64 = 1_000_000_000;
 
-/// The most attributes and records that are drawn (our choice: a minute, and a gigabyte).
+/// Limits of generated records (our choice: about a minute and a gigabyte).
 const MAX_CHAIN: u64 = 10_000;
 const MAX_RECORDS: u64 = 10_000_000;
 
@@ -37,7 +37,7 @@ pub(in crate::config) fn count(
     }
 }
 
-/// A list of such numbers, all different.
+/// A list of distinct whole numbers within their range.
 pub(super) fn counts(
     source: &Source,
     setting: &str,
@@ -49,7 +49,6 @@ pub(super) fn counts(
     list.as_ref().iter().map(|number| count(source, setting, number, range.clone())).collect()
 }
 
-/// A positive number.
 pub(in crate::config) fn positive(
     source: &Source,
     setting: &str,
@@ -64,7 +63,7 @@ pub(in crate::config) fn positive(
     Err(source.error(value.span(), message, Some(&help)))
 }
 
-/// A certified gap at which estimates may end.
+/// A certified gap at which estimates stop.
 pub(in crate::config) fn gap(source: &Source, value: &Spanned<f64>) -> Checked<f64> {
     let number = *value.as_ref();
     if number >= 0.0 && number.is_finite() {
@@ -75,7 +74,6 @@ pub(in crate::config) fn gap(source: &Source, value: &Spanned<f64>) -> Checked<f
     Err(source.error(value.span(), message, Some(help)))
 }
 
-/// The privacy budgets.
 pub(super) fn epsilon(source: &Source, written: Spanned<Numbers>) -> Checked<Vec<Spanned<f64>>> {
     let span = written.span();
     let list = Spanned::new(span, written.into_inner().0);
@@ -97,7 +95,6 @@ pub(super) fn delta(source: &Source, value: Spanned<f64>) -> Checked<Spanned<f64
     Err(source.error(value.span(), message, Some(help)))
 }
 
-/// The data.
 pub(super) fn datasets(source: &Source, written: Spanned<Vec<Dataset>>) -> Checked<Vec<Dataset>> {
     not_empty(source, "datasets", &written)?;
     let datasets = written.into_inner();
@@ -116,7 +113,7 @@ pub(super) fn datasets(source: &Source, written: Spanned<Vec<Dataset>>) -> Check
     Ok(datasets)
 }
 
-/// Records to be drawn, under a name that can be a folder and with nothing else said about them.
+/// Generated records exclude the other keys of a data set, and their name must be a valid folder.
 fn chain(source: &Source, dataset: &Dataset, written: &Spanned<Chain>) -> Checked<()> {
     name(source, "name of a data set", &dataset.name)?;
     let others =
@@ -139,7 +136,7 @@ fn chain(source: &Source, dataset: &Dataset, written: &Spanned<Chain>) -> Checke
     Ok(())
 }
 
-/// A name that can be a folder, a field of a CSV file and a word on a command line.
+/// A name that is valid as a folder, as a CSV field and as a command-line argument.
 pub(super) fn name(source: &Source, setting: &str, value: &Spanned<String>) -> Checked<()> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if !value.as_ref().is_empty() && value.as_ref().chars().all(fits) {
@@ -150,7 +147,7 @@ pub(super) fn name(source: &Source, setting: &str, value: &Spanned<String>) -> C
     Err(source.error(value.span(), message, Some(help)))
 }
 
-/// At least one element.
+/// Rejects an empty list.
 pub(super) fn not_empty<T>(source: &Source, setting: &str, list: &Spanned<Vec<T>>) -> Checked<()> {
     match list.as_ref().is_empty() {
         true => Err(source.error(list.span(), format!("`{setting}` is empty"), None)),
@@ -158,7 +155,7 @@ pub(super) fn not_empty<T>(source: &Source, setting: &str, list: &Spanned<Vec<T>
     }
 }
 
-/// No element twice.
+/// Rejects duplicates.
 pub(super) fn distinct<'a, T: Display + 'a, K: Eq + Hash>(
     source: &Source,
     setting: &str,

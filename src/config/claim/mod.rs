@@ -1,4 +1,4 @@
-//! What a paper says about an experiment, as data.
+//! Claims: the statements of a paper about an experiment, as data.
 
 mod written;
 
@@ -12,32 +12,37 @@ use super::metric::Metric;
 use super::status::Status;
 use written::WrittenClaim;
 
-/// A statement of a paper, from a `[[claim]]` table:
+/// A statement of a paper, from a `[[claim]]` table.
 ///
 /// | key | meaning |
 /// | --- | --- |
 /// | `says` | the statement, as a sentence |
-/// | `paper` | the paper's number, or a few words |
-/// | `kind` | what is compared, one of the kinds below |
-/// | `dataset`, `mechanism`, `arm` | whose trials; `reach` and `largest` may do without a dataset |
-/// | `epsilon` | a budget or a list of them, each of which must agree; all that there are if left out |
-/// | `case` | whose trials, where the data has several cases |
-/// | `against` | `ratio`: the arm below the line |
-/// | `against_mechanism` | `ratio`: the mechanism of that arm, where it is another one; the trials of both have the same number, but not the same noise |
-/// | `metric` | `ratio`, `median`, `largest`: the column, `workload_error` if left out |
+/// | `paper` | the paper's number, or a short text |
+/// | `kind` | the quantity, see below |
+/// | `dataset`, `mechanism`, `arm` | the trials; `dataset` is optional for `reach` and `largest` |
+/// | `epsilon` | a budget or a list, each of which must agree; default: all budgets |
+/// | `case` | the case, where the data has several |
+/// | `against` | `ratio`: the arm in the denominator |
+/// | `against_mechanism` | `ratio`: the mechanism of that arm; default: `mechanism` |
+/// | `metric` | `ratio`, `median`, `largest`: the column; default: `workload_error` |
 /// | `status` | `ends`: how the arm must end, one or several |
-/// | `at_least`, `at_most` | bounds; without them the paper's number decides |
-/// | `tolerance` | how many times more or less than the paper's number still agrees; 1.5 if left out, as papers give medians of few trials on workloads that we do not know exactly |
-/// | `as_epsilon_falls` | `grows` or `shrinks`, instead of bounds; here `tolerance` (1 if left out) is how far one step may go the other way |
-/// | `min_trials` | the trials without which nothing can be told: 5 if left out, 1 for `reach` and `ends` |
+/// | `at_least`, `at_most` | bounds; default: the paper's number and `tolerance` |
+/// | `tolerance` | the largest factor between our number and the paper's; default: 1.5 |
+/// | `as_epsilon_falls` | `grows` or `shrinks`, instead of bounds |
+/// | `min_trials` | fewer trials cannot decide; default: 5, for `reach` and `ends` 1 |
 ///
-/// | kind | compared is |
+/// The default of `tolerance` allows for the paper's medians of few trials on workloads that are
+/// not specified exactly. With `as_epsilon_falls`, `tolerance` (default: 1) is the largest factor
+/// by which one step may go against the trend. Arms of different mechanisms are paired by the
+/// number of the trial, but do not share noise.
+///
+/// | kind | quantity |
 /// | --- | --- |
-/// | `ratio` | the median over the trials of the arm's metric over that of another arm in the same trial |
-/// | `median` | the median of the arm's metric |
-/// | `largest` | the largest of the arm's metric over the trials: for what must never happen |
-/// | `rebound` | the median of the workload error at the end over the smallest on the way there, from the traces |
-/// | `reach` | the most attributes with which the arm ends with an estimate |
+/// | `ratio` | median over the trials of metric(arm) / metric(`against`) in the same trial |
+/// | `median` | median of the arm's metric |
+/// | `largest` | largest of the arm's metric over the trials: for what must never happen |
+/// | `rebound` | median of last / smallest workload error of the traces |
+/// | `reach` | largest number of attributes for which the arm produces an estimate |
 /// | `ends` | how every trial of the arm ends |
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenClaim", into = "WrittenClaim")]
@@ -59,27 +64,25 @@ impl Claim {
         &self.says
     }
 
-    /// The dataset that it is about; none where it is about several.
+    /// `None` for a claim about several datasets.
     pub fn dataset(&self) -> Option<&str> {
         self.dataset.as_deref()
     }
 
-    /// The mechanism that it is about.
     pub fn mechanism(&self) -> &str {
         &self.mechanism
     }
 
-    /// The arms that it is about.
     pub fn arms(&self) -> impl Iterator<Item = &str> {
         self.sides().map(|(_, arm)| arm)
     }
 
-    /// The budgets that it is about, if it names some.
+    /// The budgets that it names; empty means all.
     pub fn epsilons(&self) -> &[f64] {
         self.epsilon.as_deref().unwrap_or_default()
     }
 
-    /// The mechanisms and arms that it is about.
+    /// The pairs of mechanism and arm that it compares.
     pub fn sides(&self) -> impl Iterator<Item = (&str, &str)> {
         let against = match &self.statement {
             Statement::Measures(Quantity::Ratio { against, .. }, _) => {
@@ -91,13 +94,11 @@ impl Claim {
     }
 }
 
-/// What a paper gives: a number, or a few words where it has none.
+/// The value in the paper: a number, or a short text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Paper {
-    /// A number.
     Number(f64),
-    /// Words.
     Text(String),
 }
 
@@ -106,22 +107,23 @@ pub enum Paper {
 pub(crate) enum Statement {
     /// Every trial of the arm ends in one of these ways.
     Ends(Vec<Status>),
-    /// The most attributes with which the arm ends with an estimate are within the bounds.
+    /// The largest number of attributes for which the arm produces an estimate is within the
+    /// bounds.
     Reaches(Bounds),
     /// A quantity is as expected.
     Measures(Quantity, Expectation),
 }
 
-/// A number for each trial; the median over the trials counts, if nothing else is said.
+/// A number per trial, of which the median over the trials is compared (default).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Quantity {
-    /// The arm's metric over that of another arm in the same trial.
+    /// The arm's metric divided by that of another arm in the same trial.
     Ratio { against: Side, metric: Metric },
     /// The arm's metric.
     Median { metric: Metric },
-    /// The arm's metric, of which the largest over the trials counts.
+    /// The arm's metric, of which the largest over the trials is compared.
     Largest { metric: Metric },
-    /// The workload error at the end over the smallest on the way there, from the traces.
+    /// The last workload error of the trace divided by its minimum.
     Rebound,
 }
 

@@ -5,58 +5,36 @@ use super::super::metric::Metric;
 use super::super::status::Status;
 use super::{Bounds, Claim, Expectation, Paper, Quantity, Side, Statement, Trend};
 
-/// Times more or less than the paper's number.
+/// Default factor between our number and the paper's.
 const TOLERANCE: f64 = 1.5;
 
-/// The trials of the experiments of Private-PGM, section 5.1.
+/// Default of `min_trials`: the trials of Private-PGM, section 5.1.
 const TRIALS: usize = 5;
 
 /// Why a claim cannot be checked.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ClaimError {
-    /// A key that this kind needs is not there.
     #[error("a claim of the kind '{kind}' needs '{key}'")]
-    Missing {
-        /// The kind.
-        kind: &'static str,
-        /// The key.
-        key: &'static str,
-    },
-    /// A key that means nothing for this kind, or together with the others.
-    #[error("'{key}' has no meaning in a claim of the kind '{kind}'{}", with(.beside))]
-    Meaningless {
-        /// The kind.
-        kind: &'static str,
-        /// The key.
-        key: &'static str,
-        /// The key beside which it has no meaning.
-        beside: Option<&'static str>,
-    },
-    /// Neither a number of the paper nor bounds.
+    Missing { kind: &'static str, key: &'static str },
+    /// The key has no meaning for this kind, or in combination with the key `with`.
+    #[error("'{key}' has no meaning in a claim of the kind '{kind}'{}", combination(.with))]
+    Meaningless { kind: &'static str, key: &'static str, with: Option<&'static str> },
     #[error(
-        "nothing to compare with: 'paper' must be a positive number, or 'at_least' or 'at_most' be there"
+        "nothing to compare with: 'paper' must be a positive number, or 'at_least' or 'at_most' \
+         be there"
     )]
     NothingExpected,
-    /// A number that is out of its range.
     #[error("'{key}' is {value}, which is not {expected}")]
-    OutOfRange {
-        /// The key.
-        key: &'static str,
-        /// Its value.
-        value: f64,
-        /// What it should be.
-        expected: &'static str,
-    },
-    /// A trend needs something to compare.
+    OutOfRange { key: &'static str, value: f64, expected: &'static str },
     #[error("'as_epsilon_falls' needs at least two different values of 'epsilon'")]
     TooFewEpsilons,
 }
 
-fn with(beside: &Option<&str>) -> String {
-    beside.map_or_else(String::new, |key| format!(" with '{key}'"))
+fn combination(with: &Option<&str>) -> String {
+    with.map_or_else(String::new, |key| format!(" with '{key}'"))
 }
 
-/// A claim as it is written.
+/// A claim as TOML has it.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenClaim {
@@ -187,7 +165,7 @@ impl TryFrom<WrittenClaim> for Claim {
     }
 }
 
-/// With every default spelt out, so that the claim means the same to later versions.
+/// Spells out every default, so that later versions with other defaults read the same claim.
 impl From<Claim> for WrittenClaim {
     fn from(claim: Claim) -> Self {
         let written = Self {
@@ -242,7 +220,7 @@ impl WrittenClaim {
         Self { at_least: finite(low), at_most: finite(high), ..self }
     }
 
-    /// Whether each key that is there means something.
+    /// Rejects keys without a meaning for this kind, and combinations that exclude each other.
     fn check_keys(&self) -> Result<(), ClaimError> {
         use Kind::{Ends, Largest, Median, Ratio, Reach, Rebound};
         let keys: [(&str, bool, &[Kind]); 8] = [
@@ -258,7 +236,7 @@ impl WrittenClaim {
         let kind = self.kind.name();
         for (key, is_there, kinds) in keys {
             if is_there && !kinds.contains(&self.kind) {
-                return Err(ClaimError::Meaningless { kind, key, beside: None });
+                return Err(ClaimError::Meaningless { kind, key, with: None });
             }
         }
         let bound = match (self.at_least, self.at_most) {
@@ -266,12 +244,12 @@ impl WrittenClaim {
             (_, Some(_)) => "at_most",
             _ => return Ok(()),
         };
-        let beside = |key, beside| ClaimError::Meaningless { kind, key, beside: Some(beside) };
+        let excludes = |with, key| ClaimError::Meaningless { kind, key, with: Some(with) };
         if self.as_epsilon_falls.is_some() {
-            return Err(beside(bound, "as_epsilon_falls"));
+            return Err(excludes("as_epsilon_falls", bound));
         }
         match self.tolerance {
-            Some(_) => Err(beside("tolerance", bound)),
+            Some(_) => Err(excludes(bound, "tolerance")),
             None => Ok(()),
         }
     }

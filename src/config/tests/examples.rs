@@ -34,7 +34,7 @@ fn defaults_are_filled_in() {
 }
 
 #[test]
-fn every_setting_arrives() {
+fn every_setting_is_read() {
     let experiment = parse(EVERYTHING).unwrap();
     assert_eq!(experiment.limits.memory, Some(ByteSize(4 << 30)));
     assert_eq!(experiment.limits.seconds, Some(600.0));
@@ -87,7 +87,7 @@ fn what_is_serialised_means_the_same_when_read_again() {
         let estimation = serde_json::to_string(&experiment.estimation).unwrap();
         let again: Estimation = serde_json::from_str(&estimation).unwrap();
         assert_eq!(again, experiment.estimation, "{estimation}");
-        // JSON as well: the place in the file does not show.
+        // JSON contains no spans.
         let stored = serde_json::to_string(&experiment).unwrap();
         assert!(!stored.contains("span"));
         assert_eq!(serde_json::from_str::<Experiment>(&stored).unwrap(), experiment);

@@ -1,7 +1,5 @@
-use proptest::prelude::*;
-
-use super::{SHORT, parse, source};
-use crate::config::{ConfigError, Source};
+use super::{SHORT, parse};
+use crate::config::ConfigError;
 
 /// The shortest experiment with one piece of its text replaced.
 fn with(piece: &str, replacement: &str) -> String {
@@ -40,8 +38,8 @@ fn a_mistake_is_shown_with_its_line_and_what_would_be_right() {
 
 #[test]
 fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
-    let all = "name, title, kind, trials, seed, epsilon, delta, datasets, public, neighbours, noise, \
-               workload, estimation, limits, mechanism, scaling, figure, quick, claim";
+    let all = "name, title, kind, trials, seed, epsilon, delta, datasets, public, neighbours, \
+               noise, workload, estimation, limits, mechanism, scaling, figure, quick, claim";
     assert_eq!(
         parse(&with("epsilon", "epsilom")).unwrap_err().to_string(),
         format!(
@@ -61,7 +59,8 @@ fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
                 "\"accelerate\" is not a choice here",
                 "5:13",
                 "\"accelerate\"",
-                "did you mean `accelerated`? Allowed: auto, mirror, dual-averaging, accelerated, lbfgs",
+                "did you mean `accelerated`? Allowed: auto, mirror, dual-averaging, accelerated, \
+                 lbfgs",
             ],
         ),
         (
@@ -347,75 +346,4 @@ fn spellings_of_earlier_releases_are_refused_with_those_of_today() {
         complaint(&section("algorithm = \"mirror\"\nstep = \"search\"")),
         ["\"search\" is no longer a step; write line-search", "6:8", "\"search\"", ""]
     );
-}
-
-#[test]
-fn complaints_of_later_stages_stay_on_one_line_of_the_text() {
-    let source = source("name = 'a'\nx = 'ü'\n");
-    let shown = source.error(5..20, "no\nway", Some("try\tthis")).to_string();
-    assert_eq!(
-        shown,
-        "no\\nway
- --> configs/mine.toml:1:6
-  |
-1 | name = 'a'
-  |      ^^^^^
-  |
-  = help: try\\tthis"
-    );
-    // In the middle of a letter, and behind the end.
-    for span in [17..18, 16..17, 500..600] {
-        assert!(source.error(span, "no", None).to_string().starts_with("no\n --> configs/mine"));
-    }
-}
-
-#[test]
-fn a_missing_file_lists_those_that_exist() {
-    let folder = tempfile::tempdir().unwrap();
-    for name in ["fig2a.toml", "fig1.toml", "notes.txt"] {
-        std::fs::write(folder.path().join(name), SHORT).unwrap();
-    }
-    let at = |name: &str| Source::read(folder.path().join(name)).map_err(|error| error.to_string());
-    assert!(at("fig1.toml").unwrap().parse().is_ok());
-    let place = folder.path().display();
-    assert_eq!(
-        at("fig2.toml").unwrap_err(),
-        format!(
-            "there is no file {place}/fig2.toml; did you mean fig1.toml? \
-             Its folder has fig1.toml, fig2a.toml"
-        )
-    );
-    assert_eq!(
-        at("smoke.toml").unwrap_err(),
-        format!("there is no file {place}/smoke.toml; its folder has fig1.toml, fig2a.toml")
-    );
-    assert_eq!(at("a/b.toml").unwrap_err(), format!("there is no file {place}/a/b.toml"));
-    assert!(at("").unwrap_err().starts_with("cannot read "));
-}
-
-proptest! {
-    #[test]
-    fn no_text_panics(text in "(.|\n)*") {
-        if let Err(error) = parse(&text) {
-            error.render(true);
-        }
-    }
-
-    #[test]
-    fn no_damaged_experiment_panics(
-        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3), 1..6),
-    ) {
-        let mut bytes = include_bytes!("everything.toml").to_vec();
-        for (place, byte, how) in damage {
-            let place = place.index(bytes.len());
-            match how {
-                0 => bytes[place] = byte,
-                1 => bytes.insert(place, byte),
-                _ => drop(bytes.remove(place)),
-            }
-        }
-        if let Err(error) = parse(&String::from_utf8_lossy(&bytes)) {
-            error.render(true);
-        }
-    }
 }

@@ -1,6 +1,7 @@
-//! What may be written, what it means, and what is said about mistakes.
+//! The syntax of experiment files, their meaning, and the errors for mistakes.
 
 mod examples;
+mod files;
 mod mistakes;
 
 use super::{ConfigError, Experiment, Source};

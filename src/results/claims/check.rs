@@ -9,15 +9,15 @@ use super::{Finding, Verdict};
 use crate::config::Status;
 use crate::config::claim::{Bounds, Claim, Expectation, Quantity, Statement, Trend};
 
-/// A verdict and its sentence.
+/// A verdict and its reason.
 type Judgement = (Verdict, String);
 
-/// What the trials at one epsilon give.
+/// The quantity at one epsilon.
 struct Measured {
     epsilon: f64,
-    /// None without a single trial to look at.
+    /// `None` without trials.
     spread: Option<Spread>,
-    /// Why this is not enough, if it is not.
+    /// Why the trials cannot decide, if they cannot.
     lack: Option<String>,
 }
 
@@ -25,10 +25,9 @@ impl Claim {
     /// Compares the claim with the rows of one configuration (no stale ones, one for each trial
     /// and arm) and their traces.
     ///
-    /// Medians decide. Their intervals are told, and named in the reason when they reach to the
-    /// other side of a bound. One epsilon that disagrees is enough to differ; where rows are
-    /// missing or made-up records stand in for the data, nothing can be told, though what we got
-    /// is shown.
+    /// Medians decide. The reason names the interval if it extends across a bound. A single epsilon
+    /// that disagrees makes the claim differ. With missing rows or a stand-in for the data the
+    /// verdict is [`Verdict::CannotTell`], and the value is shown nevertheless.
     pub fn check(&self, rows: &[TrialRecord], traces: &[TraceRecord]) -> Finding {
         let is_ours = |row: &&TrialRecord| {
             self.sides().any(|side| side == (&row.mechanism, &row.arm))
@@ -86,7 +85,7 @@ impl Claim {
         let names: Vec<_> = statuses.iter().map(ToString::to_string).collect();
         let names = names.join(" or ");
         let judgement = if rows.iter().any(|row| {
-            // A failure says nothing about what the arm would have done.
+            // A failure is no evidence of how the arm would have ended.
             !statuses.contains(&row.status) && row.status != Status::Failed
         }) {
             (Verdict::Differs, format!("not all trials are {names}: {ended}"))
@@ -100,8 +99,8 @@ impl Claim {
         (ended, judgement)
     }
 
-    /// The arm has reached a size when all of its trials with it are done, and is known to end
-    /// above it when one with more attributes is infeasible or out of time.
+    /// The arm has reached a size if all of its trials of that size are done. It is known to end
+    /// above that size if a trial with more attributes is infeasible or exceeds the time limit.
     fn check_reach(&self, bounds: Bounds, rows: &[&TrialRecord]) -> (String, Judgement) {
         let mut sizes: BTreeMap<usize, Vec<&TrialRecord>> = BTreeMap::new();
         for row in rows {
@@ -188,7 +187,7 @@ impl Claim {
     }
 }
 
-/// The last workload error of the row's trace over the smallest one.
+/// The last workload error of the row's trace divided by the smallest.
 fn rebound(row: &TrialRecord, traces: &[TraceRecord]) -> Option<f64> {
     let own = traces.iter().filter(|trace| trace.key == row.key && row.status == Status::Done);
     let last = own.clone().max_by_key(|trace| trace.iteration)?.workload_error;
@@ -206,12 +205,12 @@ fn within(bounds: Bounds, measured: &[Measured]) -> Judgement {
             _ => format!(" at epsilon {}", at.epsilon),
         };
         let why = format!("{} is not {bounds}{place}", number(spread.median));
-        return (Verdict::Differs, why + &reach_of_interval(bounds, &spread));
+        return (Verdict::Differs, why + &interval_across_bound(bounds, &spread));
     }
     if let Some(lack) = lack {
         return (Verdict::CannotTell, lack);
     }
-    let doubt = medians().map(|(_, spread)| reach_of_interval(bounds, &spread));
+    let doubt = medians().map(|(_, spread)| interval_across_bound(bounds, &spread));
     let doubt = doubt.max_by_key(String::len).unwrap_or_default();
     (Verdict::Holds, format!("{} is {bounds}{doubt}", text_of(measured)))
 }
@@ -257,7 +256,7 @@ fn too_few(count: usize, needed: usize, details: &str) -> String {
     format!("only {count} of the {needed} trials needed ended ({details})")
 }
 
-/// The medians, each with its epsilon where there are several.
+/// The medians, each with its epsilon if there are several.
 fn text_of(measured: &[Measured]) -> String {
     let median = |at: &Measured| at.spread.map_or("-".into(), |spread| number(spread.median));
     match measured {
@@ -270,8 +269,9 @@ fn text_of(measured: &[Measured]) -> String {
     }
 }
 
-/// What to add when the interval has an end on the other side of the bounds than the median.
-fn reach_of_interval(bounds: Bounds, spread: &Spread) -> String {
+/// The addition to the reason if an end of the interval is on the other side of a bound than the
+/// median.
+fn interval_across_bound(bounds: Bounds, spread: &Spread) -> String {
     let Some(interval) = spread.interval else { return String::new() };
     let is_in = bounds.contain(spread.median);
     if [interval.low, interval.high].iter().all(|&end| bounds.contain(end) == is_in) {

@@ -7,13 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::super::csv_records;
 use super::super::text_table::{TextTable, number};
 
-/// Whether a claim of the paper is one of ours as well.
+/// Whether our trials agree with a claim of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Our trials agree.
     Holds,
-    /// Our trials disagree.
     Differs,
     /// There are too few trials, or none on the real data.
     CannotTell,
@@ -29,40 +27,35 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A claim with what became of it: a row of `claims.csv`.
+/// The result of checking a claim: a row of `claims.csv`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The statement, as a sentence.
     pub says: String,
-    /// What the paper gives.
     pub paper: String,
-    /// What we got, in words; one number for each epsilon where there are several.
+    /// Our value as text; one number per epsilon if there are several.
     pub ours: String,
-    /// What we got, where it is one number.
+    /// Our value, if it is a single number.
     pub value: Option<f64>,
-    /// The lower end of the interval for it.
+    /// The lower end of the confidence interval of `value`.
     pub low: Option<f64>,
-    /// The upper end.
     pub high: Option<f64>,
-    /// The probability with which such an interval contains the true median.
+    /// The probability that the interval contains the true median.
     pub coverage: Option<f64>,
-    /// Whether we agree.
     pub verdict: Verdict,
-    /// Why, in a sentence.
+    /// The reason, as a sentence.
     pub why: String,
 }
 
-/// Writes `claims.csv`, whole or not at all.
+/// Writes `claims.csv` atomically.
 pub fn write_claims(path: &Path, findings: &[Finding]) -> io::Result<()> {
     csv_records::write_file(path, findings)
 }
 
-/// Reads a `claims.csv`.
 pub fn read_claims(path: &Path) -> Result<Vec<Finding>, csv::Error> {
     csv::Reader::from_path(path)?.into_deserialize().collect()
 }
 
-/// The table for a terminal. Below it, the reasons of those that do not hold.
+/// The table for a terminal, followed by the reasons of the claims that do not hold.
 pub fn claims_table(findings: &[Finding]) -> String {
     let mut table = TextTable::new(["", "claim", "paper", "ours", "verdict"]);
     for (index, finding) in (1..).zip(findings) {
@@ -84,7 +77,7 @@ pub fn claims_table(findings: &[Finding]) -> String {
 }
 
 impl Finding {
-    /// What we got, with its interval where there is one.
+    /// Our value, with its interval if there is one.
     pub fn ours_with_interval(&self) -> String {
         match (self.low, self.high) {
             (Some(low), Some(high)) => {

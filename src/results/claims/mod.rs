@@ -1,4 +1,4 @@
-//! Whether our rows agree with what a paper says.
+//! Checks whether the rows agree with the claims of a paper.
 
 mod check;
 mod finding;

@@ -25,7 +25,6 @@ fn refusal(keys: &str) -> String {
     toml::from_str::<File>(&format!("{common}{keys}")).unwrap_err().to_string()
 }
 
-/// A trial for each error.
 fn trials(arm: &str, epsilon: f64, errors: &[f64]) -> Vec<TrialRecord> {
     let row = |(trial, &error): (usize, &f64)| TrialRecord {
         epsilon,
@@ -166,7 +165,7 @@ fn a_trend_is_followed_at_every_step() {
     assert_eq!(verdict(&listed, &rows([9.0, 0.8, 0.9])), Differs);
     assert_eq!(verdict(&listed, &rows([2.0, 2.0, 2.0])), Differs);
     assert_eq!(verdict(&listed, &rows([9.0, 3.0, 0.9])[2..]), CannotTell);
-    // Without a list, what there is.
+    // Without a list, all budgets of the rows.
     assert_eq!(verdict(&trend(""), &rows([9.0, 3.0, 0.9])[2..]), Holds);
     assert_eq!(verdict(&trend(""), &rows([9.0, 3.0, 0.9])[4..]), CannotTell);
     let lenient = trend("tolerance = 1.2\n");
@@ -209,7 +208,7 @@ fn what_must_never_happen_is_told_by_the_largest_trial() {
         }
         rows
     };
-    // Of all data, where none is named.
+    // Over all data if the claim names none.
     let most = claim(
         "kind = 'largest'\narm = 'lls'\npaper = 'L'\nmetric = 'rounds_of_limit'\nat_most = 1\n",
     );

@@ -9,15 +9,14 @@ use super::{Store, StoreError};
 use crate::config::Status;
 
 impl Store {
-    /// Takes into the store's own files whatever the shards of its folder and these other folders
-    /// hold, and removes the shards once everything of theirs is safe. Returns the number of rows
-    /// that came.
+    /// Merges the shards of the folder and the results in `others` into the store's own files, and
+    /// removes the shards once their content is synced. Returns the number of new rows.
     ///
-    /// Refuses while one of its shards is being written, and when two places contradict each other;
-    /// then nothing has changed. If it is interrupted, it can simply be done again.
+    /// An error if one of its shards is being written, and if two files contradict each other; then
+    /// nothing has changed. Idempotent: it can be repeated after an interruption.
     pub fn collect(&self, others: &[impl AsRef<Path>]) -> Result<usize, StoreError> {
         let own = Part::of(Contents::read(&self.files)?, &self.files);
-        // A row that is there already may be replaced by one that ended better.
+        // An existing row may be replaced by one with a better status.
         let ending = |row: &TrialRecord| (row.key.clone(), row.status);
         let known: BTreeSet<(String, Status)> = own.rows().values().map(ending).collect();
         let shards: Vec<Files> =
@@ -95,7 +94,7 @@ mod tests {
         let folder = tempdir().unwrap();
         let rows: Vec<TrialRecord> = (0..3).map(|trial| row(trial, Status::Done)).collect();
         fill(folder.path(), shard(1), &rows);
-        // As after an end in the middle: one row is in both places.
+        // As after an interruption: one row is in both files.
         fill(folder.path(), None, &rows[..1]);
         let store = Store::open(folder.path()).unwrap();
         assert_eq!(store.collect(&[] as &[&Path]).unwrap(), 2);

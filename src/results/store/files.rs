@@ -23,8 +23,8 @@ impl Files {
         Self { folder: folder.into(), shard }
     }
 
-    /// Those that are in the folder: the whole first, whether it is there or not, then the shards
-    /// in their order.
+    /// The sets of files in a folder: the whole results first, even if absent, then the shards in
+    /// order.
     pub(super) fn all(folder: &Path) -> Result<Vec<Self>, StoreError> {
         let shards = shards(folder).map_err(|error| StoreError::io(folder, error))?;
         let whole = [None].into_iter();
@@ -51,8 +51,8 @@ impl Files {
         self.file(LEDGER)
     }
 
-    /// Removes them. Rows first: a row without what belongs to it must not exist even if this is
-    /// interrupted.
+    /// Removes the files. Rows first: even after an interruption there must be no row without its
+    /// traces and draws.
     pub(super) fn remove(&self) -> Result<(), StoreError> {
         for path in [self.trials(), self.ledger(), self.traces()] {
             match fs::remove_file(&path) {
@@ -65,9 +65,9 @@ impl Files {
         Ok(())
     }
 
-    /// Makes the folder and takes the lock, which the system gives back when the process ends. The
-    /// lock's file stays: whoever has it open would otherwise lock something that is gone. Some file
-    /// systems of clusters know no locks; then nothing is held, and the user is told.
+    /// Creates the folder and takes the lock, which the system releases when the process ends. The
+    /// lock file stays: a process that has it open would otherwise lock a removed file. Some
+    /// cluster file systems do not support locks; then none is held, and the user is warned.
     pub(super) fn lock(&self) -> Result<Lock, StoreError> {
         fs::create_dir_all(&self.folder).map_err(|error| StoreError::io(&self.folder, error))?;
         let path = self.file(LOCK);
@@ -93,18 +93,18 @@ impl Files {
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
-        // For the message of those who come later.
+        // For the message of a process that finds it locked.
         file.set_len(0).and_then(|()| writeln!(file, "{}", process::id())).map_err(failed)?;
         Ok(Lock { is_held, _file: file })
     }
 }
 
-/// What keeps a second process from writing to the same files.
+/// Prevents a second process from writing to the same files.
 #[derive(Debug)]
 pub(super) struct Lock {
-    /// Whether the file system knows locks.
+    /// Whether the file system supports locks.
     is_held: bool,
-    /// Locked until it is closed, by us or by the end of the process.
+    /// Locked until it is closed, at the latest by the end of the process.
     _file: File,
 }
 
@@ -115,7 +115,7 @@ impl Lock {
     }
 }
 
-/// The shards that have left rows in a folder.
+/// The shards with rows in a folder.
 fn shards(folder: &Path) -> io::Result<Vec<Shard>> {
     let mut shards = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -125,7 +125,7 @@ fn shards(folder: &Path) -> io::Result<Vec<Shard>> {
     Ok(shards)
 }
 
-/// Makes the names of new files, and the absence of removed ones, outlast a loss of power.
+/// Syncs the directory, so that created and removed files survive a power failure.
 pub(super) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
     if cfg!(unix) {
         let synced = File::open(folder).and_then(|folder| folder.sync_all());

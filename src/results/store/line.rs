@@ -6,19 +6,17 @@ use serde::{Deserialize, Serialize};
 use super::super::csv_records;
 use super::super::record::{TraceRecord, TrialRecord};
 
-/// What a draw of noise cost: a line of `ledger.jsonl`.
+/// The cost of a draw of noise: a line of `ledger.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct LedgerLine {
-    /// The key of the release.
     pub(super) release: String,
-    /// The place in the ledger of the release, counted from 0.
+    /// The index in the ledger of the release, counted from 0.
     pub(super) draw: usize,
-    /// What the ledger says.
     pub(super) entry: dp::Line,
 }
 
 impl LedgerLine {
-    /// The lines of a release, each with its end.
+    /// The lines of a release, each with its line break.
     pub(super) fn lines(release: &str, ledger: &[dp::Line]) -> io::Result<Vec<Vec<u8>>> {
         let line = |(draw, entry): (usize, &dp::Line)| {
             Self { release: release.into(), draw, entry: entry.clone() }.line()
@@ -29,13 +27,13 @@ impl LedgerLine {
 
 /// A record that is one line of a file.
 pub(super) trait Line: Sized {
-    /// The file's first line with its end; empty for files without one.
+    /// The file's first line with its line break; empty for formats without a header.
     fn header() -> String;
 
-    /// The record's line, with its end and without any other line break.
+    /// The record's line, with exactly one line break, at the end.
     fn line(&self) -> io::Result<Vec<u8>>;
 
-    /// The record of a line without its end, or nothing when the line is not one.
+    /// The record of a line without its line break; `None` if the line is not a record.
     fn parse(line: &str) -> Option<Self>;
 }
 

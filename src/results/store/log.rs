@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use super::error::StoreError;
 use super::line::Line;
 
-/// What a file of lines holds.
+/// The content of a file of lines.
 pub(super) struct Content<T> {
-    /// The complete records, up to the last one that must stay.
+    /// The complete records, up to the last one that `must_stay`.
     pub(super) records: Vec<T>,
-    /// The bytes, from the start, of the header and these records.
+    /// The length in bytes of the header and these records.
     kept: u64,
-    /// The bytes after them.
+    /// The length in bytes of the tail.
     pub(super) dropped: u64,
 }
 
@@ -21,13 +21,12 @@ impl<T> Default for Content<T> {
     }
 }
 
-/// Reads the complete records of a file of lines; a file that is not there holds none.
+/// Reads the complete records of a file of lines; a missing file has none.
 ///
-/// A run that was killed, or a disk that was full, leaves at most a tail: everything after the
-/// last record that `must_stay`, such as the draws of a release of which no row was written any
-/// more. The tail is not part of the content. A line that is not a record belongs to it; if a
-/// record that must stay follows, the file was damaged in some other way, and nobody should write
-/// to it.
+/// A killed run or a full disk leaves at most a tail: everything after the last record that
+/// `must_stay`, such as the draws of a release without a row. The tail is not part of the content.
+/// A line that is not a record belongs to the tail; if a record that must stay follows it, the file
+/// is damaged, which is an error.
 pub(super) fn read<T: Line>(
     path: &Path,
     must_stay: impl Fn(&T) -> bool,
@@ -69,20 +68,19 @@ pub(super) fn read<T: Line>(
     Ok(Content { records, kept: kept as u64, dropped: (bytes.len() - kept) as u64 })
 }
 
-/// A file of lines that only ever grows by whole lines.
+/// An append-only file of lines.
 #[derive(Debug)]
 pub(super) struct Log {
     path: PathBuf,
     file: File,
-    /// The bytes that are complete and on the disk.
+    /// The length in bytes of the complete and synced content.
     len: u64,
-    /// Whether there may be something after them.
+    /// Whether there may be a tail after it.
     has_tail: bool,
 }
 
 impl Log {
-    /// Opens the file for appending after its content, without the torn tail; makes it when there
-    /// is none.
+    /// Opens the file for appending, or creates it, and truncates the tail.
     pub(super) fn open<T: Line>(path: PathBuf, content: &Content<T>) -> Result<Self, StoreError> {
         let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
         let file = opened.map_err(|error| StoreError::io(&path, error))?;
@@ -94,15 +92,15 @@ impl Log {
         Ok(log)
     }
 
-    /// Appends complete lines with one write and syncs them. When that fails, for instance because
-    /// the disk is full, the file is as it was before: at once if the system allows it, and
-    /// otherwise before anything else is written.
+    /// Appends complete lines with one write and syncs them. If that fails, for instance because
+    /// the disk is full, the file is restored: immediately if possible, otherwise before the next
+    /// write.
     pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), StoreError> {
         if lines.is_empty() {
             return Ok(());
         }
         self.write(lines).map_err(|error| {
-            // The first error is the one to tell. The tail is cut later if not now.
+            // Report the first error. The tail is truncated later if not now.
             let _ = self.cut_tail();
             StoreError::io(&self.path, error)
         })
@@ -121,7 +119,7 @@ impl Log {
 
     fn cut_tail(&mut self) -> io::Result<()> {
         if self.has_tail {
-            // Not synced: if the tail comes back after a loss of power, it is cut again.
+            // Not synced: a tail that reappears after a power failure is truncated again.
             self.file.set_len(self.len)?;
             self.has_tail = false;
         }
@@ -149,7 +147,7 @@ mod tests {
         let path = folder.path().join("log");
         let mut log = log_of(&path);
         log.append(&line("a").line().unwrap()).unwrap();
-        // As after half a write on a full disk that could not be undone.
+        // As after a partial write on a full disk that could not be undone.
         log.file.write_all(b"{\"release\":\"a line that is longer than the next one").unwrap();
         log.has_tail = true;
         log.append(&line("b").line().unwrap()).unwrap();

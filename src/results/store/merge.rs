@@ -7,26 +7,26 @@ use super::files::Files;
 use super::recorded::{Contents, attempts};
 use crate::config::Status;
 
-/// What is known about one key.
+/// The row of one key, with its traces and its file.
 pub(super) struct Entry {
     pub(super) row: TrialRecord,
     pub(super) traces: Vec<TraceRecord>,
     file: PathBuf,
 }
 
-/// The rows of some files with what belongs to them.
+/// The rows of a set of files, with their traces and draws.
 pub(super) struct Part {
     /// By key.
     pub(super) entries: BTreeMap<String, Entry>,
-    /// The draws of the releases that rows are about, by the key of the release.
+    /// The draws of the releases that rows refer to, by the key of the release.
     pub(super) releases: BTreeMap<String, Vec<dp::Line>>,
-    /// Where the draws were read; of several places the first.
+    /// The ledger that the draws come from; the first of several.
     file: PathBuf,
 }
 
 impl Part {
-    /// Of one set of files: the last row of each key, the last attempt of its traces, and the draws
-    /// of its release.
+    /// From one set of files: the last row of each key, the last attempt of its traces, and the
+    /// draws of its release.
     pub(super) fn of(contents: Contents, files: &Files) -> Self {
         let Contents { trials, traces, ledger } = contents;
         let mut traces = attempts(traces.records);
@@ -35,8 +35,8 @@ impl Part {
             let entry = Entry { traces: vec![], file: files.trials(), row };
             entries.insert(entry.row.key.clone(), entry);
         }
-        // An attempt that ended before the measurements were there has left nothing. What there is
-        // then is from an earlier one.
+        // An attempt that ended before its measurements wrote no traces: those in the file are from
+        // an earlier attempt.
         for entry in entries.values_mut().filter(|entry| entry.row.has_draws()) {
             entry.traces = traces.remove(&entry.row.key).unwrap_or_default();
         }
@@ -52,9 +52,9 @@ impl Part {
         Self { entries, releases, file: files.ledger() }
     }
 
-    /// Both. A key may come up in several places, when shards were cut anew or collected twice. An
-    /// arm that failed or ran out of time in one place may have ended in another; beside that,
-    /// equal keys must have equal numbers, and equal releases equal draws.
+    /// The union. A key may occur in several files if shards were divided again or collected twice.
+    /// An arm that failed or exceeded the time limit in one file may have finished in another;
+    /// otherwise equal keys must have equal numbers, and equal releases equal draws.
     pub(super) fn merged(mut self, other: Self) -> Result<Self, StoreError> {
         for (key, theirs) in other.entries {
             let replaces = match self.entries.get(&key) {
@@ -84,7 +84,7 @@ impl Part {
 }
 
 impl Entry {
-    /// Whether this is better than another with the same key.
+    /// Whether this entry takes precedence over another with the same key.
     fn replaces(&self, other: &Self) -> Result<bool, StoreError> {
         let rank = |entry: &Self| match entry.row.status {
             Status::Failed => 0,

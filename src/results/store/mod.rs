@@ -1,4 +1,4 @@
-//! The files of an experiment that trials are appended to, and that survive whatever stops a run.
+//! The append-only files of an experiment, consistent after a crash at any point.
 //!
 //! | file | one line is | written |
 //! | --- | --- | --- |
@@ -6,14 +6,14 @@
 //! | `ledger.jsonl` | a draw of a release, a [`dp::Line`] | second, once per release |
 //! | `trials.csv` | a [`TrialRecord`] | last |
 //!
-//! Each is synced before the next is written, so that a row of `trials.csv` is the promise that
-//! everything about it is on the disk. Traces and draws without a row are what a stopped run left
-//! behind: they are at the end of their files, nobody reads them, and the next run cuts them off.
-//! Keys may come up again, when an arm that had failed is tried once more: the last row counts.
+//! Each is synced before the next is written, so a row of `trials.csv` implies that its traces and
+//! draws are on the disk. Traces and draws without a row come from an interrupted run: they are at
+//! the end of their files, readers ignore them, and the next run truncates them. A key occurs again
+//! if an arm that failed is tried again: the last row counts.
 //!
-//! A shard has files of its own in the same folder, `trials.2-of-4.csv` and so on, so that machines
-//! that share nothing but a file system need not agree on who writes. Whoever reads the folder
-//! reads them all ([`Recorded::read`], [`read_ledger`]), and [`Store::collect`] makes one of them.
+//! A shard has its own files in the same folder, such as `trials.2-of-4.csv`, so that machines that
+//! share only a file system need no coordination. Readers of the folder read all of them
+//! ([`Recorded::read`], [`read_ledger`]), and [`Store::collect`] merges them.
 
 mod collect;
 mod error;
@@ -52,7 +52,7 @@ pub struct Store {
     files: Files,
     notes: Vec<String>,
     state: Mutex<State>,
-    /// Held until the store is dropped or the process ends, however it ends.
+    /// Held until the store is dropped or the process ends.
     _lock: Lock,
 }
 
@@ -62,11 +62,11 @@ struct State {
     traces: Log,
     ledger: Log,
     rows: BTreeMap<String, TrialRecord>,
-    /// What the ledger has of each release, by its key.
+    /// The draws in the ledger, by the key of the release.
     releases: BTreeMap<String, Draws>,
 }
 
-/// The draws of a release that are in the ledger: how many, and the hash of their lines.
+/// The draws of a release in the ledger: their number, and the hash of their lines.
 #[derive(Debug)]
 struct Draws {
     count: usize,
@@ -80,25 +80,24 @@ impl Draws {
 }
 
 impl Store {
-    /// Opens the results in `folder` to go on with them; makes the folder when there is none.
+    /// Opens the results in `folder` for appending; creates the folder if it does not exist.
     ///
-    /// Refuses while another process has them open, when the files are of another version, and
-    /// when they were damaged other than by a run that was stopped. What such a run had written
-    /// only in part is cut off ([`Store::notes`]).
+    /// An error if another process has them open, if the files are of another version, and if they
+    /// are damaged other than by an interrupted run. The incomplete output of such a run is
+    /// truncated ([`Store::notes`]).
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_part(folder, None)
     }
 
-    /// The same for a shard, which appends to files of its own. Other shards may be open, here or
-    /// on other machines.
+    /// Like [`Store::open`], for a shard, which appends to its own files. Other shards may be open,
+    /// on this or on other machines.
     pub fn open_part(folder: impl AsRef<Path>, shard: Option<Shard>) -> Result<Self, StoreError> {
         let files = Files::new(folder.as_ref(), shard);
         let lock = files.lock()?;
         Self::open_locked(folder.as_ref(), files, lock)
     }
 
-    /// Opens the results without the trials that are there: they are removed, once nobody else can
-    /// be writing them.
+    /// Locks the results and all shards, removes the existing trials, and opens the results.
     pub fn open_fresh(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
         let folder = folder.as_ref();
         let files = Files::new(folder, None);
@@ -113,7 +112,7 @@ impl Store {
     }
 
     fn open_locked(folder: &Path, files: Files, lock: Lock) -> Result<Self, StoreError> {
-        // Not for a shard: whether a file is abandoned is not to be seen from another machine.
+        // Not for a shard: another machine may still use the file.
         if files.shard().is_none() {
             remove_abandoned(folder).map_err(|error| StoreError::io(folder, error))?;
         }
@@ -141,20 +140,18 @@ impl Store {
         Ok(Self { folder: folder.into(), files, notes, state: Mutex::new(state), _lock: lock })
     }
 
-    /// The folder of the results.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What was found and put in order when the store was opened, a sentence each.
+    /// The repairs made when the store was opened, one sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Writes down what became of an arm, with the ledger of its release, unless that is there,
-    /// and its traces (which carry the row's key, iterations rising). On return it is on the disk;
-    /// on an error the row is not in the file, and the arm may be appended again. May be called
-    /// from many threads.
+    /// Appends the row of an arm, its traces (with the row's key, iterations ascending), and the
+    /// ledger of its release if it is not yet stored. On return all of it is on the disk; on an
+    /// error the row is not in the file, and the arm may be appended again. Thread-safe.
     pub fn append(
         &self,
         row: &TrialRecord,
@@ -174,7 +171,8 @@ impl Store {
         Ok(())
     }
 
-    /// Adds to the ledger what it does not have of a release. What it has must be the beginning.
+    /// Appends the draws of a release that the ledger does not have. Those that it has must be a
+    /// prefix.
     fn append_draws(
         &self,
         state: &mut State,
@@ -199,15 +197,14 @@ impl Store {
     }
 
     /// The row of each key, of all shards as they were when the store was opened, sorted by
-    /// dataset, mechanism, arm, epsilon and trial: the same rows in the same order however the
-    /// trials were spread over threads and runs.
+    /// dataset, mechanism, arm, epsilon and trial: the same order however the trials were
+    /// distributed over threads and runs.
     pub fn rows(&self) -> Vec<TrialRecord> {
         in_order(self.state().rows.clone())
     }
 
-    /// Lets no further row in, for a process that is about to end. Waits for the row that is being
-    /// written, but no longer than `patience`: what is half written then is cut off when the
-    /// results are opened again, as after any other end of a process.
+    /// Blocks all further appends until the process ends. Waits at most `patience` for the row that
+    /// is being written: an incomplete one is truncated when the results are opened again.
     pub fn shut(&self, patience: Duration) {
         let began = Instant::now();
         loop {
@@ -221,7 +218,8 @@ impl Store {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // The logs keep count of what is complete, so a panic elsewhere leaves nothing half done.
+        // The logs track the complete length, so a panic in another thread leaves a consistent
+        // state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

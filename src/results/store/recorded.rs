@@ -9,7 +9,7 @@ use super::line::LedgerLine;
 use super::log::{self, Content};
 use super::merge::Part;
 
-/// What an experiment has left so far, but for its ledger ([`read_ledger`]).
+/// The stored results of an experiment, without its ledger ([`read_ledger`]).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
     /// The row of each key, in the order of [`super::Store::rows`].
@@ -19,8 +19,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Reads the results in `folder`, which runs may be writing at the same time, with those of its
-    /// shards.
+    /// Reads the results in `folder`, including those of shards. Safe while runs write to it.
     pub fn read(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
         let all = merged(folder.as_ref(), |files| Contents::rows(files)?.with_traces(files))?;
         let rows = in_order(all.rows());
@@ -28,23 +27,23 @@ impl Recorded {
         Ok(Self { rows, traces })
     }
 
-    /// The rows with these keys, in the order of the keys, as far as there are any: those of a
-    /// configuration, without the stale ones.
+    /// The rows with these keys, in the order of the keys, without missing ones: those of a
+    /// configuration, without stale ones.
     pub fn rows_of<'a>(&self, keys: impl IntoIterator<Item = &'a String>) -> Vec<TrialRecord> {
         let rows: BTreeMap<&str, _> = self.rows.iter().map(|row| (&*row.key, row)).collect();
         keys.into_iter().filter_map(|key| rows.get(&**key).copied().cloned()).collect()
     }
 }
 
-/// The draws of the releases that rows in `folder` are about, by the key of the release. They are
-/// much of what an experiment leaves, and few who read results need them.
+/// The draws of the releases that rows in `folder` refer to, by the key of the release. Separate
+/// from [`Recorded`], because the ledger is large and few readers need it.
 pub fn read_ledger(
     folder: impl AsRef<Path>,
 ) -> Result<BTreeMap<String, Vec<dp::Line>>, StoreError> {
     Ok(merged(folder.as_ref(), |files| Contents::rows(files)?.with_ledger(files))?.releases)
 }
 
-/// The results in a folder with those of its shards, of which `read` takes what is needed.
+/// The results in a folder, including those of shards; `read` selects which files to read.
 fn merged(
     folder: &Path,
     read: impl Fn(&Files) -> Result<Contents, StoreError>,
@@ -60,8 +59,8 @@ fn merged(
     parts.try_fold(first, |all, files| all.merged(read(files)?))
 }
 
-/// The three files. Rows are read before what belongs to them: while a run is writing, whatever
-/// belongs to a row that was read is there.
+/// The three files. Rows are read first: then their traces and draws exist even while a run is
+/// writing.
 pub(super) struct Contents {
     pub(super) trials: Content<TrialRecord>,
     pub(super) traces: Content<TraceRecord>,
@@ -69,12 +68,10 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// All of them.
     pub(super) fn read(files: &Files) -> Result<Self, StoreError> {
         Self::rows(files)?.with_traces(files)?.with_ledger(files)
     }
 
-    /// Rows only.
     pub(super) fn rows(files: &Files) -> Result<Self, StoreError> {
         let trials = log::read(&files.trials(), |_: &TrialRecord| true)?;
         Ok(Self { trials, traces: Content::default(), ledger: Content::default() })
@@ -95,7 +92,7 @@ impl Contents {
         Ok(Self { ledger, ..self })
     }
 
-    /// What has to be cut off, a sentence for each file.
+    /// The tails to truncate, one sentence per file.
     pub(super) fn notes(&self, files: &Files) -> Vec<String> {
         let dropped = [
             (files.trials(), self.trials.dropped, "the arm will run again"),
@@ -125,8 +122,8 @@ pub(super) fn in_order(rows: BTreeMap<String, TrialRecord>) -> Vec<TrialRecord> 
     rows
 }
 
-/// The traces by key. Where an arm was tried several times, each attempt starts again at the first
-/// iteration, and only the last one counts.
+/// The traces by key. Each attempt of an arm starts again at the first iteration, and only the last
+/// attempt counts.
 pub(super) fn attempts(traces: Vec<TraceRecord>) -> BTreeMap<String, Vec<TraceRecord>> {
     let mut attempts: BTreeMap<String, Vec<TraceRecord>> = BTreeMap::new();
     for trace in traces {

@@ -21,7 +21,7 @@ fn traces(trial: usize, iterations: usize) -> Vec<TraceRecord> {
     examples::traces(&row(trial), &errors)
 }
 
-/// The ledger of a budget that paid for so many draws.
+/// The ledger of a budget with `count` draws.
 pub(super) fn draws(count: usize) -> Vec<dp::Line> {
     let epsilon = Epsilon::new(1.0).unwrap();
     let mut budget = Budget::new(epsilon, Neighbours::Replace);
@@ -83,7 +83,7 @@ fn any_file_cut_off_anywhere_goes_on_as_if_nothing_had_happened() {
         let folder = filled(1);
         let path = folder.path().join(name);
         let bytes = fs::read(&path).unwrap();
-        // Every length would wait for the disk a thousand times.
+        // Every length would sync to the disk a thousand times.
         for len in (0..bytes.len()).step_by(29) {
             fs::write(&path, &bytes[..len]).unwrap();
             let store = Store::open(folder.path()).unwrap();
@@ -244,7 +244,7 @@ fn a_release_is_in_the_ledger_once_however_many_arms_estimate_from_it() {
     store.append(&arm("a"), &draws(3), &[]).unwrap();
     store.append(&arm("b"), &draws(3), &[]).unwrap();
     drop(store);
-    // In another run as well.
+    // Also in another run.
     let store = Store::open(folder.path()).unwrap();
     store.append(&arm("c"), &draws(3), &[]).unwrap();
     assert_eq!(ledger_lines(&folder), 3);
@@ -263,7 +263,7 @@ fn draws_of_a_release_without_a_row_are_cut_off_by_the_next_run() {
     assert_eq!(ledger_lines(&folder), 4);
     let store = Store::open(folder.path()).unwrap();
     assert_eq!(ledger_lines(&folder), 2);
-    // An attempt that ends before it has drawn leaves none either.
+    // An attempt that ends before it draws leaves none either.
     let timeout = TrialRecord { status: Status::Timeout, phase: "select".into(), ..row(1) };
     store.append(&timeout, &[], &[]).unwrap();
     assert_eq!((ledger_lines(&folder), store.rows().len()), (2, 2));

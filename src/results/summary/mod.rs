@@ -1,4 +1,4 @@
-//! What the trials of an arm add up to: medians, ranges, and how it compares with PGM.
+//! The summary of the trials of each arm: medians, ranges, and the comparison with PGM.
 
 mod read;
 mod table;
@@ -29,21 +29,17 @@ const METRICS: [Metric; 7] = [
     Metric::SecondsPerIteration,
 ];
 
-/// How many arms ended in which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Endings {
-    /// With an estimate.
     pub done: usize,
-    /// Without the memory that they need.
+    /// Would exceed the memory limit.
     pub infeasible: usize,
-    /// Without the time that they need.
+    /// Exceeded the time limit.
     pub timeout: usize,
-    /// With an error.
     pub failed: usize,
 }
 
 impl Endings {
-    /// Of these rows.
     pub fn of<'a>(rows: impl IntoIterator<Item = &'a TrialRecord>) -> Self {
         let mut endings = Self::default();
         for row in rows {
@@ -80,44 +76,36 @@ impl fmt::Display for Endings {
 /// The trials of one arm of a mechanism on a dataset with a budget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The name of the data.
     pub dataset: String,
-    /// Whether made-up records stand in for it.
+    /// Whether the data is a stand-in.
     pub standin: bool,
-    /// The number of its attributes.
     pub attributes: usize,
-    /// What sets this apart from other cases of the data.
+    /// Distinguishes the cases of the data; empty if there is only one.
     pub case: String,
-    /// The mechanism.
     pub mechanism: String,
-    /// The arm.
     pub arm: String,
-    /// The budget.
     pub epsilon: f64,
-    /// The budget's delta.
     pub delta: f64,
-    /// How the trials ended.
     pub endings: Endings,
-    /// How many of those that ended with an estimate have not converged. None where estimates come
+    /// How many of those that ended with an estimate have not converged. `None` for estimates
     /// without a certificate, and in summaries of earlier versions.
     pub unconverged: Option<usize>,
-    /// The numbers of those that ended with an estimate, in the order of the columns.
+    /// Over the trials that ended with an estimate, in the order of `METRICS`.
     spreads: [Option<Spread>; METRICS.len()],
-    /// The most bytes that any trial held or would have needed.
+    /// The largest number of bytes that a trial used or would have needed.
     pub peak_bytes: Option<f64>,
     /// Workload error over that of [`REFERENCE_ARM`] in the same trial: how many times better PGM
-    /// is. None for that arm itself, and where no trial has both.
+    /// is. `None` for that arm itself, and if no trial has both.
     pub ratio: Option<PairedRatio>,
 }
 
 impl Group {
-    /// Whether the row is a trial of this group.
     fn contains(&self, row: &TrialRecord) -> bool {
-        self.is_beside(row) && self.arm == row.arm
+        self.matches_except_arm(row) && self.arm == row.arm
     }
 
-    /// Whether the row is a trial of this group or of another arm of the same experiment.
-    fn is_beside(&self, row: &TrialRecord) -> bool {
+    /// Whether the row agrees with this group in everything but the arm.
+    fn matches_except_arm(&self, row: &TrialRecord) -> bool {
         (&self.dataset, self.attributes, &self.case, &self.mechanism)
             == (&row.dataset, row.attributes, &row.case, &row.mechanism)
             && (self.epsilon, self.delta) == (row.epsilon, row.delta)
@@ -147,33 +135,33 @@ impl Group {
         group.peak_bytes = own.iter().filter_map(|row| row.peak_bytes).reduce(f64::max);
         if group.arm != REFERENCE_ARM {
             let is_reference =
-                |row: &&TrialRecord| group.is_beside(row) && row.arm == REFERENCE_ARM;
+                |row: &&TrialRecord| group.matches_except_arm(row) && row.arm == REFERENCE_ARM;
             let reference: Vec<_> = rows.iter().filter(is_reference).collect();
             group.ratio = PairedRatio::of(Metric::WorkloadError.paired_ratios(&own, &reference));
         }
         group
     }
 
-    /// The mark next to its numbers where some of its estimates have not converged.
+    /// The mark of its numbers if some of its estimates have not converged.
     pub fn mark(&self) -> Option<&'static str> {
         self.unconverged.is_some_and(|count| count > 0).then_some(UNCONVERGED_MARK)
     }
 
-    /// The numbers of a metric, for those of workload error, measurement error and seconds.
+    /// `None` for metrics that `summary.csv` does not have.
     pub fn spread(&self, metric: Metric) -> Option<Spread> {
         METRICS.iter().position(|&listed| listed == metric).and_then(|at| self.spreads[at])
     }
 }
 
-/// Everything that an experiment found, in the order in which the rows name it.
+/// The summary of an experiment, in the order of its rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// One for each dataset, mechanism, arm and budget.
+    /// One per dataset, case, mechanism, arm and budget.
     pub groups: Vec<Group>,
 }
 
 impl Summary {
-    /// Of the rows of one configuration: no stale ones, and one for each trial and arm
+    /// `rows` are those of one configuration: no stale ones, and one per trial and arm
     /// ([`super::store::Recorded::rows_of`]).
     pub fn of(rows: &[TrialRecord]) -> Self {
         let mut groups: Vec<Group> = Vec::new();
@@ -185,7 +173,7 @@ impl Summary {
         Self { groups }
     }
 
-    /// Writes `summary.csv`, whole or not at all.
+    /// Writes `summary.csv` atomically.
     pub fn write_csv(&self, path: &Path) -> io::Result<()> {
         let mut file = NewFile::create(path)?;
         file.write_all(&self.csv()?)?;

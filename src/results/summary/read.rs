@@ -66,8 +66,8 @@ struct Row {
 }
 
 impl Summary {
-    /// Reads a `summary.csv`, for results whose rows are not there. The file has no intervals of
-    /// medians, and takes it that every trial which is done has every number.
+    /// Reads a `summary.csv`, for results without rows. The file has no intervals of medians. Every
+    /// trial that is done is taken to have every number.
     pub fn read_csv(path: &Path) -> Result<Self, csv::Error> {
         let mut reader = csv::Reader::from_path(path)?;
         let groups = reader.deserialize().map(|row| row.map(|row: Row| row.group()));

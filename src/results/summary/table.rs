@@ -6,8 +6,8 @@ use crate::config::Metric;
 use private_pgm::numeric::bytes::Bytes;
 
 impl Summary {
-    /// The table of this number for a terminal, a block for each mechanism. Stand-ins have a star,
-    /// and numbers of estimates that have not converged a dagger.
+    /// The table of a metric for a terminal, one block per mechanism. A star marks stand-ins, a
+    /// dagger numbers from estimates that have not converged.
     pub fn table(&self, metric: Metric) -> String {
         let mut mechanisms: Vec<&str> = Vec::new();
         for group in &self.groups {
@@ -87,17 +87,17 @@ impl Summary {
         format!("{mechanism}\n{}", lines.concat())
     }
 
-    /// On the line of the reference arm: how many times better than each of the others it is.
+    /// For the reference arm: how many times better it is than each of the others.
     fn comparisons(&self, group: &Group) -> String {
         if group.arm != REFERENCE_ARM {
             return String::new();
         }
-        let is_beside = |other: &&Group| {
+        let matches_except_arm = |other: &&Group| {
             (&other.dataset, other.attributes, &other.case, &other.mechanism)
                 == (&group.dataset, group.attributes, &group.case, &group.mechanism)
                 && (other.epsilon, other.delta) == (group.epsilon, group.delta)
         };
-        let others = self.groups.iter().filter(is_beside);
+        let others = self.groups.iter().filter(matches_except_arm);
         let texts = others.filter_map(|other| {
             other.ratio.map(|ratio| {
                 format!("{} {}", other.arm, with_interval(ratio.median, ratio.interval))
@@ -107,12 +107,11 @@ impl Summary {
     }
 }
 
-/// The mark next to this number.
 fn mark(group: &Group, metric: Metric) -> Option<&'static str> {
     group.mark().filter(|_| metric.is_about_the_estimate())
 }
 
-/// What an arm without an estimate has to say in place of its error.
+/// The text in place of the error of an arm without an estimate.
 fn no_error(group: &Group) -> String {
     match (group.endings, group.peak_bytes) {
         (endings, Some(needed)) if endings.infeasible > 0 => {

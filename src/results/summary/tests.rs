@@ -77,11 +77,11 @@ fn datasets_sizes_budgets_and_mechanisms_are_kept_apart() {
     let rows: Vec<_> = std::iter::once(base).chain(others).collect();
     let summary = Summary::of(&rows);
     assert_eq!(summary.groups.len(), rows.len());
-    // Only the lls arm of the base has a pgm arm beside it.
+    // Only the lls arm of the base has a pgm arm to compare with.
     assert_eq!(summary.groups.iter().filter(|group| group.ratio.is_some()).count(), 1);
 }
 
-/// A row whose loss is certified to be within this share of the smallest possible one.
+/// A row whose certified gap is this share of its loss.
 fn certified(arm: &str, trial: usize, share: f64) -> TrialRecord {
     let (loss, gap) = (Some(1000.0), Some(1000.0 * share));
     TrialRecord { loss, gap, ..row("adult", arm, trial, 0.25) }
@@ -102,7 +102,7 @@ fn estimates_that_have_not_converged_are_counted_and_marked() {
     let table = summary.table(Metric::WorkloadError);
     assert_eq!(table.matches("0.2500 \u{2020}").count(), 1, "{table}");
     assert!(table.contains("\u{2020} not converged: the loss is not certified"), "{table}");
-    // How long an iteration takes does not depend on how far it leads.
+    // The time of an iteration does not depend on convergence.
     assert!(!summary.table(Metric::EstimateSeconds).contains('\u{2020}'));
     let all_near = summary.groups.into_iter().filter(|group| group.unconverged != Some(1));
     let table = Summary { groups: all_near.collect() }.table(Metric::WorkloadError);
@@ -149,7 +149,7 @@ fn a_summary_is_read_as_it_was_written_but_for_the_intervals_of_medians() {
         spread.interval = None;
     }
     assert_eq!(Summary::read_csv(&path).unwrap(), written);
-    // Columns of later versions may be missing; others may not.
+    // Only columns of later versions may be missing.
     let text = String::from_utf8(written.csv().unwrap()).unwrap();
     let older = text.lines().map(|line| line.rsplitn(3, ',').nth(2).unwrap());
     fs::write(&path, older.collect::<Vec<_>>().join("\n")).unwrap();
@@ -168,7 +168,7 @@ fn the_table_says_what_infeasible_arms_need_and_marks_stand_ins() {
     }
     let expected = "\
 hdmm
-  dataset  arm  median workload error        range             times better than       seconds  trials
+  dataset  arm  median workload error        range             times better than     seconds  trials
   adult    own  infeasible, 384 GB                                                     5 infeasible
   adult    lls  0.5000              0.3000 to 0.8000                          0.2500   5 done
   adult    pgm  0.2000              0.1000 to 0.4000  lls 3.000 [1.000, 5.000]  0.2500   5 done

@@ -11,16 +11,16 @@ pub enum ProblemError {
     /// The input could not be read.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// There is nothing in the file.
+    /// The file is empty.
     #[error("the file is empty; expected JSON")]
     Empty,
     /// The file is UTF-16 text.
     #[error("the file is UTF-16 text; save it as UTF-8")]
     Utf16,
-    /// The text is not JSON, or a value is not of the kind that its place asks for.
+    /// The text is not JSON, or a value has the wrong type.
     #[error("{}{message} (line {line}, column {column})", prefix(field))]
     Json {
-        /// The place in the file; empty for the outermost value.
+        /// The path of the field; empty for the outermost value.
         field: String,
         /// What is wrong.
         message: String,
@@ -32,7 +32,7 @@ pub enum ProblemError {
     /// A query does not fit its attributes.
     #[error("{field}: {reason}")]
     Query {
-        /// The place in the file.
+        /// The path of the field.
         field: String,
         /// What does not fit.
         reason: QueryError,
@@ -40,7 +40,7 @@ pub enum ProblemError {
     /// The parts of a measurement do not fit each other.
     #[error("{field}: {reason}")]
     Measurement {
-        /// The place in the file.
+        /// The path of the field.
         field: String,
         /// What does not fit.
         reason: MeasurementError,
@@ -48,11 +48,11 @@ pub enum ProblemError {
     /// A value does not fit the others.
     #[error("{field}: expected {expected}, found {found}")]
     Field {
-        /// The place in the file.
+        /// The path of the field.
         field: String,
-        /// What would fit.
+        /// What would be valid.
         expected: String,
-        /// What is there.
+        /// The actual value.
         found: String,
     },
 }

@@ -7,8 +7,7 @@ use super::resolve::{attributes, required};
 use crate::domain::{AttributeId, Domain};
 use crate::query::{QueryError, QueryFactor};
 
-/// A factored query Q_1 x ... x Q_d: one matrix for each of a few attributes, the others summed
-/// out.
+/// A factored query Q_1 x ... x Q_d: one matrix per listed attribute, the others summed out.
 ///
 /// A file of them is a JSON list of objects with the fields `attrs` and `query` of a measurement:
 ///
@@ -16,7 +15,8 @@ use crate::query::{QueryError, QueryFactor};
 /// [ {"attrs": ["age", "sex"], "query": ["prefix", {"evidence": 1}]} ]
 /// ```
 ///
-/// The number of attributes is not limited: a model answers it without a table over all of them.
+/// The number of attributes is not limited: a model answers the query without a table over all of
+/// them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FactoredQuery {
     /// The attributes in the order of the file, each with its matrix.
@@ -30,14 +30,14 @@ struct RawFactored {
 }
 
 impl FactoredQuery {
-    /// The queries of a file with this text.
+    /// Parses a file of queries.
     pub fn list_from_json(text: &[u8], domain: &Domain) -> Result<Vec<Self>, ProblemError> {
         let listed: Vec<RawFactored> = from_json(text)?;
         let listed = listed.into_iter().enumerate();
         listed.map(|(index, raw)| raw.resolve(domain, &format!("[{index}]"))).collect()
     }
 
-    /// The answers along each attribute, in the order of the file.
+    /// The number of answers along each attribute, in the order of the file.
     pub fn shape(&self, domain: &Domain) -> Vec<usize> {
         self.factors.iter().map(|(id, factor)| factor.rows(domain.size(*id))).collect()
     }
@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn factored_queries_keep_the_order_of_the_file() {
-        let text = r#"[{"attrs": ["age", "sex"], "query": ["prefix", {"evidence": 1}]}, {"attrs": [], "query": []}]"#;
+        let text = r#"[{"attrs": ["age", "sex"], "query": ["prefix", {"evidence": 1}]},
+                       {"attrs": [], "query": []}]"#;
         let queries = list(text).unwrap();
         let domain = Domain::new([("age", 12), ("sex", 2)]).unwrap();
         let (age, sex) = (domain.id("age").unwrap(), domain.id("sex").unwrap());

@@ -21,7 +21,7 @@ use crate::query::{QueryFactor, QueryMatrix};
 /// let counts = Measurement::marginal(&domain, &["age", "sex"], &noisy, 2.0)?;
 /// let table = array![[11.0, 21.0], [14.0, 26.0], [18.0, 13.0]];
 /// assert_eq!(Measurement::from_array(&domain, &["age", "sex"], table.view(), 2.0)?, counts);
-/// // How many are at most so old, for each age; how many records there are.
+/// // Cumulative counts by age; the number of records.
 /// let up_to = vec![QueryFactor::Prefix];
 /// Measurement::linear(&domain, &["age"], up_to, &[30.0, 71.0, 103.0], 1.0)?;
 /// Measurement::linear::<&str>(&domain, &[], vec![], &[102.0], 1.0)?;
@@ -42,7 +42,7 @@ impl Measurement {
         Self::linear(domain, attributes, factors, y, stddev)
     }
 
-    /// The count of each combination of values, as an array with an axis for each attribute.
+    /// The count of each combination of values, as an array with one axis per attribute.
     pub fn from_array<N: AsRef<str>, D: Dimension>(
         domain: &Domain,
         attributes: &[N],
@@ -58,7 +58,7 @@ impl Measurement {
         Self::marginal(domain, attributes, &y, stddev)
     }
 
-    /// The Kronecker product of one kind of query for each attribute.
+    /// The Kronecker product of one query factor per attribute.
     pub fn linear<N: AsRef<str>>(
         domain: &Domain,
         attributes: &[N],
@@ -70,7 +70,7 @@ impl Measurement {
         Self::assemble(domain, listed, RawQuery::Kronecker(queries), y.to_vec(), stddev)
     }
 
-    /// A query for each row of a matrix, its columns the cells of the marginal, row-major.
+    /// One query per row of a matrix, whose columns are the cells of the marginal, row-major.
     pub fn dense<N: AsRef<str>>(
         domain: &Domain,
         attributes: &[N],
@@ -96,7 +96,7 @@ impl Measurement {
         Self::assemble(domain, listed, RawQuery::Sparse(queries), y.to_vec(), stddev)
     }
 
-    /// Puts queries and answers in axis order.
+    /// Permutes queries and answers to the axis order.
     pub(super) fn assemble(
         domain: &Domain,
         listed: Vec<AttributeId>,

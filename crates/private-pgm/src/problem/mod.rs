@@ -1,4 +1,4 @@
-//! Estimation problems as files: what was measured, with what noise, and what is impossible.
+//! Estimation problems as files: measurements, their noise, and structural zeros.
 //!
 //! # The format
 //!
@@ -8,19 +8,20 @@
 //! { "domain": {"age": 12, "sex": 2, "hrs": 8},
 //!   "total": 800.0,
 //!   "measurements": [
-//!     {"attrs": ["age", "sex"], "query": ["prefix", "identity"], "y": [15.0, 30.2], "stddev": 2.0},
+//!     {"attrs": ["age", "sex"], "query": ["prefix", "identity"],
+//!      "y": [15.0, 30.2], "stddev": 2.0},
 //!     {"attrs": ["hrs"], "query": ["prefix"], "y": [72.5], "stddev": 1.0} ],
 //!   "zeros": [ {"attrs": ["age", "sex"], "cells": [[0, 1]]} ] }
 //! ```
 //!
-//! (with all of y written out: 24 numbers and 8 numbers).
+//! where the full lists `y` have 24 and 8 numbers.
 //!
 //! - `domain`: the attributes, and how many values each has; the values are 0, 1, ... The order of
 //!   the file is kept.
 //! - `total`: the number of records, positive. When it is `null` or left out, it is estimated from
 //!   the measurements ([`estimate_total`]).
 //! - `measurements`: noisy answers. `attrs` lists different attributes, or none for the total.
-//!   `query` has one entry per attribute and stands for their Kronecker product; `y` has its
+//!   `query` has one entry per attribute and denotes their Kronecker product; `y` has its
 //!   answers, row-major in `attrs` as listed. `stddev` is the standard deviation of the noise on
 //!   each answer, positive.
 //! - `zeros`: combinations of values that no record has, one list of values per cell, in the order
@@ -35,10 +36,12 @@
 //! | `"total"` | 1 | the count of all values |
 //! | `"ranges"` | n(n+1)/2 | the count in each range i..=j, ordered by i, then j |
 //! | `{"evidence": 3}`, `{"evidence": [1, 3]}` | 1 | the count of these values |
-//! | `{"compress": [0, 0, 1]}` | largest + 1 | the counts of groups; the list has each value's group |
+//! | `{"compress": [0, 0, 1]}` | largest + 1 | the count of each group; lists the group per value |
 //! | `{"moments": 2}` | 2 | the sums of a, of a^2, ... over the records' values a |
 //! | `{"matrix": [[1, 0, 2]]}` | its rows | any linear combinations of the counts |
-//! | `{"sparse": {"columns": 3, "rows": [[[0, 1.0], [2, 2.0]]]}}` | its rows | the same, as pairs of column and entry |
+//! | `{"sparse": {"columns": 3, "rows": [[[0, 1.0], [2, 2.0]]]}}` | its rows | the same, sparse |
+//!
+//! The rows of `sparse` are lists of pairs of column and entry.
 //!
 //! Instead of a list, `query` may be one `{"matrix": ...}` or `{"sparse": ...}` over the whole
 //! marginal, its columns row-major in `attrs` as listed. Other fields of the outermost object are
@@ -69,15 +72,15 @@ use crate::loss::Measurement;
 #[cfg(doc)]
 use crate::loss::estimate_total;
 
-/// Everything that an estimate is made from: read from a [file](Problem::read), or made in code
-/// by a [builder](Problem::builder).
+/// The input of an estimate: read from a [file](Problem::read), or constructed by a
+/// [builder](Problem::builder).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// The attributes.
     pub domain: Domain,
     /// The number of records, positive.
     pub total: f64,
-    /// Whether the total comes from the measurements rather than the file.
+    /// Whether the total was estimated from the measurements.
     pub total_is_estimated: bool,
     /// The noisy answers.
     pub measurements: Vec<Measurement>,
@@ -86,12 +89,12 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem made in code, from measurements on this domain.
+    /// Builds a problem from measurements on this domain.
     pub fn builder(domain: Domain) -> ProblemBuilder {
         ProblemBuilder::new(domain)
     }
 
-    /// What the problem says, for an estimate.
+    /// The evidence of the problem, as estimators take it.
     pub fn evidence(&self) -> Evidence<'_> {
         Evidence {
             domain: &self.domain,
@@ -108,7 +111,7 @@ impl Problem {
         Self::from_bytes(&text)
     }
 
-    /// The problem that a file with this text describes.
+    /// Parses the text of a problem file.
     pub fn from_json(text: &str) -> Result<Self, ProblemError> {
         Self::from_bytes(text.as_bytes())
     }

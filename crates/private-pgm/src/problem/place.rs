@@ -1,7 +1,7 @@
-//! JSON readers that know the path of the field that they read.
+//! JSON readers that track the path of the current field.
 //!
-//! Serde's errors tell line and column, but not the field. The readers in here leave a trail of
-//! keys and indices, which is still there when an error comes back.
+//! Serde's errors have the line and column, but not the field. These readers push keys and indices
+//! to a path and do not pop them on an error, so that the error can name the field.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
-/// The trail from the outermost value to the one that is being read.
+/// The path from the outermost value to the current one.
 #[derive(Default)]
 pub(super) struct Place(RefCell<Vec<Step>>);
 
@@ -19,7 +19,7 @@ pub(super) enum Step {
 }
 
 impl Place {
-    /// Reads something one step further in. An error leaves the trail as it is.
+    /// Reads a nested value. After an error the path still includes `step`.
     pub(super) fn within<T, E>(
         &self,
         step: Step,
@@ -45,12 +45,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// A value that can be read from JSON at a place.
+/// A value that can be read from JSON, given its path for errors.
 pub(super) trait Read: Sized {
     fn read<'de, D: Deserializer<'de>>(from: D, place: &Place) -> Result<Self, D::Error>;
 }
 
-/// Hands the place down through serde.
+/// Passes the path through serde.
 pub(super) struct At<'p, T>(&'p Place, PhantomData<T>);
 
 impl<'p, T> At<'p, T> {
@@ -156,7 +156,7 @@ impl Read for usize {
     }
 }
 
-/// A whole number, also when it is written as `1e18` or `3.0`.
+/// A whole number, also in the notation `1e18` or `3.0`.
 pub(super) struct WholeNumber;
 
 impl Visitor<'_> for WholeNumber {
@@ -182,7 +182,7 @@ impl Visitor<'_> for WholeNumber {
 
 /// An object whose fields are read one by one.
 pub(super) trait Fields: Default {
-    /// What an error says was expected instead of something that is no object.
+    /// The expectation in the error for a value that is not an object.
     const KIND: &'static str;
 
     /// Reads the value of `key` from `map`.
@@ -206,7 +206,7 @@ pub(super) fn fields<'de, T: Fields, A: MapAccess<'de>>(
     Ok(object)
 }
 
-/// Reads the value of a field that may be given once.
+/// Reads the value of a field; an error if it occurs twice.
 pub(super) fn fill<'de, T: Read, A: MapAccess<'de>>(
     slot: &mut Option<T>,
     map: &mut A,

@@ -1,4 +1,4 @@
-//! Queries as problem files write them.
+//! The syntax of queries in problem files.
 
 use std::fmt;
 
@@ -268,7 +268,7 @@ impl Serialize for WrittenFactor<'_> {
             }
             QueryFactor::Sparse(matrix) => to.collect_map([(name, WrittenSparse(matrix))]),
             QueryFactor::Intervals(intervals) => to.collect_map([(name, intervals)]),
-            // Files have no name for it; what it asks is the same.
+            // The format has no entry for it; the sparse matrix is equivalent.
             QueryFactor::PIdentity(matrix) => {
                 to.collect_map([("sparse", WrittenSparse(&matrix.to_sparse()))])
             }

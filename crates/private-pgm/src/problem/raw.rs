@@ -1,4 +1,4 @@
-//! A problem file as written: the right kinds of values, not yet compared with each other.
+//! The syntax of a problem file: the types of values are checked, their consistency is not.
 
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess};
 
@@ -32,7 +32,7 @@ pub(super) struct RawZeros {
     pub(super) cells: Option<Vec<Vec<usize>>>,
 }
 
-/// What some editors put at the beginning of UTF-8 text.
+/// The byte order mark that some editors write at the start of UTF-8 text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads a whole text as one value.
@@ -50,7 +50,7 @@ pub(super) fn from_json<T: Read>(text: &[u8]) -> Result<T, ProblemError> {
     read.map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let mut message = error.to_string();
-        // Serde puts the position at the end of its text; we have it as data.
+        // Serde's text ends with the position, which is a separate field here.
         if let Some(end) = message.rfind(" at line ") {
             message.truncate(end);
         }
@@ -87,7 +87,7 @@ impl Fields for RawProblem {
             "total" => fill(&mut self.total, map, place),
             "measurements" => fill(&mut self.measurements, map, place),
             "zeros" => fill(&mut self.zeros, map, place),
-            // Names, notes, known answers: left to other programs.
+            // Unknown fields, such as names, notes and known answers, are for other programs.
             _ => map.next_value::<IgnoredAny>().map(|_| ()),
         }
     }

@@ -1,5 +1,5 @@
-//! From a file as written to a problem: names become ids, listed orders become the axis order,
-//! and the parts are checked against each other.
+//! From the syntax of a file to a problem: resolves names to ids, permutes answers to the axis
+//! order, and checks the parts against each other.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::query::{MAX_CELLS, QueryError};
 type Result<T> = std::result::Result<T, ProblemError>;
 
 impl RawProblem {
-    /// Checks and translates the parts, in the order of the format's description.
+    /// Checks and resolves the parts, in the order of the format's description.
     pub(super) fn resolve(self) -> Result<Problem> {
         let attributes = required(self.domain, "domain", "an object of attributes")?.0;
         if attributes.is_empty() {

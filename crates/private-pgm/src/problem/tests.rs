@@ -17,7 +17,8 @@ const GOOD: &str = r#"{
     {"attrs": ["age", "sex"], "query": {"matrix": [[1, 2, 3, 4, 5, 6]]}, "y": [9], "stddev": 1},
     {"attrs": ["age", "sex"], "query": {"sparse": {"columns": 6, "rows": [[[1, 2.5]], []]}},
      "y": [9, 0], "stddev": 1},
-    {"attrs": ["hrs"], "query": [{"matrix": [[1, 0, 0, 1], [0, 1, 1, 0]]}], "y": [1, 2], "stddev": 1},
+    {"attrs": ["hrs"], "query": [{"matrix": [[1, 0, 0, 1], [0, 1, 1, 0]]}],
+     "y": [1, 2], "stddev": 1},
     {"attrs": ["hrs", "sex"], "query": ["total", {"evidence": [0, 1]}], "y": [3], "stddev": 1},
     {"attrs": [], "query": [], "y": [790], "stddev": 5}
   ],
@@ -50,7 +51,7 @@ fn a_byte_order_mark_is_skipped_and_an_empty_file_is_called_so() {
     assert!(matches!(Problem::from_bytes(b"\xff\xfe{\0}\0"), Err(ProblemError::Utf16)));
 }
 
-/// The message for the good file with one piece of text exchanged.
+/// The message for the valid file with one piece of text replaced.
 fn message(piece: &str, replacement: &str) -> String {
     assert_eq!(GOOD.matches(piece).count(), 1, "{piece}");
     match Problem::from_json(&GOOD.replace(piece, replacement)) {
@@ -189,7 +190,8 @@ fn mistakes_are_named_by_field_with_what_was_expected() {
         (
             "[\"ranges\"]",
             "[\"range\"]",
-            "measurements[3].query[0]: invalid value: string \"range\", expected \"identity\", \"prefix\"",
+            "measurements[3].query[0]: invalid value: string \"range\", expected \"identity\", \
+             \"prefix\"",
         ),
         (
             "[\"ranges\"]",
@@ -318,7 +320,7 @@ fn huge_sizes_are_fine_until_they_are_measured() {
         error.to_string(),
         "measurements[0].query: expected a marginal of at most 2147483648 cells, found 2.0000e36"
     );
-    // One answer about two thousand million values: nothing of that size is allocated.
+    // One answer about 2e9 values: no table of that size is allocated.
     assert!(file(r#"["c"]"#, r#"["total"]"#, "null").is_ok());
     let sparse = r#"{"sparse": {"columns": 2000000000, "rows": [[[1999999999, 1]]]}}"#;
     assert!(file(r#"["c"]"#, sparse, "5").is_ok());
@@ -372,7 +374,7 @@ proptest! {
             }
         }
         if let Ok(problem) = Problem::from_bytes(&bytes) {
-            // Whatever is accepted can be written, and read again as the same.
+            // Every accepted problem survives writing and reading.
             prop_assert_eq!(Problem::from_json(&problem.to_json()).unwrap(), problem);
         }
     }

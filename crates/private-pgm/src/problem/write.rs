@@ -1,4 +1,4 @@
-//! Problems written as files.
+//! Writes problems as files.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -8,8 +8,8 @@ use crate::domain::Domain;
 use crate::loss::Measurement;
 
 impl Problem {
-    /// The text of a file that reads as this problem. Attributes are listed in axis order, and a
-    /// total that was estimated is left for the reader to estimate again.
+    /// The problem as JSON, which reads as an equal problem. Attributes are listed in axis order.
+    /// An estimated total is omitted; readers estimate it again.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("every key of ours is a string")
     }
