@@ -8,7 +8,7 @@
 //! use pgmbench::data::Registry;
 //! use private_pgm::domain::Clique;
 //! use private_pgm::factor::Projectable;
-//! |
+//!
 //! let titanic = Registry::default().load("titanic")?;
 //! assert_eq!(titanic.len(), 1304);
 //! let sex = titanic.domain().id("Sex").unwrap();

@@ -54,10 +54,10 @@ fn the_problems_in_the_documentation_are_valid() {
     let example = Problem::read(File::open(documents.join("example.json")).unwrap()).unwrap();
     assert_eq!((example.measurements.len(), example.total), (4, 1000.0));
 
-    // The first indented block of the page on formats.
+    // The first block of JSON of the page on formats.
     let page = std::fs::read_to_string(documents.join("formats.md")).unwrap();
-    let is_indented = |line: &&str| line.starts_with("    ");
-    let block = page.lines().skip_while(|line| !is_indented(line)).take_while(is_indented);
+    let block = page.lines().skip_while(|line| *line != "```json").skip(1);
+    let block = block.take_while(|line| *line != "```");
     let problem = Problem::from_json(&block.collect::<Vec<_>>().join("\n")).unwrap();
     assert_eq!((problem.measurements.len(), problem.zeros.len()), (2, 1));
 }
