@@ -79,9 +79,9 @@ impl Eigen {
     }
 }
 
-/// The Moore-Penrose pseudo-inverse, by the eigendecomposition of A^T A. Eigenvalues below columns
-/// * 2^-52 of the largest count as 0, so that nonzero singular values should differ by at most a
-/// factor of 10^6. `None` if an entry is not finite.
+/// The Moore-Penrose pseudo-inverse, by the eigendecomposition of A^T A. Eigenvalues below
+/// 2^-52 times the number of columns, relative to the largest, count as 0, so that nonzero singular
+/// values should differ by at most a factor of 10^6. `None` if an entry is not finite.
 pub(crate) fn pseudo_inverse(matrix: &Matrix) -> Option<Matrix> {
     let transposed = View::from(matrix).transposed();
     let eigen = Eigen::new(&product(transposed, matrix))?;
