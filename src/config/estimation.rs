@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 /// How an arm estimates: the settings of the engine, and how often to trace it.
 ///
-/// Files are read through [`super::layers`], which keeps the spans of values.
+/// Files are read through `config::layers`, which keeps the spans of values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimation {
     #[serde(flatten)]

@@ -9,7 +9,7 @@ use private_pgm::loss::{Measurement, estimate_total};
 use super::{MechanismError, Task};
 
 pub struct Release {
-    /// The number of records. Exact where it is public ([`Task::total`]), otherwise an estimate.
+    /// The number of records. Exact where it is public (`Task::total`), otherwise an estimate.
     pub total: f64,
     pub published: Published,
     /// The estimator of the mechanism's paper. It may use facts about the measurements that other

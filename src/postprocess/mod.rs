@@ -5,7 +5,7 @@
 //! postprocessing for differential privacy under consistency constraints", KDD 2015): under Laplace
 //! noise the most likely consistent answers minimise the sum of absolute changes. [`admm`] is the
 //! solver for three problems: tables with public marginals ([`contingency`]), histograms with a
-//! tree of sums ([`histogram`]), and strategies of the matrix mechanism ([`strategy`]). [`haar`]
+//! tree of sums ([`histogram`]), and strategies of the matrix mechanism (`strategy`). `haar`
 //! and [`htree`] are the transforms that the papers compare with.
 
 pub mod admm;

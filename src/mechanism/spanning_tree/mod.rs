@@ -13,7 +13,7 @@
 //! its junction tree are the selected pairs.
 //!
 //! *The budget* should be in rho, [`Rho::implying`](dp::Rho::implying) the promised epsilon and
-//! delta ([`budget`]). A budget of (epsilon, delta) works too, but its parts add up in epsilon and
+//! delta (`budget`). A budget of (epsilon, delta) works too, but its parts add up in epsilon and
 //! delta and therefore have more noise. A pure budget is refused.
 //!
 //! Reference: McKenna, Miklau, Sheldon, Winning the NIST contest, Journal of Privacy and
