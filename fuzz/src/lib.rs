@@ -6,16 +6,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dp::{Delta, Epsilon, Guarantee, Ledger, Neighbours, Rho};
 use pgmbench::config::Source;
 use pgmbench::data::{Registry, Schema, infer};
-use private_pgm::domain::{Clique, Domain};
-use private_pgm::model::Model;
-use dp::{Delta, Epsilon, Guarantee, Ledger, Neighbours, Rho};
-use private_pgm::problem::{FactoredQuery, Problem};
 use pgmbench::results::Metric;
 use pgmbench::results::manifest::Manifest;
 use pgmbench::results::store::{Recorded, read_ledger};
 use pgmbench::results::summary::Summary;
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::model::Model;
+use private_pgm::problem::{FactoredQuery, Problem};
 
 /// A reader, and where files are that it accepts.
 pub struct Target {
@@ -47,7 +47,11 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "problem",
         read: problem,
-        seeds: &["../docs/example.json", "../crates/private-pgm/tests/golden/chain.json", "seeds/problem"],
+        seeds: &[
+            "../docs/example.json",
+            "../crates/private-pgm/tests/golden/chain.json",
+            "seeds/problem",
+        ],
     },
     Target { name: "model", read: model, seeds: &["seeds/model"] },
     Target { name: "results", read: results, seeds: &["seeds/results"] },
@@ -107,7 +111,6 @@ pub fn problem(bytes: &[u8]) -> bool {
 /// A model as it is, and one with what stands before the header and at the end put right: here the
 /// header ends with its line, and the potentials follow.
 pub fn model(bytes: &[u8]) -> bool {
-    let folder = Folder::new();
     let _ = Model::read(bytes);
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (header, rest) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
