@@ -14,7 +14,8 @@ use proc_macro::TokenStream;
 #[proc_macro]
 pub fn build_info(_: TokenStream) -> TokenStream {
     let package = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    // A folder in a clone, a file in a worktree. The repository of an enclosing folder is another's.
+    // A folder in a clone, a file in a worktree. Repositories of enclosing
+    // folders do not count.
     let is_repository = package.join(".git").exists();
     let git = |arguments: &[&str]| {
         is_repository.then(|| output("git", arguments, &package)).flatten().unwrap_or_default()
@@ -23,7 +24,7 @@ pub fn build_info(_: TokenStream) -> TokenStream {
     let is_clean = !commit.is_empty() && git(&["status", "--porcelain", "-uno"]).is_empty();
     let rustc = std::env::var("RUSTC").unwrap_or("rustc".into());
     let rustc = output(&rustc, &["--version"], &package).unwrap_or_default();
-    // `include_bytes!` of a file makes the compiler's user rebuild when it changes. A commit, a
+    // `include_bytes!` of a file makes Cargo rebuild when it changes. A commit, a
     // checkout and a reset all append to this log.
     let log = package.join(git(&["rev-parse", "--git-path", "logs/HEAD"]));
     let tracked = match log.is_file() {
