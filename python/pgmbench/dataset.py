@@ -83,11 +83,14 @@ class Dataset:
         return data
 
     @staticmethod
-    def synthetic(domain: Domain, N: int, seed: Any = None) -> Dataset:
-        """N records of uniform, independent values."""
+    def synthetic(
+        domain: Domain, N: int | None = None, seed: Any = None, *, records: int | None = None
+    ) -> Dataset:
+        """N records, or `records`, of uniform, independent values."""
         from .markov_random_field import seed_of
 
         rng = np.random.default_rng(seed_of(seed))
+        N = records if N is None else N
         columns = {name: rng.integers(0, size, size=N) for name, size in domain.config.items()}
         return Dataset._of_codes(columns, domain)
 
@@ -198,6 +201,36 @@ class Dataset:
             config[name] = len(new)
         return Dataset._of_codes(columns, Domain.fromdict(config), self.weights)
 
+    @property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return float(self.weights.sum())
+
+    def synthetic_data(self, rows: int | None = None, *, seed: Any = None) -> Dataset:
+        """Records without weights: each is repeated as often as its weight says.
+
+        Args:
+            rows: how many; default: the sum of the weights. Shares of records are rounded at
+                random, up or down.
+            seed: an integer or a numpy.random.Generator.
+        """
+        from .markov_random_field import seed_of
+
+        rng = np.random.default_rng(seed_of(seed))
+        count = max(1, int(rows or self.total))
+        # Systematic sampling: records in random order, counted at evenly spaced points.
+        order = rng.permutation(self.records)
+        ends = np.cumsum(self.weights[order])
+        points = (np.arange(count) + rng.random()) * (ends[-1] / count)
+        chosen = order[np.minimum(np.searchsorted(ends, points, side="right"), len(order) - 1)]
+        chosen = rng.permutation(chosen)
+        columns = {name: column[chosen] for name, column in self.data.items()}
+        return Dataset._of_codes(columns, self.domain)
+
+    def apply_sharding(self, mesh: Any) -> Dataset:
+        """The data itself: there are no devices to distribute it over."""
+        return self
+
     def __repr__(self) -> str:
         return f"Dataset({self.records} records of {self.domain})"
 
@@ -209,6 +242,10 @@ class Dataset:
             "<tr>" + "".join(f"<td>{value}</td>" for value in row) + "</tr>" for row in rows
         )
         return f"<table><caption>{self!r}</caption><tr>{head}</tr>{body}</table>"
+
+
+# mbi has a second class for data on devices; here both are the same.
+JaxDataset = Dataset
 
 
 def _codes(name: Attribute, values: npt.NDArray[Any], domain: Domain) -> Codes:

@@ -142,6 +142,21 @@ def message_passing_implicit(
     )
 
 
+def message_passing_fast(
+    potentials: CliqueVector,
+    total: float = 1.0,
+    jtree: Any = None,
+    *,
+    constraints: Sequence[Constraint] = (),
+    contraction: Any = None,
+    return_messages: bool = False,
+) -> Any:
+    """The same as `message_passing_hugin`; the engine chooses its own contraction."""
+    return _message_passing(
+        potentials, total, jtree, constraints=constraints, return_messages=return_messages
+    )
+
+
 def _messages(
     potentials: CliqueVector, jtree: Any, constraints: Sequence[Constraint]
 ) -> dict[tuple[Clique, Clique], Factor]:

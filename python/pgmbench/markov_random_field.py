@@ -154,14 +154,14 @@ class MarkovRandomField(Mapping[str, Any]):
         """The answers to a Kronecker product of queries, without writing its marginal down.
 
         The marginal of the attributes may be far too large: a count of one value of each of a
-        hundred attributes is one number. See `KroneckerQuery` for the queries. The result has one
-        axis per attribute, in the order of the dictionary.
+        hundred attributes is one number. See `KroneckerQuery` for the queries. The result has an
+        axis per attribute, in the order of the dictionary, but none for "total" and "evidence".
         """
         attrs = tuple(queries)
         specs = [factor_spec(queries[name]) for name in attrs]
         answers = self._engine.answer(list(zip(self.domain.positions(attrs), specs)))
-        rows = [_rows(spec, self.domain[name]) for spec, name in zip(specs, attrs)]
-        return answers.reshape(rows)
+        listed = [(spec, name) for spec, name in zip(specs, attrs) if spec[0] not in _ONE_ROW]
+        return answers.reshape([_rows(spec, self.domain[name]) for spec, name in listed])
 
     def synthetic_data(
         self, rows: int | None = None, method: str = "round", *, seed: Seed = None
@@ -258,10 +258,14 @@ class MarkovRandomField(Mapping[str, Any]):
         return f"<table><caption>MarkovRandomField</caption>{cells}</table>"
 
 
+# Kinds of queries with one answer.
+_ONE_ROW = ("total", "evidence")
+
+
 def _rows(spec: tuple[str, Any], size: int) -> int:
     """The number of answers of a query factor."""
     kind, argument = spec
-    if kind in ("total", "evidence"):
+    if kind in _ONE_ROW:
         return 1
     if kind == "ranges":
         return size * (size + 1) // 2

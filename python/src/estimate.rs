@@ -113,11 +113,14 @@ impl Task {
         };
         let evidence =
             Evidence { domain: &self.domain, total: self.total, observed, zeros: &self.zeros };
+        // Iterations that were rolled back are counted, but not observed.
+        let mut next = self.observe_every;
         let observe = move |progress: &Progress<'_>| {
-            let due = |every: usize| progress.iteration % every.max(1) == 0;
-            if !self.observe_every.is_some_and(due) {
+            if next.is_none_or(|due| progress.iteration < due) {
                 return;
             }
+            let past = |every: usize| (progress.iteration / every + 1) * every;
+            next = self.observe_every.map(past);
             let (reply, answered) = mpsc::channel();
             let question = Question::Progress {
                 iteration: progress.iteration,
@@ -193,7 +196,7 @@ pub(crate) fn estimate(
         memory_limit,
         warm_start: warm_start.map(|model| Arc::clone(&model.0)),
         loss: loss.is_some().then_some((loss_cliques, smoothness)),
-        observe_every: observer.is_some().then_some(observe_every),
+        observe_every: observer.is_some().then_some(observe_every.max(1)),
         stop_flag: Arc::clone(&stop_flag),
     };
     let deadline =
