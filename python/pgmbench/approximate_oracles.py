@@ -13,6 +13,10 @@ from .marginal_loss import LinearMeasurement, MarginalLossFn
 from .marginal_oracles import model_of
 
 
+def _marginals(potentials: CliqueVector, tables: list[tuple[list[int], Any]]) -> CliqueVector:
+    return CliqueVector._from_engine(potentials.domain, tables).contract(potentials.cliques)
+
+
 class StatefulMarginalOracle(Protocol):
     """An oracle that continues from the state of its last call."""
 
@@ -43,7 +47,7 @@ def convex_generalized_belief_propagation(
     """
     model = model_of(potentials, total)
     tables, converged = model.approximate("convex", max(200, iters), 0.0)
-    return CliqueVector._from_engine(potentials.domain, tables, potentials.cliques), converged
+    return _marginals(potentials, tables), converged
 
 
 convex_generalized_belief_propagation.engine_oracle = "convex"  # type: ignore[attr-defined]
@@ -54,7 +58,7 @@ def loopy_belief_propagation(
 ) -> CliqueVector:
     """Marginals of belief propagation with Bethe's entropy; exact where cliques have no cycles."""
     tables, _ = model_of(potentials, total).approximate("loopy", iters, damping)
-    return CliqueVector._from_engine(potentials.domain, tables, potentials.cliques)
+    return _marginals(potentials, tables)
 
 
 loopy_belief_propagation.engine_oracle = "loopy"  # type: ignore[attr-defined]

@@ -206,15 +206,25 @@ class CliqueVector:
         ]
 
     @classmethod
-    def _from_engine(
-        cls, domain: Domain, tables: list[tuple[list[int], Any]], spelled: Sequence[Clique] = ()
-    ) -> CliqueVector:
-        """Tables of the engine; cliques of `spelled` keep their order of attributes."""
-        orders = {frozenset(clique): clique for clique in spelled}
-        factors: dict[Clique, Factor] = {}
-        for positions, values in tables:
-            names = tuple(domain.attributes[position] for position in positions)
-            clique = orders.get(frozenset(names), names)
-            factors[clique] = Factor(domain.project(names), values).transpose(clique)
-        listed = [clique for clique in spelled if clique in factors]
-        return cls(domain, listed + [clique for clique in factors if clique not in listed], factors)
+    def _from_engine(cls, domain: Domain, tables: list[tuple[list[int], Any]]) -> CliqueVector:
+        """Tables of the engine, over its own cliques."""
+        factors = [
+            Factor(domain.project([domain.attributes[at] for at in positions]), values)
+            for positions, values in tables
+        ]
+        named = {factor.domain.attributes: factor for factor in factors}
+        return cls(domain, list(named), named)
+
+    def _spelled(self, cliques: Sequence[Clique]) -> CliqueVector:
+        """The same potentials: cliques of equal sets are written as here, the others are kept.
+
+        A clique that is listed twice, or part of another one, has a table of zeros.
+        """
+        own = {frozenset(clique): clique for clique in self.cliques}
+        tables: dict[Clique, Factor] = {}
+        for clique in cliques:
+            found = own.pop(frozenset(clique), None)
+            empty = Factor.zeros(self.domain.project(clique)) if found is None else None
+            tables[clique] = empty or self.tables[found].transpose(clique)  # type: ignore[index]
+        tables.update((clique, self.tables[clique]) for clique in own.values())
+        return CliqueVector(self.domain, list(tables), tables)

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _core, marginal_oracles
+from .clique_utils import maximal_subset
 from .clique_vector import CliqueVector
 from .constraint import Constraint
 from .domain import Clique, Domain
@@ -23,7 +24,7 @@ from .marginal_loss import (
     LINEAR_LOSSES,
     LinearMeasurement,
     MarginalLossFn,
-    from_linear_measurements,
+    l2_loss,
     numerical_gradient,
 )
 from .markov_random_field import FitReport, MarkovRandomField
@@ -135,7 +136,8 @@ class Estimator:
             _check_measurements(domain, measurements)
             if known_total is None:
                 known_total = minimum_variance_unbiased_total(measurements)
-            loss = from_linear_measurements_unchecked(measurements)
+            cliques = maximal_subset([measurement.clique for measurement in measurements])
+            loss = MarginalLossFn(cliques, l2_loss, tuple(measurements))
         total = 1.0 if known_total is None else float(known_total)
         if not loss.cliques and not constraints:
             empty = CliqueVector.zeros(domain, ())
@@ -166,11 +168,11 @@ class Estimator:
             loss_cliques=[domain.positions(clique) for clique in loss.cliques],
             smoothness=None,
         )
-        marginals = CliqueVector._from_engine(domain, fitted.marginals, loss.cliques)
+        marginals = CliqueVector._from_engine(domain, fitted.marginals).contract(loss.cliques)
         tell.finish(fitted.iterations, marginals)
         engine = fitted.model
         model = MarkovRandomField(
-            CliqueVector._from_engine(domain, engine.potentials, loss.cliques),
+            CliqueVector._from_engine(domain, engine.potentials)._spelled(loss.cliques),
             marginals,
             total,
             constraints,
@@ -198,15 +200,6 @@ class Estimator:
         future: Future[None] = Future()
         future.set_result(None)
         return future
-
-
-def from_linear_measurements_unchecked(measurements: list[LinearMeasurement]) -> MarginalLossFn:
-    """The L2 loss of measurements, without its Lipschitz constant, which the engine needs not."""
-    from .clique_utils import maximal_subset
-    from .marginal_loss import l2_loss
-
-    cliques = maximal_subset([measurement.clique for measurement in measurements])
-    return MarginalLossFn(cliques, l2_loss, tuple(measurements))
 
 
 def _check_measurements(domain: Domain, measurements: Sequence[Any]) -> None:
@@ -263,24 +256,24 @@ class _Problem:
 
     def evaluate(self, tables: list[tuple[list[int], Any]]) -> tuple[float, list[Any]]:
         """The loss and its gradient at marginals of the engine, for losses that it does not know."""
-        layout = [positions for positions, _ in tables]
-        marginals = CliqueVector._from_engine(self.domain, tables, self.loss.cliques)
+        given = CliqueVector._from_engine(self.domain, tables)
+        marginals = given.contract(self.loss.cliques)
         value = float(self.loss(marginals))
         if self.loss.gradient_fn is not None:
             gradient = self.loss.gradient_fn(marginals, self.loss.data)
         else:
             gradient = numerical_gradient(self.loss, marginals)
-        gradient = gradient.expand(
-            [tuple(self.domain.attributes[at] for at in positions) for positions in layout]
-        )
-        return value, gradient._to_engine()
+        return value, gradient.expand(given.cliques)._to_engine()
 
 
 class _Callback:
     """Calls a function with the marginals of the engine."""
 
     def __init__(
-        self, function: Callable[[CliqueVector], Any] | None, domain: Domain, cliques: Any
+        self,
+        function: Callable[[CliqueVector], Any] | None,
+        domain: Domain,
+        cliques: Sequence[Clique],
     ) -> None:
         self.function = function
         self.domain = domain
@@ -292,7 +285,8 @@ class _Callback:
     ) -> None:
         assert self.function is not None
         self.last = iteration
-        self.function(CliqueVector._from_engine(self.domain, tables, self.cliques))
+        marginals = CliqueVector._from_engine(self.domain, tables)
+        self.function(marginals.contract(self.cliques))
 
     def finish(self, iteration: int, marginals: CliqueVector) -> None:
         """The last call, unless the last iteration was told."""

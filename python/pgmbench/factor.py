@@ -36,7 +36,7 @@ class Factor:
 
     Attributes:
         domain: the attributes, one per axis.
-        values: the array, of the shape of the domain.
+        values: the array, of the shape of the domain; a vector of its cells, row-major, is accepted.
     """
 
     domain: Domain
@@ -45,12 +45,12 @@ class Factor:
     def __post_init__(self) -> None:
         values = np.asarray(self.values)
         if values.shape != self.domain.shape:
-            if len(self.domain) > 0 or values.size != 1:
+            if values.ndim != 1 or values.size != self.domain.size():
                 raise ValueError(
                     f"expected values of shape {self.domain.shape} over "
                     f"{self.domain.attributes}, found shape {values.shape}"
                 )
-            values = values.reshape(())
+            values = values.reshape(self.domain.shape)
         object.__setattr__(self, "values", values)
 
     @classmethod

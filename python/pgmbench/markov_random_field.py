@@ -83,8 +83,8 @@ class MarkovRandomField(Mapping[str, Any]):
 
     @property
     def cliques(self) -> Sequence[Clique]:
-        """The cliques that have potentials."""
-        return self.potentials.cliques
+        """The cliques whose marginals were fitted. Constraints add potentials on theirs."""
+        return self.marginals.cliques
 
     @property
     def loss(self) -> float | None:

@@ -181,3 +181,10 @@ def test_a_table_of_the_wrong_shape_is_refused():
     bad = pgmbench.CliqueVector.zeros(Domain(["a"], [2]), [("a",)]) + np.nan
     with pytest.raises(ValueError, match="nan"):
         marginal_oracles.exact_marginals(bad)
+
+
+def test_a_vector_of_cells_is_a_table():
+    domain = Domain(["a", "b"], [2, 3])
+    np.testing.assert_array_equal(
+        Factor(domain, np.arange(6.0)).values, np.arange(6.0).reshape(2, 3)
+    )
