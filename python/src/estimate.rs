@@ -1,0 +1,261 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::time::{Duration, Instant};
+
+use numpy::PyReadonlyArrayDyn;
+use private_pgm::fit::{Observed, StructuralZeros};
+use private_pgm::{
+    Algorithm, Clique, EstimateError, Evidence, Fit, Marginals, Norm, OracleKind, Progress,
+    Settings, StepSize,
+};
+use pyo3::exceptions::PyStopIteration;
+use pyo3::prelude::*;
+
+use crate::domain::{Domain, listed};
+use crate::error::of_estimate;
+use crate::interruptible::{Message, wait_for, with_questions};
+use crate::loss::{LossQuestion, PythonLikelihood, choice};
+use crate::measurement::Measurement;
+use crate::model::Model;
+use crate::tables::{self, PyTable};
+
+/// A fitted model, and how good it is.
+#[pyclass(frozen, module = "pgmbench._core")]
+pub(crate) struct Estimate(private_pgm::Estimate);
+
+#[pymethods]
+impl Estimate {
+    #[getter]
+    fn model(&self) -> Model {
+        Model(Arc::new(self.0.model.clone()))
+    }
+
+    #[getter]
+    fn marginals<'py>(&self, py: Python<'py>) -> Vec<PyTable<'py>> {
+        tables::to_python(py, &self.0.marginals)
+    }
+
+    #[getter]
+    fn loss(&self) -> f64 {
+        self.0.loss
+    }
+
+    #[getter]
+    fn gap(&self) -> Option<f64> {
+        self.0.gap
+    }
+
+    #[getter]
+    fn iterations(&self) -> usize {
+        self.0.iterations
+    }
+
+    #[getter]
+    fn reason(&self) -> &'static str {
+        self.0.reason.name()
+    }
+
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.0.seconds
+    }
+
+    /// Bytes that the plan of the fit needed.
+    #[getter]
+    fn bytes(&self) -> f64 {
+        self.0.bytes
+    }
+}
+
+/// What a fit asks the calling thread on the way.
+enum Question {
+    Progress {
+        iteration: usize,
+        seconds: f64,
+        gap: Option<f64>,
+        marginals: Marginals,
+        reply: Sender<()>,
+    },
+    Loss(LossQuestion),
+}
+
+/// What a fit is of, in data that it owns.
+struct Task {
+    domain: private_pgm::Domain,
+    total: f64,
+    measurements: Vec<private_pgm::Measurement>,
+    zeros: Vec<StructuralZeros>,
+    settings: Settings,
+    memory_limit: Option<u64>,
+    warm_start: Option<Arc<private_pgm::Model>>,
+    /// Cliques and smoothness of a loss that Python computes.
+    loss: Option<(Vec<Clique>, Option<f64>)>,
+    observe_every: Option<usize>,
+    stop_flag: Arc<AtomicBool>,
+}
+
+impl Task {
+    fn run(
+        self,
+        ask: Sender<Message<Question, Result<private_pgm::Estimate, EstimateError>>>,
+    ) -> Result<private_pgm::Estimate, EstimateError> {
+        let ask_loss = ask.clone();
+        let likelihood = self.loss.map(|(cliques, smoothness)| PythonLikelihood {
+            cliques,
+            smoothness,
+            // If the calling thread has gone, the question is dropped, and with it its reply.
+            ask: move |question| drop(ask_loss.send(Message::Question(Question::Loss(question)))),
+        });
+        let observed = match &likelihood {
+            Some(likelihood) => Observed::Likelihood(likelihood),
+            None => Observed::Answers(&self.measurements),
+        };
+        let evidence =
+            Evidence { domain: &self.domain, total: self.total, observed, zeros: &self.zeros };
+        // Iterations that were rolled back are counted, but not observed.
+        let mut next = self.observe_every;
+        let observe = move |progress: &Progress<'_>| {
+            if next.is_none_or(|due| progress.iteration < due) {
+                return;
+            }
+            let past = |every: usize| (progress.iteration / every + 1) * every;
+            next = self.observe_every.map(past);
+            let (reply, answered) = mpsc::channel();
+            let question = Question::Progress {
+                iteration: progress.iteration,
+                seconds: progress.seconds,
+                gap: progress.gap,
+                marginals: progress.marginals.clone(),
+                reply,
+            };
+            drop(ask.send(Message::Question(question)));
+            wait_for(&answered);
+        };
+        Fit::to_evidence(evidence)
+            .settings(self.settings)
+            .memory_limit(self.memory_limit)
+            .warm_start(self.warm_start.as_deref())
+            .stop_flag(&*self.stop_flag)
+            .observer(observe)
+            .run()
+    }
+}
+
+/// Fits a model. See `estimation.py` for the arguments.
+#[pyfunction]
+#[pyo3(signature = (
+    domain, measurements, *, total, zeros, algorithm, step, norm, oracle, iterations, gap,
+    memory_limit, time_limit, warm_start, observer, observe_every, loss, loss_cliques, smoothness
+))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of one Python call")]
+pub(crate) fn estimate(
+    py: Python<'_>,
+    domain: &Domain,
+    measurements: Vec<PyRef<'_, Measurement>>,
+    total: f64,
+    zeros: Vec<(Vec<usize>, PyReadonlyArrayDyn<'_, bool>)>,
+    algorithm: &str,
+    step: Option<f64>,
+    norm: &str,
+    oracle: &str,
+    iterations: Option<usize>,
+    gap: Option<f64>,
+    memory_limit: Option<u64>,
+    time_limit: Option<f64>,
+    warm_start: Option<PyRef<'_, Model>>,
+    observer: Option<Bound<'_, PyAny>>,
+    observe_every: usize,
+    loss: Option<Bound<'_, PyAny>>,
+    loss_cliques: Vec<Vec<usize>>,
+    smoothness: Option<f64>,
+) -> PyResult<Estimate> {
+    let algorithm = match (choice(algorithm)?, step) {
+        (Algorithm::Mirror(_), Some(size)) => Algorithm::Mirror(StepSize::Constant(Some(size))),
+        (other, _) => other,
+    };
+    let settings = Settings {
+        algorithm,
+        loss: choice::<Norm>(norm)?,
+        oracle: choice::<OracleKind>(oracle)?,
+        iterations,
+        gap,
+    };
+    let clique = |list: &Vec<usize>| Ok(Clique::new(listed(&domain.0, list)?));
+    let loss_cliques = loss_cliques.iter().map(clique).collect::<PyResult<Vec<_>>>()?;
+    let stop_flag = Arc::new(AtomicBool::new(false));
+    let task = Task {
+        domain: domain.0.clone(),
+        total,
+        measurements: measurements.iter().map(|item| item.take()).collect::<PyResult<_>>()?,
+        zeros: zeros
+            .iter()
+            .map(|(list, cells)| excluded(&domain.0, list, cells))
+            .collect::<PyResult<_>>()?,
+        settings,
+        memory_limit,
+        warm_start: warm_start.map(|model| Arc::clone(&model.0)),
+        loss: loss.is_some().then_some((loss_cliques, smoothness)),
+        observe_every: observer.is_some().then_some(observe_every.max(1)),
+        stop_flag: Arc::clone(&stop_flag),
+    };
+    let deadline =
+        time_limit.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+    let pause = || {
+        let left = deadline
+            .map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
+        if left.is_zero() {
+            stop_flag.store(true, Ordering::Relaxed);
+            return Duration::MAX;
+        }
+        left
+    };
+    let answer = |question| match question {
+        Question::Progress { iteration, seconds, gap, marginals, reply } => {
+            let observer = observer.as_ref().expect("asked if there is one");
+            let tables = tables::to_python(py, &marginals);
+            match observer.call1((iteration, seconds, gap, tables)) {
+                Err(error) if error.is_instance_of::<PyStopIteration>(py) => {
+                    stop_flag.store(true, Ordering::Relaxed);
+                }
+                called => drop(called?),
+            }
+            let _ = reply.send(());
+            Ok(())
+        }
+        Question::Loss(LossQuestion { marginals, reply }) => {
+            let loss = loss.as_ref().expect("asked if there is one");
+            let called = loss.call1((tables::to_python(py, &marginals),))?;
+            type Answer<'py> = (f64, Vec<(Vec<usize>, PyReadonlyArrayDyn<'py, f64>)>);
+            let (value, gradient): Answer<'_> = called.extract()?;
+            let gradient = tables::from_python(&domain.0, &gradient)?;
+            drop(reply.send((value, gradient)));
+            Ok(())
+        }
+    };
+    let outcome = with_questions(py, move |ask| task.run(ask), answer, pause);
+    // Work that was left behind ends at its next iteration.
+    stop_flag.store(true, Ordering::Relaxed);
+    outcome?.map(Estimate).map_err(of_estimate)
+}
+
+/// The structural zeros where an array is true.
+fn excluded(
+    domain: &private_pgm::Domain,
+    positions: &[usize],
+    cells: &PyReadonlyArrayDyn<'_, bool>,
+) -> PyResult<StructuralZeros> {
+    let ids = listed(domain, positions)?;
+    let clique = Clique::new(ids.iter().copied());
+    let numbers: Vec<f64> = cells.as_array().iter().map(|&cell| f64::from(cell)).collect();
+    let in_order = private_pgm::Factor::from_listed(domain, &ids, &numbers);
+    let cells = in_order.values().iter().enumerate();
+    let cells = cells.filter(|(_, cell)| **cell != 0.0).map(|(index, _)| index).collect();
+    Ok(StructuralZeros { clique, cells })
+}
+
+/// Bytes that a fit may take where no limit is given: half of the machine's memory.
+#[pyfunction]
+pub(crate) fn default_memory_limit() -> u64 {
+    private_pgm::fit::default_memory_limit()
+}

@@ -1,0 +1,72 @@
+//! Tables between NumPy and the engine.
+
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArrayDyn, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use private_pgm::factor::CliqueLayout;
+use private_pgm::{Clique, CliqueVector, Factor};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::domain::{listed, positions};
+
+/// A table with the positions of its attributes, ascending.
+pub(crate) type PyTable<'py> = (Vec<usize>, Bound<'py, PyArrayDyn<f64>>);
+
+/// The tables of a vector as arrays.
+pub(crate) fn to_python<'py>(py: Python<'py>, vector: &CliqueVector) -> Vec<PyTable<'py>> {
+    let domain = vector.layout().domain();
+    let cliques = vector.layout().cliques().iter().enumerate();
+    let table = |(index, clique): (usize, &Clique)| {
+        let positions = positions(domain, clique);
+        let ids: Vec<_> = positions.iter().map(|&position| domain.declared()[position]).collect();
+        (positions, vector.factor(index).to_array(&ids).into_pyarray(py))
+    };
+    cliques.map(table).collect()
+}
+
+/// Arrays, with the positions of their axes, as a vector of the engine.
+pub(crate) fn from_python(
+    domain: &private_pgm::Domain,
+    tables: &[(Vec<usize>, PyReadonlyArrayDyn<'_, f64>)],
+) -> PyResult<CliqueVector> {
+    let mut cliques = Vec::with_capacity(tables.len());
+    for (positions, table) in tables {
+        let ids = listed(domain, positions)?;
+        let clique = Clique::new(ids.iter().copied());
+        let shape: Vec<usize> = ids.iter().map(|&id| domain.size(id)).collect();
+        if clique.len() != ids.len() || shape != table.shape() {
+            return Err(PyValueError::new_err(format!(
+                "expected a table of shape {shape:?}, found {:?}",
+                table.shape()
+            )));
+        }
+        cliques.push(clique);
+    }
+    let mut vector = CliqueVector::zeros(&CliqueLayout::new(domain.clone(), cliques));
+    for (index, (positions, table)) in tables.iter().enumerate() {
+        fill(vector.layout().clone(), positions, table, vector.table_mut(index))?;
+    }
+    Ok(vector)
+}
+
+/// Writes an array to a table of the engine, with its axes in the engine's order.
+pub(crate) fn fill(
+    layout: Arc<CliqueLayout>,
+    positions: &[usize],
+    array: &PyReadonlyArrayDyn<'_, f64>,
+    table: &mut [f64],
+) -> PyResult<()> {
+    let domain = layout.domain();
+    let ids = listed(domain, positions)?;
+    match array.as_slice() {
+        Ok(cells) => {
+            table.copy_from_slice(Factor::from_listed(domain, &ids, cells).values());
+        }
+        Err(_) => {
+            let cells: Vec<f64> = array.as_array().iter().copied().collect();
+            table.copy_from_slice(Factor::from_listed(domain, &ids, &cells).values());
+        }
+    }
+    Ok(())
+}
