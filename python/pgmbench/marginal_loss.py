@@ -238,7 +238,8 @@ def numerical_gradient(
 ) -> CliqueVector:
     """The gradient by central differences; exact for a quadratic loss."""
     gradient = CliqueVector.zeros(marginals.domain, marginals.cliques)
-    moved = marginals._map(lambda factor: Factor(factor.domain, np.array(factor.values, float)))
+    # Copies in C order, so that a vector of their cells is a view.
+    moved = marginals._map(lambda f: Factor(f.domain, np.array(f.values, float, order="C")))
     for clique in marginals.cliques:
         cells = moved.tables[clique].values.reshape(-1)
         slopes = gradient.tables[clique].values.reshape(-1)

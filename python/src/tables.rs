@@ -59,14 +59,14 @@ pub(crate) fn fill(
 ) -> PyResult<()> {
     let domain = layout.domain();
     let ids = listed(domain, positions)?;
-    match array.as_slice() {
-        Ok(cells) => {
-            table.copy_from_slice(Factor::from_listed(domain, &ids, cells).values());
-        }
-        Err(_) => {
+    let factor = match array.as_slice() {
+        // A slice of an array in Fortran's order has its cells in another order.
+        Ok(cells) if array.is_c_contiguous() => Factor::from_listed(domain, &ids, cells),
+        _ => {
             let cells: Vec<f64> = array.as_array().iter().copied().collect();
-            table.copy_from_slice(Factor::from_listed(domain, &ids, &cells).values());
+            Factor::from_listed(domain, &ids, &cells)
         }
-    }
+    };
+    table.copy_from_slice(factor.values());
     Ok(())
 }
