@@ -73,7 +73,7 @@ class Domain:
                     )
 
     @staticmethod
-    def fromdict(config: Mapping[Attribute, int]) -> Domain:
+    def fromdict(config: Mapping[Any, int]) -> Domain:
         """The domain with the attributes and sizes of a dictionary, in its order."""
         return Domain(config.keys(), config.values())
 

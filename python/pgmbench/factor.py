@@ -120,7 +120,7 @@ class Factor:
         others = self.domain.invert(attrs)
         return (self.logsumexp(others) if log else self.sum(others)).transpose(attrs)
 
-    def slice(self, evidence: Mapping[Attribute, Any]) -> Factor:
+    def slice(self, evidence: Mapping[Any, Any]) -> Factor:
         """The part of the table where attributes have the given values."""
         index: list[Any] = [np.s_[:]] * len(self.domain)
         given = [name for name in evidence if name in self.domain]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,8 @@ def test_what_is_saved_is_loaded(tmp_path):
     ]
     zeros = Constraint(DOMAIN.project(("a", "b")), invalid=np.array([[0, 1]]))
     model = estimation.MirrorDescent().estimate(DOMAIN, noisy, constraints=[zeros])
-    for index, value in enumerate([noisy, model, model.potentials, DOMAIN, {"k": (1.5, -np.inf)}]):
+    values: list[Any] = [noisy, model, model.potentials, DOMAIN, {"k": (1.5, -np.inf)}]
+    for index, value in enumerate(values):
         path = tmp_path / f"file{index}"
         pgmbench.save(value, path)
         stream = io.BytesIO()
