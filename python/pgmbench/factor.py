@@ -93,6 +93,8 @@ class Factor:
 
     def _aggregate(self, fn: Callable[..., Any], attrs: Sequence[Attribute] | None) -> Factor:
         attrs = self.domain.attributes if attrs is None else as_clique(attrs)
+        if not attrs:
+            return self
         values = fn(self.values, axis=self.domain.axes(attrs))
         return Factor(self.domain.marginalize(attrs), values)
 

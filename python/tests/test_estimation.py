@@ -460,3 +460,14 @@ def test_nothing_measured_is_a_uniform_model():
 
 def test_an_estimator_needs_nothing_compiled(noisy):
     assert estimation.MirrorDescent().precompile(DOMAIN, noisy).result() is None
+
+
+def test_the_total_alone_may_be_measured():
+    total = LinearMeasurement([60.0], ())
+    model = estimation.MirrorDescent().estimate(DOMAIN, [total])
+    assert model.total == 60.0
+    np.testing.assert_allclose(model.project("b").values, [30.0, 30.0])
+    both = [total, LinearMeasurement([10.0, 30.0], ("b",))]
+    model = estimation.MirrorDescent().estimate(DOMAIN, both, known_total=50)
+    assert model.cliques == (("b",),)
+    np.testing.assert_allclose(model.project("b").values, [15.0, 35.0], atol=1e-4)

@@ -80,6 +80,7 @@ def test_domains_are_projected_merged_and_compared():
     assert DOMAIN.merge(other).config == {"a": 2, "b": 3, 3: 4, "c": 5}
     assert DOMAIN.intersect(other).attributes == ("b",) and not DOMAIN.contains(other)
     assert hash(DOMAIN) == hash(copy.copy(DOMAIN)) and DOMAIN != other
+    assert Domain(DOMAIN.attributes, DOMAIN.shape) == DOMAIN, "labels do not count"
     assert str(other) == "Domain(b: 3, c: 5)"
     for wrong in [(["a"], [1, 2]), (["a", "a"], [1, 2]), (["a"], [2], [("x",)])]:
         with pytest.raises(ValueError):
