@@ -22,6 +22,7 @@ from . import (
     callbacks,
     clique_utils,
     estimation,
+    experiments,
     extensions,
     junction_tree,
     marginal_loss,
@@ -36,6 +37,7 @@ from .dataset import Dataset
 from .domain import Clique, Domain
 from .errors import UnknownAttributeError
 from .estimation import Estimator
+from .experiments import Results, run
 from .factor import Factor
 from .marginal_loss import LinearMeasurement, MarginalLossFn
 from .marginal_oracles import MarginalOracle
@@ -67,6 +69,7 @@ __all__ = [
     "Model",
     "ModelSummary",
     "Projectable",
+    "Results",
     "SlicedQuery",
     "UnknownAttributeError",
     "WeightedQuery",
@@ -75,6 +78,7 @@ __all__ = [
     "callbacks",
     "clique_utils",
     "estimation",
+    "experiments",
     "extensions",
     "junction_tree",
     "load",
@@ -82,6 +86,7 @@ __all__ = [
     "marginal_oracles",
     "privacy",
     "queries",
+    "run",
     "save",
     "set_log_fn",
     "summarize",

@@ -157,3 +157,17 @@ class Ledger:
 
 def rho_implying(epsilon: float, delta: float) -> float: ...
 def epsilon_of_rho(rho: float, delta: float) -> float: ...
+def run_experiment(
+    file: str,
+    results: str,
+    *,
+    quick: bool,
+    trials: int | None,
+    iterations: int | None,
+    only: tuple[list[str], list[str], list[str], list[float]],
+    jobs: int | None,
+    timing: bool,
+    fresh: bool,
+    observer: Callable[[str, str, int], object],
+) -> tuple[str, list[int]]: ...
+def analyse_results(folder: str) -> None: ...

@@ -70,7 +70,7 @@ class Dataset:
     @classmethod
     def _of_codes(
         cls,
-        columns: dict[Attribute, Codes],
+        columns: Mapping[Attribute, Codes],
         domain: Domain,
         weights: npt.NDArray[np.float64] | None = None,
     ) -> Dataset:
@@ -78,7 +78,7 @@ class Dataset:
         data = object.__new__(cls)
         if weights is None:
             weights = np.ones(len(next(iter(columns.values()), ())))
-        for name, value in (("data", columns), ("domain", domain), ("weights", weights)):
+        for name, value in (("data", dict(columns)), ("domain", domain), ("weights", weights)):
             object.__setattr__(data, name, value)
         return data
 
@@ -144,8 +144,8 @@ class Dataset:
 
     def compress(
         self,
-        mapping: Mapping[Attribute, Codes],
-        labels: Mapping[Attribute, tuple[Any, ...]] | None = None,
+        mapping: Mapping[Any, Codes],
+        labels: Mapping[Any, tuple[Any, ...]] | None = None,
     ) -> Dataset:
         """The records with values merged.
 
@@ -174,7 +174,7 @@ class Dataset:
         domain = Domain(config.keys(), config.values(), new_labels)
         return Dataset._of_codes(columns, domain, self.weights)
 
-    def decompress(self, mapping: Mapping[Attribute, Codes], seed: Any = None) -> Dataset:
+    def decompress(self, mapping: Mapping[Any, Codes], seed: Any = None) -> Dataset:
         """The records with merged values replaced by old ones, drawn uniformly.
 
         Args:

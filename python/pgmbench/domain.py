@@ -38,7 +38,8 @@ class Domain:
 
     attributes: tuple[Attribute, ...]
     shape: tuple[int, ...]
-    labels: tuple[tuple[Any, ...], ...] | None = None
+    # Domains with different labels are equal: tables over them fit together.
+    labels: tuple[tuple[Any, ...], ...] | None = field(default=None, compare=False)
     # How records of this domain look as a frame; see `pgmbench.frames`.
     _schema: Any = field(default=None, repr=False, compare=False)
 
@@ -73,7 +74,7 @@ class Domain:
                     )
 
     @staticmethod
-    def fromdict(config: Mapping[Attribute, int]) -> Domain:
+    def fromdict(config: Mapping[Any, int]) -> Domain:
         """The domain with the attributes and sizes of a dictionary, in its order."""
         return Domain(config.keys(), config.values())
 

@@ -93,6 +93,8 @@ class Factor:
 
     def _aggregate(self, fn: Callable[..., Any], attrs: Sequence[Attribute] | None) -> Factor:
         attrs = self.domain.attributes if attrs is None else as_clique(attrs)
+        if not attrs:
+            return self
         values = fn(self.values, axis=self.domain.axes(attrs))
         return Factor(self.domain.marginalize(attrs), values)
 
@@ -120,7 +122,7 @@ class Factor:
         others = self.domain.invert(attrs)
         return (self.logsumexp(others) if log else self.sum(others)).transpose(attrs)
 
-    def slice(self, evidence: Mapping[Attribute, Any]) -> Factor:
+    def slice(self, evidence: Mapping[Any, Any]) -> Factor:
         """The part of the table where attributes have the given values."""
         index: list[Any] = [np.s_[:]] * len(self.domain)
         given = [name for name in evidence if name in self.domain]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .clique_utils import clique_mapping, maximal_subset
 from .clique_vector import CliqueVector
-from .domain import Attribute, Clique, Domain, as_clique
+from .domain import Clique, Domain, as_clique
 from .factor import Factor
 from .queries import (
     DatavectorQuery,
@@ -62,7 +62,7 @@ class LinearMeasurement:
         object.__setattr__(self, "clique", as_clique(self.clique))
 
     def compress(
-        self, mapping: Mapping[Attribute, npt.NDArray[np.integer]], domain: Domain
+        self, mapping: Mapping[Any, npt.NDArray[np.integer]], domain: Domain
     ) -> LinearMeasurement:
         """The measurement of a domain in which values are merged.
 

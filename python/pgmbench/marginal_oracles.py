@@ -17,7 +17,7 @@ import numpy as np
 from . import _core, junction_tree
 from .clique_vector import CliqueVector
 from .constraint import Constraint
-from .domain import Attribute, Clique, Domain, as_clique
+from .domain import Clique, Domain, as_clique
 from .factor import Factor
 from .queries import factor_spec
 
@@ -254,7 +254,7 @@ def variable_elimination(
     potentials: CliqueVector,
     clique: Clique,
     total: float = 1.0,
-    evidence: Mapping[Attribute, Any] | None = None,
+    evidence: Mapping[Any, Any] | None = None,
     *,
     constraints: Sequence[Constraint] = (),
 ) -> Factor:
@@ -317,7 +317,7 @@ def precompile_bulk_variable_elimination(
 
 def kron_query(
     potentials: CliqueVector,
-    query_factors: Mapping[Attribute, Any],
+    query_factors: Mapping[Any, Any],
     total: float = 1,
     suffix: str = "_answer",
     *,

@@ -131,7 +131,7 @@ class MarkovRandomField(Mapping[str, Any]):
         return self.domain.supports(attrs)
 
     def conditional(
-        self, attrs: Attribute | Sequence[Attribute], given: Mapping[Attribute, int]
+        self, attrs: Attribute | Sequence[Attribute], given: Mapping[Any, int]
     ) -> Factor:
         """The distribution of attributes among records with the given values; sums to 1.
 
@@ -150,7 +150,7 @@ class MarkovRandomField(Mapping[str, Any]):
         values = self._engine.conditional(self.domain.positions(attrs), evidence)
         return Factor(domain, values)
 
-    def answer(self, queries: Mapping[Attribute, Any]) -> Array:
+    def answer(self, queries: Mapping[Any, Any]) -> Array:
         """The answers to a Kronecker product of queries, without writing its marginal down.
 
         The marginal of the attributes may be far too large: a count of one value of each of a

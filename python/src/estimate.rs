@@ -22,49 +22,49 @@ use crate::tables::{self, PyTable};
 
 /// A fitted model, and how good it is.
 #[pyclass(frozen, module = "pgmbench._core")]
-pub(crate) struct Estimate(private_pgm::Estimate);
+pub(crate) struct Estimate {
+    model: Arc<private_pgm::Model>,
+    marginals: Marginals,
+    #[pyo3(get)]
+    loss: f64,
+    #[pyo3(get)]
+    gap: Option<f64>,
+    #[pyo3(get)]
+    iterations: usize,
+    #[pyo3(get)]
+    reason: &'static str,
+    #[pyo3(get)]
+    seconds: f64,
+    /// Bytes that the plan of the fit needed.
+    #[pyo3(get)]
+    bytes: f64,
+}
+
+impl From<private_pgm::Estimate> for Estimate {
+    fn from(fitted: private_pgm::Estimate) -> Self {
+        Self {
+            model: Arc::new(fitted.model),
+            marginals: fitted.marginals,
+            loss: fitted.loss,
+            gap: fitted.gap,
+            iterations: fitted.iterations,
+            reason: fitted.reason.name(),
+            seconds: fitted.seconds,
+            bytes: fitted.bytes,
+        }
+    }
+}
 
 #[pymethods]
 impl Estimate {
     #[getter]
     fn model(&self) -> Model {
-        Model(Arc::new(self.0.model.clone()))
+        Model(Arc::clone(&self.model))
     }
 
     #[getter]
     fn marginals<'py>(&self, py: Python<'py>) -> Vec<PyTable<'py>> {
-        tables::to_python(py, &self.0.marginals)
-    }
-
-    #[getter]
-    fn loss(&self) -> f64 {
-        self.0.loss
-    }
-
-    #[getter]
-    fn gap(&self) -> Option<f64> {
-        self.0.gap
-    }
-
-    #[getter]
-    fn iterations(&self) -> usize {
-        self.0.iterations
-    }
-
-    #[getter]
-    fn reason(&self) -> &'static str {
-        self.0.reason.name()
-    }
-
-    #[getter]
-    fn seconds(&self) -> f64 {
-        self.0.seconds
-    }
-
-    /// Bytes that the plan of the fit needed.
-    #[getter]
-    fn bytes(&self) -> f64 {
-        self.0.bytes
+        tables::to_python(py, &self.marginals)
     }
 }
 
@@ -236,7 +236,7 @@ pub(crate) fn estimate(
     let outcome = with_questions(py, move |ask| task.run(ask), answer, pause);
     // Work that was left behind ends at its next iteration.
     stop_flag.store(true, Ordering::Relaxed);
-    outcome?.map(Estimate).map_err(of_estimate)
+    outcome?.map(Estimate::from).map_err(of_estimate)
 }
 
 /// The structural zeros where an array is true.

@@ -7,6 +7,8 @@
 mod domain;
 mod error;
 mod estimate;
+#[cfg(feature = "experiments")]
+mod experiments;
 mod interruptible;
 mod loss;
 mod measurement;
@@ -22,6 +24,9 @@ mod _core {
     use crate::domain::Domain;
     #[pymodule_export]
     use crate::estimate::{Estimate, default_memory_limit, estimate};
+    #[cfg(feature = "experiments")]
+    #[pymodule_export]
+    use crate::experiments::{analyse_results, run_experiment};
     #[pymodule_export]
     use crate::measurement::{Measurement, estimate_total};
     #[pymodule_export]

@@ -1,28 +1,31 @@
 //! Tables between NumPy and the engine.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArrayDyn, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use numpy::{PyArrayDyn, PyReadonlyArrayDyn, PyUntypedArrayMethods, ToPyArray};
 use private_pgm::factor::CliqueLayout;
-use private_pgm::{Clique, CliqueVector, Factor};
+use private_pgm::ndarray::ArrayViewD;
+use private_pgm::{AttributeId, Clique, CliqueVector, Factor};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::domain::{listed, positions};
+use crate::domain::listed;
 
-/// A table with the positions of its attributes, ascending.
+/// A table with the positions of its axes.
 pub(crate) type PyTable<'py> = (Vec<usize>, Bound<'py, PyArrayDyn<f64>>);
 
-/// The tables of a vector as arrays.
+/// The tables of a vector as arrays, their axes in the order of the engine: one copy of each.
 pub(crate) fn to_python<'py>(py: Python<'py>, vector: &CliqueVector) -> Vec<PyTable<'py>> {
     let domain = vector.layout().domain();
-    let cliques = vector.layout().cliques().iter().enumerate();
-    let table = |(index, clique): (usize, &Clique)| {
-        let positions = positions(domain, clique);
-        let ids: Vec<_> = positions.iter().map(|&position| domain.declared()[position]).collect();
-        (positions, vector.factor(index).to_array(&ids).into_pyarray(py))
+    let declared = domain.declared().iter().enumerate();
+    let position: HashMap<AttributeId, usize> = declared.map(|(at, &id)| (id, at)).collect();
+    let cliques = vector.layout().cliques().iter();
+    let tables = cliques.zip(vector.tables());
+    let table = |(clique, (_, cells)): (&Clique, (Vec<&str>, ArrayViewD<'_, f64>))| {
+        (clique.iter().map(|id| position[&id]).collect(), cells.to_pyarray(py))
     };
-    cliques.map(table).collect()
+    tables.map(table).collect()
 }
 
 /// Arrays, with the positions of their axes, as a vector of the engine.

@@ -72,6 +72,7 @@ def test_the_certificate_bounds_the_loss_of_every_other_distribution(noisy, rng)
     exact = estimation.MirrorDescent().estimate(DOMAIN, noisy, model.total, iters=None)
     for other in (exact, *(random_model(rng, model.total) for _ in range(20))):
         marginals = CliqueVector.from_projectable(other, CLIQUES)
+        assert model.loss is not None and model.gap is not None
         assert loss(marginals) >= model.loss - model.gap - 1e-9
 
 
@@ -378,7 +379,8 @@ def test_the_l1_loss_is_minimised(noisy):
     squared = estimation.MirrorDescent().estimate(DOMAIN, noisy, known_total=500)
     assert model.loss == pytest.approx(loss(model.marginals))
     assert model.loss < loss(squared.marginals)
-    assert model.gap is not None and model.gap < 1e-2 * model.loss
+    assert model.gap is not None and model.loss is not None
+    assert model.gap < 1e-2 * model.loss
 
 
 @pytest.mark.parametrize("with_gradient", [True, False])
@@ -399,6 +401,7 @@ def test_a_loss_of_the_users_own_is_minimised(noisy, with_gradient):
     loss = MarginalLossFn(CLIQUES, value, 0.5, gradient_fn=gradient if with_gradient else None)
     model = estimation.MirrorDescent().estimate(DOMAIN, loss, known_total=500, iters=300)
     expected = estimation.MirrorDescent().estimate(DOMAIN, noisy, known_total=500)
+    assert expected.loss is not None
     assert model.loss == pytest.approx(0.5 * expected.loss, rel=1e-3)
 
 
@@ -457,3 +460,14 @@ def test_nothing_measured_is_a_uniform_model():
 
 def test_an_estimator_needs_nothing_compiled(noisy):
     assert estimation.MirrorDescent().precompile(DOMAIN, noisy).result() is None
+
+
+def test_the_total_alone_may_be_measured():
+    total = LinearMeasurement([60.0], ())
+    model = estimation.MirrorDescent().estimate(DOMAIN, [total])
+    assert model.total == 60.0
+    np.testing.assert_allclose(model.project("b").values, [30.0, 30.0])
+    both = [total, LinearMeasurement([10.0, 30.0], ("b",))]
+    model = estimation.MirrorDescent().estimate(DOMAIN, both, known_total=50)
+    assert model.cliques == (("b",),)
+    np.testing.assert_allclose(model.project("b").values, [15.0, 35.0], atol=1e-4)

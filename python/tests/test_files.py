@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,8 @@ def test_what_is_saved_is_loaded(tmp_path):
     ]
     zeros = Constraint(DOMAIN.project(("a", "b")), invalid=np.array([[0, 1]]))
     model = estimation.MirrorDescent().estimate(DOMAIN, noisy, constraints=[zeros])
-    for index, value in enumerate([noisy, model, model.potentials, DOMAIN, {"k": (1.5, -np.inf)}]):
+    values: list[Any] = [noisy, model, model.potentials, DOMAIN, {"k": (1.5, -np.inf)}]
+    for index, value in enumerate(values):
         path = tmp_path / f"file{index}"
         pgmbench.save(value, path)
         stream = io.BytesIO()
@@ -78,6 +80,7 @@ def test_domains_are_projected_merged_and_compared():
     assert DOMAIN.merge(other).config == {"a": 2, "b": 3, 3: 4, "c": 5}
     assert DOMAIN.intersect(other).attributes == ("b",) and not DOMAIN.contains(other)
     assert hash(DOMAIN) == hash(copy.copy(DOMAIN)) and DOMAIN != other
+    assert Domain(DOMAIN.attributes, DOMAIN.shape) == DOMAIN, "labels do not count"
     assert str(other) == "Domain(b: 3, c: 5)"
     for wrong in [(["a"], [1, 2]), (["a", "a"], [1, 2]), (["a"], [2], [("x",)])]:
         with pytest.raises(ValueError):
