@@ -8,6 +8,7 @@ import importlib
 import math
 import os
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -207,7 +208,8 @@ class TestFactor:
         same((1 + factor).values, values + 1)
         same((factor - 1).values, values - 1)
         same((factor / 4).values, values / 4)
-        same(sum([factor, factor]).values, 2 * values)
+        twice: Any = sum([factor, factor])
+        same(twice.values, 2 * values)
 
     def test_dot(self, random):
         domain = Domain(["a", "b"], [2, 3])
@@ -269,8 +271,8 @@ class TestCliqueVector:
         vector = CliqueVector.random(domain, self.CLIQUES)
         wider = vector.expand([("a", "b", "c"), ("b", "c", "d")])
         assert wider.cliques == (("a", "b", "c"), ("b", "c", "d"))
-        joint = sum((vector[cl] for cl in self.CLIQUES), Factor.zeros(domain))
-        again = sum((wider[cl] for cl in wider.cliques), Factor.zeros(domain))
+        joint: Any = sum((vector[cl] for cl in self.CLIQUES), Factor.zeros(domain))
+        again: Any = sum((wider[cl] for cl in wider.cliques), Factor.zeros(domain))
         same(joint.values, again.transpose(domain.attributes).values)
 
     def test_contract(self, domain):
