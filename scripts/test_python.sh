@@ -29,8 +29,8 @@ tests() {
 
 notebook() {
     local bin=$folder/$1/bin
-    PATH=$bin:$PATH "$bin/jupyter" nbconvert --to notebook --execute --output-dir "$folder/notebooks" \
-        --ExecutePreprocessor.timeout=600 --log-level=ERROR "docs/notebooks/$2.ipynb"
+    PATH=$bin:$PATH "$bin/jupyter" nbconvert --to notebook --execute --log-level=ERROR \
+        --ExecutePreprocessor.timeout=600 --output-dir "$folder/notebooks" "docs/notebooks/$2.ipynb"
 }
 
 part "the wheel"
@@ -44,7 +44,7 @@ printf '%s: %d bytes\n' "$(basename "$wheel")" "$size"
 part "its own tests, types and notebook"
 environment own pandas polars pyarrow matplotlib nbconvert ipykernel 'pyright[nodejs]'
 tests own --ignore=peers .
-# The extension module is in the installed package; the sources next to its stub are what is checked.
+# The sources are checked, with the stub of the extension module.
 (cd python && "$folder/own/bin/pyright" --pythonpath "$folder/own/bin/python")
 notebook own figure1
 

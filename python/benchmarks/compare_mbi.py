@@ -2,7 +2,7 @@
 """The package's times next to those of mbi 2.0.0: the same calls, one machine, one run.
 
     python python/benchmarks/compare_mbi.py             all rows
-    python python/benchmarks/compare_mbi.py --quick     100 iterations, marginals of one and two attributes
+    python python/benchmarks/compare_mbi.py --quick     fewer iterations and marginals
     python python/benchmarks/compare_mbi.py --only adult --repeats 5
 
 Both packages must be installed: `pip install ./python mbi==2.0.0`. Every side of a row is a process
@@ -41,12 +41,20 @@ TARGETS = {"cold": 100.0, "warm": 20.0, "marginals": 20.0}
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="fewer iterations and marginals")
-    parser.add_argument("--only", choices=["adult", "chain", "marginals"], action="append", help="rows to run")
-    parser.add_argument("--repeats", type=int, default=3, help="our processes per row; mbi runs once")
+    parser.add_argument(
+        "--only", choices=["adult", "chain", "marginals"], action="append", help="rows to run"
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=3, help="our processes per row; mbi runs once"
+    )
     parser.add_argument("--calls", type=int, default=3, help="warm calls per process")
-    parser.add_argument("--limit", type=float, default=3600.0, help="seconds after which a process is ended")
+    parser.add_argument(
+        "--limit", type=float, default=3600.0, help="seconds after which a process is ended"
+    )
     parser.add_argument("--strict", action="store_true", help="exit code 1 if a target is missed")
     parser.add_argument("--out", type=Path, help="also write the table to this file")
     parser.add_argument("--child", help=argparse.SUPPRESS)
@@ -83,7 +91,8 @@ def run_child(task):
         problem = json.loads(Path(task["problem"]).read_text())
         domain = package.Domain.fromdict(problem["domain"])
         measurements = [
-            package.LinearMeasurement(np.array(m["y"]), tuple(m["attrs"]), m["stddev"]) for m in problem["measurements"]
+            package.LinearMeasurement(np.array(m["y"]), tuple(m["attrs"]), m["stddev"])
+            for m in problem["measurements"]
         ]
 
         def estimate():
@@ -112,7 +121,16 @@ def loss(model, measurements):
     import numpy as np
 
     return sum(
-        0.5 * float(np.sum(((np.asarray(model.project(m.clique).datavector()) - m.noisy_measurement) / m.stddev) ** 2))
+        0.5
+        * float(
+            np.sum(
+                (
+                    (np.asarray(model.project(m.clique).datavector()) - m.noisy_measurement)
+                    / m.stddev
+                )
+                ** 2
+            )
+        )
         for m in measurements
     )
 
@@ -126,7 +144,9 @@ def marginals(task, model):
                 import jax
                 from mbi import marginal_oracles
 
-                answers = marginal_oracles.bulk_variable_elimination(model.potentials, queries, model.total)
+                answers = marginal_oracles.bulk_variable_elimination(
+                    model.potentials, queries, model.total
+                )
                 jax.block_until_ready(answers)
             else:
                 model.project_many(queries)
@@ -158,7 +178,9 @@ class Bench:
 
     def row(self, what, ours, theirs, target):
         """A row from lists of (wall, CPU) seconds."""
-        ours, theirs = ([statistics.median(column) for column in zip(*times)] for times in (ours, theirs))
+        ours, theirs = (
+            [statistics.median(column) for column in zip(*times)] for times in (ours, theirs)
+        )
         wall, cpu = theirs[0] / ours[0], theirs[1] / ours[1]
         self.missed |= wall < target
         cells = [
@@ -173,10 +195,21 @@ class Bench:
 
     def estimate(self, label, problem):
         ours, theirs = self.both({"do": "estimate", "problem": str(problem)})
-        self.row(f"{label}, estimate, warm", [t for run in ours for t in run["warm"]], theirs["warm"], TARGETS["warm"])
-        self.row(f"{label}, estimate, cold", [run["cold"] for run in ours], [theirs["cold"]], TARGETS["cold"])
+        self.row(
+            f"{label}, estimate, warm",
+            [t for run in ours for t in run["warm"]],
+            theirs["warm"],
+            TARGETS["warm"],
+        )
+        self.row(
+            f"{label}, estimate, cold",
+            [run["cold"] for run in ours],
+            [theirs["cold"]],
+            TARGETS["cold"],
+        )
         self.missed |= ours[0]["loss"] > theirs["loss"] * (1 + 1e-6)
-        note = f"{label}: loss {ours[0]['loss']:.3f} (at most {ours[0]['gap']:.2g} above the least), mbi {theirs['loss']:.3f}"
+        above = f"at most {ours[0]['gap']:.2g} above the least"
+        note = f"{label}: loss {ours[0]['loss']:.3f} ({above}), mbi {theirs['loss']:.3f}"
         if label == "Adult":
             overhead = statistics.median(value for run in ours for value in run["overhead"])
             self.missed |= overhead >= 0.05
@@ -198,7 +231,9 @@ class Bench:
             self.estimate("chain of 100", problems.chain_problem(self.folder, 100)[0])
         if "marginals" in wanted:
             sizes = (1, 2) if self.arguments.quick else (1, 2, 3)
-            queries = [query for size in sizes for query in itertools.combinations(problems.ADULT, size)]
+            queries = [
+                query for size in sizes for query in itertools.combinations(problems.ADULT, size)
+            ]
             self.iterations = 100  # of the model that answers
             ours, theirs = self.both({"do": "marginals", "problem": str(adult), "queries": queries})
             for state, name in enumerate(("cold", "warm")):
@@ -211,7 +246,11 @@ def show(seconds):
 
 
 def load():
-    return "load average " + " ".join(f"{value:.1f}" for value in os.getloadavg()) + f" on {os.cpu_count()} cores"
+    return (
+        "load average "
+        + " ".join(f"{value:.1f}" for value in os.getloadavg())
+        + f" on {os.cpu_count()} cores"
+    )
 
 
 def main(arguments):

@@ -106,8 +106,8 @@ class Estimator:
     """What the estimators of this module have in common; `estimate` is that of mbi 2.0.
 
     The fields are those of mbi's estimator of the same name. Our engine chooses its oracle itself
-    and runs on the processor, so `marginal_oracle`, `mesh` and the like are accepted and not used; a
-    value other than the default is answered with a warning.
+    and runs on the processor, so `marginal_oracle`, `mesh` and the like are accepted and not used;
+    a value other than the default is answered with a warning.
     """
 
     marginal_oracle: Any = None
@@ -206,7 +206,9 @@ def _warn_of_unused(settings: Estimator) -> None:
 
 def _warn(name: str, unused: Sequence[str]) -> None:
     names = ", ".join(unused)
-    warnings.warn(f"pgmbench.mbi.{name} does not use {names}: its engine chooses for itself", stacklevel=4)
+    warnings.warn(
+        f"pgmbench.mbi.{name} does not use {names}: its engine chooses for itself", stacklevel=4
+    )
 
 
 # ----------------------------------------------------------------------------- mbi 1.1: functions
@@ -239,7 +241,9 @@ def _function(name: str, estimator: type[Estimator]) -> Callable[..., Any]:
             domain,
             loss_fn,
             known_total,
-            estimator=(estimator() if stepsize is None else MirrorDescent(stepsize=stepsize))._ours(),
+            estimator=(
+                estimator() if stepsize is None else MirrorDescent(stepsize=stepsize)
+            )._ours(),
             warm_start=potentials,
             callback_fn=callback_fn,
             iters=iters,
@@ -248,7 +252,7 @@ def _function(name: str, estimator: type[Estimator]) -> Callable[..., Any]:
         return _model_to_theirs(fitted, domain, ())
 
     estimate.__name__ = estimate.__qualname__ = name
-    estimate.__doc__ = f"""Estimates mbi's `MarkovRandomField`, as `mbi.estimation.{name}` of mbi 1.1 does.
+    estimate.__doc__ = f"""Estimates mbi's model, as `mbi.estimation.{name}` of mbi 1.1 does.
 
     The estimator of OpenDP's AIM, MST and Fixed (`opendp.extras.mbi`) is a function of this form.
     `loss_fn` is a list of `LinearMeasurement`. `potentials` are those of an earlier model to start
@@ -338,7 +342,9 @@ def _query_to_ours(query: Callable[[Any], Any]) -> Callable[[Factor], Any]:
 
 def _ask_with_mbis_factor(query: Callable[[Any], Any], factor: Factor) -> np.ndarray:
     mbi = _mbi()
-    theirs = mbi.Factor(mbi.Domain(factor.domain.attributes, factor.domain.shape), _to_jax(factor.values))
+    theirs = mbi.Factor(
+        mbi.Domain(factor.domain.attributes, factor.domain.shape), _to_jax(factor.values)
+    )
     return np.asarray(query(theirs), dtype=np.float64).ravel()
 
 
@@ -373,7 +379,9 @@ def _vector_to_theirs(vector: CliqueVector, domain: Any) -> Any:
     return mbi.CliqueVector(domain, cliques, tables)
 
 
-def _with_mbis_marginals(callback: Callable[[Any], Any], domain: Any) -> Callable[[CliqueVector], Any]:
+def _with_mbis_marginals(
+    callback: Callable[[Any], Any], domain: Any
+) -> Callable[[CliqueVector], Any]:
     return lambda marginals: callback(_vector_to_theirs(marginals, domain))
 
 
@@ -417,7 +425,9 @@ def _model_class() -> Any:
             seed = int(np.random.randint(2**31))
             rows = max(1, int(rows or self.total))
             columns = fitted.synthetic_data(rows, method, seed=seed).to_dict()
-            return mbi.Dataset({name: columns[name] for name in self.domain.attributes}, self.domain)
+            return mbi.Dataset(
+                {name: columns[name] for name in self.domain.attributes}, self.domain
+            )
 
     FittedModel.__qualname__ = "FittedModel"
     return FittedModel

@@ -8,10 +8,10 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "NAMES.md"
 MODULES = (
-    "domain dataset factor clique_utils clique_vector marginal_loss constraint estimation marginal_oracles "
-    "junction_tree callbacks markov_random_field approximate_oracles einsum extensions "
-    "extensions.message_passing extensions.mixture_of_products extensions.precompute_marginals "
-    "extensions.reweighted_dataset extensions.synthetic_data"
+    "domain dataset factor clique_utils clique_vector marginal_loss constraint estimation "
+    "marginal_oracles junction_tree callbacks markov_random_field approximate_oracles einsum "
+    "extensions extensions.message_passing extensions.mixture_of_products "
+    "extensions.precompute_marginals extensions.reweighted_dataset extensions.synthetic_data"
 ).split()
 OPERATORS = (
     "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __float__ __call__ "
@@ -25,7 +25,9 @@ def signature(function):
         return ""
     words, keywords = [], False
     for parameter in inspect.signature(function).parameters.values():
-        word = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "") + parameter.name
+        word = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(
+            parameter.kind, ""
+        ) + parameter.name
         if parameter.kind == parameter.KEYWORD_ONLY and not keywords:
             words.append("*")
         keywords |= parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
@@ -61,7 +63,9 @@ def public_names(package):
     for module_name in MODULES:
         module = importlib.import_module(f"{package}.{module_name}")
         for name, value in vars(module).items():
-            own = getattr(value, "__module__", None) == module.__name__ or isinstance(value, functools.partial)
+            own = getattr(value, "__module__", None) == module.__name__ or isinstance(
+                value, functools.partial
+            )
             constant = name.isupper() and isinstance(value, int)
             if name.startswith("_") or not (own and callable(value) or constant):
                 continue
@@ -78,7 +82,9 @@ def listed_names():
     for line in PAGE.read_text().splitlines():
         if heading := re.fullmatch(r"## `mbi\.?([\w.]*)`.*", line):
             module = heading[1]
-        elif row := re.fullmatch(r"\| `([\w.]+)(\(.*\))?` \| (same|differs|not here)(?:: (.*))? \|", line):
+        elif row := re.fullmatch(
+            r"\| `([\w.]+)(\(.*\))?` \| (same|differs|not here)(?:: (.*))? \|", line
+        ):
             found[module, row[1]] = (row[2] or "", row[3], row[4] or "")
     return found
 

@@ -11,7 +11,9 @@ def rows(verdict):
 
 
 def test_the_page_has_rows():
-    assert len(NAMES) > 300 and all(remark for _, verdict, remark in NAMES.values() if verdict != "same")
+    assert len(NAMES) > 300 and all(
+        remark for _, verdict, remark in NAMES.values() if verdict != "same"
+    )
 
 
 @pytest.mark.parametrize(("module", "name", "parameters"), rows("same"))

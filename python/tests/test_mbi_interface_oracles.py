@@ -26,21 +26,34 @@ ORACLES = {
     "hugin": oracles.message_passing_hugin,
     "shafer_shenoy": oracles.message_passing_shafer_shenoy,
     "implicit": oracles.message_passing_implicit,
-    "implicit_fused": functools.partial(oracles.message_passing_implicit, contraction=oracles.einsum_fused),
+    "implicit_fused": functools.partial(
+        oracles.message_passing_implicit, contraction=oracles.einsum_fused
+    ),
     "fast": oracles.message_passing_fast,
     "stable": oracles.message_passing_stable,
     "brute_force": oracles.brute_force_marginals,
     "einsum": oracles.einsum_marginals,
     "extensions.shafer_shenoy": message_passing.shafer_shenoy,
     "extensions.implicit": message_passing.implicit,
-    "bulk": lambda theta, total=1.0: oracles.bulk_variable_elimination(theta, list(theta.cliques), total),
-    "many": lambda theta, total=1.0: oracles.calculate_many_marginals(theta, list(theta.cliques), total),
+    "bulk": lambda theta, total=1.0: oracles.bulk_variable_elimination(
+        theta, list(theta.cliques), total
+    ),
+    "many": lambda theta, total=1.0: oracles.calculate_many_marginals(
+        theta, list(theta.cliques), total
+    ),
 }
-WITH_CONSTRAINTS = ["hugin", "shafer_shenoy", "implicit", "brute_force", "extensions.shafer_shenoy", "extensions.implicit"]
+WITH_CONSTRAINTS = [
+    "hugin",
+    "shafer_shenoy",
+    "implicit",
+    "brute_force",
+    "extensions.shafer_shenoy",
+    "extensions.implicit",
+]
 
 
 def joint_of(domain, tables, total=1.0):
-    """The whole table of `domain` with these (attributes, log-potentials), normalised to `total`."""
+    """The whole table with these (attributes, log-potentials), normalised to `total`."""
     log = np.zeros(domain.shape)
     for attributes, values in tables:
         order = [attributes.index(name) for name in domain.attributes if name in attributes]
@@ -71,7 +84,10 @@ def random_case(seed):
         clique = tuple(str(name) for name in random.permutation(names)[: random.integers(1, 4)])
         if clique not in cliques:
             cliques.append(clique)
-    tables = {cl: Factor(domain.project(cl), random.normal(0.0, 2.0, domain.project(cl).shape)) for cl in cliques}
+    tables = {
+        cl: Factor(domain.project(cl), random.normal(0.0, 2.0, domain.project(cl).shape))
+        for cl in cliques
+    }
     return CliqueVector(domain, cliques, tables)
 
 
@@ -97,11 +113,15 @@ def test_oracles_equal_brute_force_on_special_shapes(name, shape):
     joint = joint_of(DOMAIN, tables_of(theta), 10.0)
     for cl in SPECIAL[shape]:
         assert mu[cl].domain.attributes == cl
-        np.testing.assert_allclose(np.asarray(mu[cl].values), marginal_of(joint, DOMAIN, cl), atol=1e-9)
+        np.testing.assert_allclose(
+            np.asarray(mu[cl].values), marginal_of(joint, DOMAIN, cl), atol=1e-9
+        )
 
 
 @pytest.mark.parametrize("seed", range(SHAPES))
-@pytest.mark.parametrize("name", [name for name in ORACLES if NAME != "mbi" or name in ("hugin", "fast")])
+@pytest.mark.parametrize(
+    "name", [name for name in ORACLES if NAME != "mbi" or name in ("hugin", "fast")]
+)
 def test_oracles_equal_brute_force_on_random_shapes(name, seed):
     theta = random_case(seed)
     mu = ORACLES[name](theta, 7.5)
@@ -148,7 +168,9 @@ def test_evidence_gives_conditional_distributions():
         oracles.variable_elimination(theta, ("a",), evidence={"a": 0})
 
 
-@pytest.mark.parametrize("function", [oracles.bulk_variable_elimination, oracles.calculate_many_marginals])
+@pytest.mark.parametrize(
+    "function", [oracles.bulk_variable_elimination, oracles.calculate_many_marginals]
+)
 def test_many_marginals_at_once(function):
     theta = CliqueVector.random(DOMAIN, SPECIAL["chain"])
     queries = [cl for size in (1, 2, 3) for cl in itertools.combinations("abcd", size)]
@@ -178,14 +200,18 @@ def test_constraints_remove_cells(name, kind):
     joint = joint_of(domain, tables, 10.0)
     assert set(theta.cliques) <= set(mu.cliques)
     for cl in theta.cliques:
-        np.testing.assert_allclose(np.asarray(mu[cl].values), marginal_of(joint, domain, cl), atol=1e-9)
+        np.testing.assert_allclose(
+            np.asarray(mu[cl].values), marginal_of(joint, domain, cl), atol=1e-9
+        )
 
 
 @pytest.mark.parametrize("name", ["shafer_shenoy", "brute_force"])
 def test_potentials_may_be_minus_infinity(name):
     domain = Domain(["A", "B", "C"], [2, 2, 2])
     theta = CliqueVector.zeros(domain, [("A", "B"), ("A", "C")])
-    theta[("A", "C")] = Factor(domain.project(["A", "C"]), np.array([[0.0, -np.inf], [-np.inf, 0.0]]))
+    theta[("A", "C")] = Factor(
+        domain.project(["A", "C"]), np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+    )
     mu = ORACLES[name](theta, 4.0)
     np.testing.assert_allclose(np.asarray(mu[("A", "C")].values), [[2.0, 0.0], [0.0, 2.0]])
     np.testing.assert_allclose(np.asarray(mu[("A", "B")].values), np.ones((2, 2)))
@@ -196,7 +222,9 @@ def test_potentials_of_any_size_do_not_overflow():
     mu = oracles.message_passing_stable(theta, 10.0)
     joint = joint_of(DOMAIN, tables_of(theta), 10.0)
     for cl in theta.cliques:
-        np.testing.assert_allclose(np.asarray(mu[cl].values), marginal_of(joint, DOMAIN, cl), atol=1e-8)
+        np.testing.assert_allclose(
+            np.asarray(mu[cl].values), marginal_of(joint, DOMAIN, cl), atol=1e-8
+        )
 
 
 @pytest.mark.parametrize("has_constraints", [False, True])
@@ -244,7 +272,9 @@ class TestJunctionTree:
                 assert inside == len(holding) - 1
 
     def test_an_order_may_be_given(self):
-        tree, order = junction_tree.make_junction_tree(DOMAIN, [("a", "b"), ("c", "d")], ["d", "c", "b", "a"])
+        tree, order = junction_tree.make_junction_tree(
+            DOMAIN, [("a", "b"), ("c", "d")], ["d", "c", "b", "a"]
+        )
         assert order == ["d", "c", "b", "a"]
         assert set(tree.nodes) == {("a", "b"), ("c", "d")}
         tree, _ = junction_tree.make_junction_tree(DOMAIN, SPECIAL["cycle"], 3)
@@ -265,11 +295,15 @@ class TestJunctionTree:
         order, cost = junction_tree.greedy_order(DOMAIN, SPECIAL["chain"])
         assert sorted(order) == list("abcd")
         assert cost == 2 * 3 + 3 * 4 + 4 * 5 + 5
-        assert sorted(junction_tree.greedy_order(DOMAIN, SPECIAL["chain"], stochastic=True)[0]) == list("abcd")
+        assert sorted(
+            junction_tree.greedy_order(DOMAIN, SPECIAL["chain"], stochastic=True)[0]
+        ) == list("abcd")
         assert junction_tree.greedy_order(DOMAIN, SPECIAL["chain"], elim=["b"])[0] == ["b"]
 
     def test_sizes_are_in_mebibytes(self):
         expected = (6 + 12 + 20) * 8 / 2**20
-        assert math.isclose(junction_tree.hypothetical_model_size(DOMAIN, SPECIAL["chain"]), expected)
+        assert math.isclose(
+            junction_tree.hypothetical_model_size(DOMAIN, SPECIAL["chain"]), expected
+        )
         whole = junction_tree.hypothetical_model_size(DOMAIN, [("a", "b", "c", "d")])
         assert math.isclose(whole, 120 * 8 / 2**20)

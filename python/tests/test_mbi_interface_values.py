@@ -1,4 +1,4 @@
-"""Domain, Factor, CliqueVector, Dataset, cliques and constraints, as a program on mbi 2.0.0 uses them.
+"""Domains, tables, records, cliques and constraints, as a program on mbi 2.0.0 uses them.
 
 `MBI_UNDER_TEST=mbi` runs the same tests against mbi itself, in double precision.
 """
@@ -102,7 +102,9 @@ class TestDomain:
     def test_container_protocol(self, domain):
         assert list(domain) == ["a", "b", "c", "d"] and len(domain) == 4
         assert "a" in domain and "z" not in domain and domain["c"] == 4
-        assert domain.supports("a") and domain.supports(["a", "d"]) and not domain.supports(["a", "z"])
+        assert (
+            domain.supports("a") and domain.supports(["a", "d"]) and not domain.supports(["a", "z"])
+        )
         assert str(domain) == "Domain(a: 2, b: 3, c: 4, d: 5)"
         with pytest.raises(KeyError):
             domain["z"]
@@ -256,7 +258,9 @@ class TestCliqueVector:
         assert vector.parent(("b",)) == ("b",)
         assert vector.parent(("b", "a")) == ("a", "b")
         assert vector.parent(("a", "d")) is None
-        assert vector.supports("b") and vector.supports(("b", "a")) and not vector.supports(("a", "d"))
+        assert (
+            vector.supports("b") and vector.supports(("b", "a")) and not vector.supports(("a", "d"))
+        )
 
     def test_project(self, domain, random):
         vector = CliqueVector.random(domain, self.CLIQUES)
@@ -295,8 +299,13 @@ class TestCliqueVector:
             (x.log(), lambda u, v: np.log(u)),
         ]:
             for cl in self.CLIQUES:
-                same(result[cl].values, expected(np.asarray(x[cl].values), np.asarray(y[cl].values)))
-        expected = sum(float(np.sum(np.asarray(x[cl].values) * np.asarray(y[cl].values))) for cl in self.CLIQUES)
+                same(
+                    result[cl].values, expected(np.asarray(x[cl].values), np.asarray(y[cl].values))
+                )
+        expected = sum(
+            float(np.sum(np.asarray(x[cl].values) * np.asarray(y[cl].values)))
+            for cl in self.CLIQUES
+        )
         assert math.isclose(float(x.dot(y)), expected)
 
     def test_normalize(self, domain):
@@ -358,7 +367,10 @@ class TestDataset:
         small = data.compress(mapping)
         assert small.domain["d"] == 3 and small.records == 500
         counts = np.bincount(records["d"], minlength=5)
-        same(small.project("d").datavector(), [counts[0] + counts[1], counts[2] + counts[3], counts[4]])
+        same(
+            small.project("d").datavector(),
+            [counts[0] + counts[1], counts[2] + counts[3], counts[4]],
+        )
         large = small.decompress(mapping)
         assert large.domain == domain
         np.testing.assert_array_equal(mapping["d"][large.to_dict()["d"]], small.to_dict()["d"])

@@ -27,7 +27,9 @@ def cycle(mbi, scale=15.0, total=3000.0):
     names, sizes = list("abcde"), [3, 4, 2, 5, 3]
     joint = total * random.dirichlet(np.full(math.prod(sizes), 0.3)).reshape(sizes)
     domain, measurements = mbi.Domain(names, sizes), []
-    for i, clique in enumerate([("a", "b"), ("c", "b"), ("c", "d"), ("d", "e"), ("e", "a"), ("a",), ("d",)]):
+    for i, clique in enumerate(
+        [("a", "b"), ("c", "b"), ("c", "d"), ("d", "e"), ("e", "a"), ("a",), ("d",)]
+    ):
         kept = [names.index(name) for name in clique]
         table = joint.sum(axis=tuple(j for j in range(5) if j not in kept))
         table = np.transpose(table, np.argsort(np.argsort(kept)))
@@ -60,6 +62,8 @@ def check_ours(ours, theirs, measurements, rounding=1e-6):
     assert our_loss <= their_loss * (1 + rounding), (our_loss, their_loss)
     gap = max(ours.fitted.gap, rounding * our_loss)
     excess = max(their_loss - our_loss, 0.0) + gap
-    distance = float(np.linalg.norm(residuals(ours, measurements) - residuals(theirs, measurements)))
+    distance = float(
+        np.linalg.norm(residuals(ours, measurements) - residuals(theirs, measurements))
+    )
     assert distance <= math.sqrt(2 * excess) + math.sqrt(2 * gap) + 1e-9, (distance, excess, gap)
     return our_loss, their_loss

@@ -19,10 +19,18 @@ from problems import chain, check_ours, cycle, loss, residuals
 
 import pgmbench.mbi
 
-ESTIMATORS = ["MirrorDescent", "DualAveraging", "InteriorGradient", "LBFGS", "UniversalAcceleratedMethod"]
+ESTIMATORS = [
+    "MirrorDescent",
+    "DualAveraging",
+    "InteriorGradient",
+    "LBFGS",
+    "UniversalAcceleratedMethod",
+]
 
 
-@pytest.mark.parametrize(("name", "make"), [(name, cycle) for name in ESTIMATORS] + [("MirrorDescent", chain)])
+@pytest.mark.parametrize(
+    ("name", "make"), [(name, cycle) for name in ESTIMATORS] + [("MirrorDescent", chain)]
+)
 def test_our_loss_is_at_most_theirs(name, make):
     domain, measurements = make(mbi)
     seconds = []
@@ -37,13 +45,18 @@ def test_our_loss_is_at_most_theirs(name, make):
     assert set(ours.cliques) == set(theirs.cliques)
     our_loss, their_loss = check_ours(ours, theirs, measurements)
     ratio = seconds[1] / seconds[0]
-    print(f"\n{name} on a {make.__name__}: loss {our_loss:.6f} and mbi's {their_loss:.6f}, {ratio:.0f} times as fast")
+    print(
+        f"\n{name} on a {make.__name__}: loss {our_loss:.6f} and mbi's {their_loss:.6f}, "
+        f"{ratio:.0f} times as fast"
+    )
 
 
 def test_inference_of_the_model_is_mbis():
     domain, measurements = cycle(mbi)
     model = pgmbench.mbi.MirrorDescent().estimate(domain, measurements)
-    plain = mbi.MarkovRandomField(potentials=model.potentials, marginals=model.marginals, total=model.total)
+    plain = mbi.MarkovRandomField(
+        potentials=model.potentials, marginals=model.marginals, total=model.total
+    )
     for attrs in ["a", ("d", "b"), ("a", "c", "e"), ("b", "a")]:
         ours, theirs = model.project(attrs), plain.project(attrs)
         assert isinstance(ours, mbi.Factor) and ours.domain == theirs.domain
@@ -52,7 +65,9 @@ def test_inference_of_the_model_is_mbis():
     data = model.synthetic_data(4000)
     assert isinstance(data, mbi.Dataset) and data.records == 4000 and data.domain == domain
     expected = np.asarray(model.project(("a", "b")).datavector()) * 4000 / float(model.total)
-    assert np.all(np.abs(data.project(("a", "b")).datavector() - expected) <= 6 * np.sqrt(expected) + 6)
+    assert np.all(
+        np.abs(data.project(("a", "b")).datavector() - expected) <= 6 * np.sqrt(expected) + 6
+    )
 
 
 def test_records_follow_numpys_seed():
@@ -76,10 +91,16 @@ def test_copies_files_and_pytrees(tmp_path):
     domain, measurements = cycle(mbi)
     model = pgmbench.mbi.MirrorDescent().estimate(domain, measurements)
     mbi.save(model, tmp_path / "model.npz")
-    copies = [mbi.load(tmp_path / "model.npz"), copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    copies = [
+        mbi.load(tmp_path / "model.npz"),
+        copy.deepcopy(model),
+        pickle.loads(pickle.dumps(model)),
+    ]
     for again in copies:
         assert isinstance(again, mbi.MarkovRandomField)
-        np.testing.assert_allclose(again.project(("a", "d")).values, model.project(("a", "d")).values, rtol=1e-6)
+        np.testing.assert_allclose(
+            again.project(("a", "d")).values, model.project(("a", "d")).values, rtol=1e-6
+        )
 
 
 def test_a_warm_start_is_mbis_model_or_potentials():
@@ -94,7 +115,9 @@ def test_a_warm_start_is_mbis_model_or_potentials():
 def test_the_model_is_a_warm_start_of_mbi():
     domain, measurements = cycle(mbi)
     ours = pgmbench.mbi.MirrorDescent().estimate(domain, measurements, 3000.0)
-    theirs = mbi.estimation.MirrorDescent().estimate(domain, measurements, 3000.0, warm_start=ours, iters=50)
+    theirs = mbi.estimation.MirrorDescent().estimate(
+        domain, measurements, 3000.0, warm_start=ours, iters=50
+    )
     assert loss(theirs, measurements) <= loss(ours, measurements) * (1 + 1e-6)
 
 
@@ -102,10 +125,18 @@ def test_a_loss_of_measurements_is_taken_and_l1_too():
     domain, measurements = cycle(mbi)
     make = mbi.marginal_loss.from_linear_measurements
     ours = pgmbench.mbi.MirrorDescent().estimate(domain, make(measurements, domain), 3000.0)
-    check_ours(ours, mbi.estimation.MirrorDescent().estimate(domain, measurements, 3000.0), measurements)
-    l1 = pgmbench.mbi.MirrorDescent().estimate(domain, make(measurements, domain, norm="l1"), 3000.0)
-    theirs = mbi.estimation.MirrorDescent().estimate(domain, make(measurements, domain, norm="l1"), 3000.0)
-    assert np.abs(residuals(l1, measurements)).sum() <= np.abs(residuals(theirs, measurements)).sum() * (1 + 1e-6)
+    check_ours(
+        ours, mbi.estimation.MirrorDescent().estimate(domain, measurements, 3000.0), measurements
+    )
+    l1 = pgmbench.mbi.MirrorDescent().estimate(
+        domain, make(measurements, domain, norm="l1"), 3000.0
+    )
+    theirs = mbi.estimation.MirrorDescent().estimate(
+        domain, make(measurements, domain, norm="l1"), 3000.0
+    )
+    assert np.abs(residuals(l1, measurements)).sum() <= np.abs(
+        residuals(theirs, measurements)
+    ).sum() * (1 + 1e-6)
 
 
 def test_callbacks_receive_mbis_marginals():
@@ -139,8 +170,12 @@ def test_queries_are_mbis(query):
         "jax": lambda f: jnp.cumsum(f.datavector())[::2],
         "own factor operations": lambda f: f.project("b").datavector(),
     }[query]
-    table = mbi.Factor(domain.project(("a", "b")), np.asarray(measurements[0].noisy_measurement).reshape(3, 4))
-    measurements[0] = mbi.LinearMeasurement(np.asarray(chosen(table)), ("a", "b"), stddev=15.0, query=chosen)
+    table = mbi.Factor(
+        domain.project(("a", "b")), np.asarray(measurements[0].noisy_measurement).reshape(3, 4)
+    )
+    measurements[0] = mbi.LinearMeasurement(
+        np.asarray(chosen(table)), ("a", "b"), stddev=15.0, query=chosen
+    )
     ours = pgmbench.mbi.MirrorDescent().estimate(domain, measurements, 3000.0)
     theirs = mbi.estimation.MirrorDescent().estimate(domain, measurements, 3000.0)
     check_ours(ours, theirs, measurements)
@@ -148,7 +183,9 @@ def test_queries_are_mbis(query):
 
 def test_a_query_that_is_not_linear_is_refused():
     domain, measurements = cycle(mbi)
-    measurements[0] = mbi.LinearMeasurement(np.zeros(12), ("a", "b"), query=lambda f: f.datavector() ** 2)
+    measurements[0] = mbi.LinearMeasurement(
+        np.zeros(12), ("a", "b"), query=lambda f: f.datavector() ** 2
+    )
     with pytest.raises(ValueError, match="linear"):
         pgmbench.mbi.MirrorDescent().estimate(domain, measurements, 3000.0)
 

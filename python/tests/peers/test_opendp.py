@@ -70,7 +70,9 @@ def test_our_loss_is_at_most_theirs_in_every_step(name):
     settings = {
         "AIM": lambda: dp.mbi.AIM(estimator=both, queries=2, rounds=2),
         "MST": lambda: dp.mbi.MST(estimator=both),
-        "Fixed": lambda: dp.mbi.Fixed(estimator=both, queries=[dp.mbi.Count(("sex", "age")), dp.mbi.Count(("age", "hours"))]),
+        "Fixed": lambda: dp.mbi.Fixed(
+            estimator=both, queries=[dp.mbi.Count(("sex", "age")), dp.mbi.Count(("age", "hours"))]
+        ),
     }[name]()
     table = release(settings)
     assert both.steps
@@ -79,7 +81,10 @@ def test_our_loss_is_at_most_theirs_in_every_step(name):
         assert float(ours.total) == pytest.approx(float(theirs.total), rel=1e-6)
         check_ours(ours, theirs, measurements, rounding=SINGLE)
     ratio = both.seconds[1] / both.seconds[0]
-    print(f"\n{name}: {len(both.steps)} estimates, ours {both.seconds[0]:.2f} s, {ratio:.0f} times as fast as mbi's")
+    print(
+        f"\n{name}: {len(both.steps)} estimates, ours {both.seconds[0]:.2f} s, "
+        f"{ratio:.0f} times as fast as mbi's"
+    )
     shape = len(table.keys["sex"]), len(table.keys["age"])
     assert table.project(["sex", "age"]).shape == shape
     assert table.project_melted(["sex", "age"]).height == shape[0] * shape[1]
@@ -109,7 +114,9 @@ def test_the_total_may_be_a_measurement():
     domain, measurements = cycle(mbi)
     measurements.append(mbi.LinearMeasurement(np.array([2900.0]), (), stddev=5.0))
     ours = pgmbench.mbi.mirror_descent(domain, measurements)
-    assert float(ours.total) == pytest.approx(mbi.estimation.minimum_variance_unbiased_total(measurements))
+    assert float(ours.total) == pytest.approx(
+        mbi.estimation.minimum_variance_unbiased_total(measurements)
+    )
     assert loss(ours, measurements) < np.inf
 
 
@@ -117,7 +124,7 @@ def test_the_total_may_be_a_measurement():
 def test_functions_of_mbi_1(name):
     domain, measurements = cycle(mbi)
     ours = getattr(pgmbench.mbi, name)(domain, measurements)
-    # One of mbi's is enough for all of ours: the loss has one minimum, and the others compile longer.
+    # One of mbi's is enough for all of ours: the loss has one minimum, the others compile longer.
     check_ours(ours, theirs_of_cycle(), measurements, rounding=SINGLE)
     assert isinstance(ours.cliques, list), "OpenDP's AIM appends to the cliques of a model"
 
