@@ -272,10 +272,12 @@ universal_accelerated_method = _function("universal_accelerated_method", Univers
 # ------------------------------------------------------------------------------- mbi's to our own
 
 
-def _loss_to_ours(loss_fn: Any, domain: Any, ours: Domain) -> MarginalLossFn:
-    """The loss of mbi's measurements, or a loss that JAX differentiates."""
+def _loss_to_ours(
+    loss_fn: Any, domain: Any, ours: Domain
+) -> MarginalLossFn | list[LinearMeasurement]:
+    """mbi's measurements, or a loss that JAX differentiates."""
     if isinstance(loss_fn, (list, tuple)):
-        return from_linear_measurements([_measurement_to_ours(m) for m in loss_fn], ours)
+        return [_measurement_to_ours(m) for m in loss_fn]
     data, function = getattr(loss_fn, "data", None), getattr(loss_fn, "loss_fn", None)
     norm = {"_l2_loss": "l2", "_l1_loss": "l1"}.get(getattr(function, "__name__", ""))
     if norm is not None and getattr(function, "__module__", "") == "mbi.marginal_loss":
