@@ -389,12 +389,17 @@ def _with_mbis_marginals(
 
 def _model_to_theirs(fitted: MarkovRandomField, domain: Any, constraints: tuple[Any, ...]) -> Any:
     more = {"constraints": constraints} if constraints else {}
-    model = _model_class()(
-        potentials=_vector_to_theirs(fitted.potentials, domain),
-        marginals=_vector_to_theirs(fitted.marginals, domain),
-        total=fitted.total,
+    fields = {
+        "potentials": _vector_to_theirs(fitted.potentials, domain),
+        "marginals": _vector_to_theirs(fitted.marginals, domain),
+        "total": fitted.total,
         **more,
-    )
+    }
+    return _new_model(fields, fitted)
+
+
+def _new_model(fields: dict[str, Any], fitted: MarkovRandomField) -> Any:
+    model = _model_class()(**fields)
     object.__setattr__(model, "fitted", fitted)
     return model
 
@@ -404,34 +409,42 @@ def _model_class() -> Any:
     """mbi's model, whose inference runs in our engine: nothing is compiled per marginal."""
     mbi = _mbi()
 
-    @importlib.import_module("chex").dataclass(frozen=True, kw_only=False)
     class FittedModel(mbi.MarkovRandomField):
         """mbi's `MarkovRandomField`; `fitted` is our model, with its loss and certified gap.
 
-        A copy that JAX has made of it (`jax.tree.map`, `mbi.save`) has no `fitted` and answers by
-        mbi's own inference.
+        What JAX makes of its arrays (`jax.tree.map`, `mbi.save` and `mbi.load`) is mbi's class.
         """
 
+        __slots__ = ("fitted",)
+
+        def __reduce__(self) -> Any:
+            fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+            return _new_model, (fields, self.fitted)
+
         def project(self, attrs: Any) -> Any:
-            fitted = getattr(self, "fitted", None)
-            if fitted is None:
-                return super().project(attrs)
             attrs = (attrs,) if isinstance(attrs, (str, int)) else tuple(attrs)
-            return mbi.Factor(self.domain.project(attrs), _to_jax(fitted.project(attrs).values))
+            return mbi.Factor(
+                self.domain.project(attrs), _to_jax(self.fitted.project(attrs).values)
+            )
 
         def synthetic_data(self, rows: int | None = None, method: str = "round") -> Any:
-            fitted = getattr(self, "fitted", None)
-            if fitted is None:
-                return super().synthetic_data(rows, method)
             # mbi draws from NumPy's global generator; so does the seed.
             seed = int(np.random.randint(2**31))
             rows = max(1, int(rows or self.total))
-            columns = fitted.synthetic_data(rows, method, seed=seed).to_dict()
+            columns = self.fitted.synthetic_data(rows, method, seed=seed).to_dict()
             return mbi.Dataset(
                 {name: columns[name] for name in self.domain.attributes}, self.domain
             )
 
+    def flatten(model: Any) -> tuple[list[Any], tuple[str, ...]]:
+        names = tuple(field.name for field in dataclasses.fields(model))
+        return [getattr(model, name) for name in names], names
+
+    def unflatten(names: tuple[str, ...], values: Sequence[Any]) -> Any:
+        return mbi.MarkovRandomField(**dict(zip(names, values)))
+
     FittedModel.__qualname__ = "FittedModel"
+    importlib.import_module("jax").tree_util.register_pytree_node(FittedModel, flatten, unflatten)
     return FittedModel
 
 
