@@ -201,7 +201,10 @@ class CliqueVector:
             return np.asarray(factor.values, dtype=np.float64)
 
         return [
-            (self.domain.positions(self.tables[clique].domain.attributes), array(self.tables[clique]))
+            (
+                self.domain.positions(self.tables[clique].domain.attributes),
+                array(self.tables[clique]),
+            )
             for clique in self.cliques
         ]
 

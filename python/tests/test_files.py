@@ -11,8 +11,16 @@ import numpy as np
 import pytest
 
 import pgmbench
-from pgmbench import CliqueVector, Constraint, Dataset, Domain, Factor, LinearMeasurement
-from pgmbench import estimation, junction_tree
+from pgmbench import (
+    CliqueVector,
+    Constraint,
+    Dataset,
+    Domain,
+    Factor,
+    LinearMeasurement,
+    estimation,
+    junction_tree,
+)
 
 DOMAIN = Domain(["a", "b", 3], [2, 3, 4], labels=[("x", "y"), (1, 2, 3), (None, True, 2.5, "z")])
 
@@ -44,9 +52,7 @@ def test_what_is_saved_is_loaded(tmp_path):
                 for mine, yours in zip(noisy, again):
                     factor = Factor.random(DOMAIN.project(mine.clique))
                     np.testing.assert_array_equal(mine.query(factor), yours.query(factor))
-                    np.testing.assert_array_equal(
-                        mine.noisy_measurement, yours.noisy_measurement
-                    )
+                    np.testing.assert_array_equal(mine.noisy_measurement, yours.noisy_measurement)
             else:
                 assert again == value
     data = Dataset.synthetic(DOMAIN, 10, seed=1)
