@@ -262,7 +262,7 @@ class _Problem:
         ]
 
     def evaluate(self, tables: list[tuple[list[int], Any]]) -> tuple[float, list[Any]]:
-        """The loss and its gradient at marginals of the engine, for a loss that it does not know."""
+        """The loss and its gradient at marginals of the engine, for a loss unknown to it."""
         given = CliqueVector._from_engine(self.domain, tables)
         marginals = given.contract(self.loss.cliques)
         value = float(self.loss(marginals))
@@ -334,7 +334,9 @@ class MirrorDescent(Estimator):
 
 @dataclass(frozen=True)
 class DualAveraging(Estimator):
-    """Accelerated dual averaging, Algorithm 2 of McKenna, Sheldon, Miklau, ICML 2019, with restarts.
+    """Accelerated dual averaging with restarts.
+
+    Algorithm 2 of McKenna, Sheldon, Miklau, ICML 2019.
 
     Attributes:
         mesh: accepted for compatibility; there are no devices to distribute work over.

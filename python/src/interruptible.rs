@@ -1,8 +1,8 @@
 //! Work without the interpreter's lock that Ctrl-C ends.
 //!
 //! The work runs on a thread of a pool. The calling thread waits for it without the lock
-//! and looks for signals in between. Work that is interrupted is abandoned: it owns all its data, so
-//! that the exception need not wait for it.
+//! and looks for signals in between. Work that is interrupted is abandoned: it owns all its data,
+//! so that the exception need not wait for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -71,7 +71,8 @@ pub(crate) fn with_questions<Q: Send + 'static, T: Send + 'static>(
     }
 }
 
-/// The threads of this process. A process that was forked has none of its parent's, and gets its own.
+/// The threads of this process. A process that was forked has none of its parent's and gets its
+/// own.
 fn pool() -> PyResult<Arc<ThreadPool>> {
     static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
     let process = std::process::id();
@@ -88,8 +89,8 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
     Ok(built)
 }
 
-/// Waits for an answer on a thread of the pool, which goes on with other work of the pool meanwhile.
-/// `None` if the calling thread has gone.
+/// Waits for an answer on a thread of the pool, which does other work of the pool meanwhile. `None`
+/// if the calling thread has gone.
 pub(crate) fn wait_for<A>(receiver: &Receiver<A>) -> Option<A> {
     loop {
         match receiver.try_recv() {
