@@ -117,6 +117,15 @@ def test_factors_compute_like_arrays():
         float(f)
 
 
+def test_a_graph_without_networkx_reads_like_one_of_it():
+    graph = junction_tree.Graph()
+    graph.add_edge(("a", "b"), ("b", "c"))
+    graph.add_node(("d",))
+    assert list(graph.edges) == graph.edges() == [(("a", "b"), ("b", "c"))]
+    assert len(graph) == 3 and ("d",) in graph and list(graph.nodes) == list(graph)
+    assert list(graph.neighbors(("b", "c"))) == [("a", "b")]
+
+
 def test_junction_trees_have_the_running_intersection_property():
     rng = np.random.default_rng(4)
     for _ in range(20):
