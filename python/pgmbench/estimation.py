@@ -213,7 +213,11 @@ def _check_measurements(domain: Domain, measurements: Sequence[Any]) -> None:
             raise TypeError(
                 f"measurement {index}: expected a LinearMeasurement, found {type(measurement)}"
             )
-        domain.project(measurement.clique)
+        domain.positions(measurement.clique)
+        if len(set(measurement.clique)) != len(measurement.clique):
+            raise ValueError(
+                f"measurement {index}: every attribute must be listed once: {measurement.clique}"
+            )
 
 
 class _Problem:

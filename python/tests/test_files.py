@@ -159,3 +159,18 @@ def test_the_size_of_a_model_is_that_of_its_tree():
     assert summary.treewidth == 1 and summary.largest_message == ("b",)
     assert summary.memory_bytes == (cells + 2 * 3) * 8
     assert "treewidth" in str(summary) and "jtree=" in summary.short
+
+
+def test_maximal_cliques_are_those_that_no_other_contains():
+    rng = np.random.default_rng(2)
+    names = list("abcdef")
+    for _ in range(200):
+        sizes = rng.integers(0, 5, size=8)
+        cliques = [tuple(rng.choice(names, size=size, replace=False)) for size in sizes]
+        found = pgmbench.clique_utils.maximal_subset(cliques)
+        sets = {frozenset(clique) for clique in cliques}
+        expected = {one for one in sets if not any(one < other for other in sets)}
+        assert len(found) == len(expected)
+        assert {frozenset(clique) for clique in found} == expected
+        mapping = pgmbench.clique_utils.clique_mapping(found, cliques)
+        assert all(set(clique) <= set(mapping[clique]) for clique in cliques)
