@@ -13,10 +13,6 @@ the best one at most; `memory_limit` and `time_limit`; `model.conditional` and `
 `pgmbench.privacy` for noise, budgets and ledgers; `pgmbench.run` for experiments.
 """
 
-from ._api import Model, Projectable
-from ._core import __version__
-from ._model_summary import ModelSummary, summarize
-from ._serialization import load, save
 from . import (
     approximate_oracles,
     callbacks,
@@ -30,6 +26,10 @@ from . import (
     privacy,
     queries,
 )
+from ._api import Model, Projectable
+from ._core import __version__
+from ._model_summary import ModelSummary, summarize
+from ._serialization import load, save
 from .callbacks import set_log_fn
 from .clique_vector import CliqueVector
 from .constraint import Constraint

@@ -35,12 +35,16 @@ def maximal_subset(cliques: Sequence[Clique]) -> list[Clique]:
     [('A', 'B'), ('C',)]
     """
     maximal: list[Clique] = []
-    sets: list[frozenset[Any]] = []
+    # The maximal sets that have an attribute: a clique is compared with few others.
+    having: dict[Any, list[frozenset[Any]]] = {}
     for clique in sorted(cliques, key=len, reverse=True):
         scope = frozenset(clique)
-        if not any(scope <= larger for larger in sets):
+        candidates = min((having.get(name, []) for name in scope), key=len, default=None)
+        covered = bool(maximal) if candidates is None else any(scope <= c for c in candidates)
+        if not covered:
             maximal.append(clique)
-            sets.append(scope)
+            for name in scope:
+                having.setdefault(name, []).append(scope)
     return maximal
 
 

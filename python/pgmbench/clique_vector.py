@@ -80,6 +80,10 @@ class CliqueVector:
         parts = (self.domain.project(clique) for clique in self.cliques)
         return functools.reduce(Domain.merge, parts, Domain([], []))
 
+    @functools.cached_property
+    def _by_set(self) -> dict[frozenset[Attribute], Clique]:
+        return {frozenset(clique): clique for clique in reversed(self.cliques)}
+
     def parent(self, clique: Clique) -> Clique | None:
         """The smallest clique that contains these attributes."""
         scope = set(clique)
@@ -95,6 +99,9 @@ class CliqueVector:
         clique = as_clique(clique)
         if clique in self.tables:
             return self.tables[clique]
+        same = self._by_set.get(frozenset(clique))
+        if same is not None and len(same) == len(clique):
+            return self.tables[same].transpose(clique)
         parent = self.parent(clique)
         if parent is None:
             self.domain.positions(clique)
@@ -201,7 +208,10 @@ class CliqueVector:
             return np.asarray(factor.values, dtype=np.float64)
 
         return [
-            (self.domain.positions(self.tables[clique].domain.attributes), array(self.tables[clique]))
+            (
+                self.domain.positions(self.tables[clique].domain.attributes),
+                array(self.tables[clique]),
+            )
             for clique in self.cliques
         ]
 

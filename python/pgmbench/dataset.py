@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -193,7 +194,9 @@ class Dataset:
             counts = np.bincount(new, minlength=max(int(new.max()) + 1, self.domain[name]))
             column = np.asarray(self.data[name], dtype=np.intp)
             if np.any(counts[column] == 0):
-                raise ValueError(f"mapping of {name!r}: no old value stands for a value of the data")
+                raise ValueError(
+                    f"mapping of {name!r}: no old value stands for a value of the data"
+                )
             first = np.cumsum(counts) - counts
             offsets = np.floor(rng.random(len(column)) * counts[column]).astype(np.intp)
             old = by_value[first[column] + offsets]
@@ -234,14 +237,15 @@ class Dataset:
     def __repr__(self) -> str:
         return f"Dataset({self.records} records of {self.domain})"
 
-    def _repr_html_(self) -> str | None:
+    def _repr_html_(self) -> str:
         frame = {name: column[:10] for name, column in self.data.items()}
         rows = zip(*frame.values())
-        head = "".join(f"<th>{name}</th>" for name in frame)
+        head = "".join(f"<th>{html.escape(str(name))}</th>" for name in frame)
         body = "".join(
             "<tr>" + "".join(f"<td>{value}</td>" for value in row) + "</tr>" for row in rows
         )
-        return f"<table><caption>{self!r}</caption><tr>{head}</tr>{body}</table>"
+        title = html.escape(repr(self))
+        return f"<table><caption>{title}</caption><tr>{head}</tr>{body}</table>"
 
 
 # mbi has a second class for data on devices; here both are the same.

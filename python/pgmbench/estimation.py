@@ -64,7 +64,9 @@ def memory_in_bytes(limit: int | float | str | None) -> int | None:
     if isinstance(limit, str):
         found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)i?B?\s*", limit, re.IGNORECASE)
         if found is None:
-            raise ValueError(f'memory_limit: expected bytes or a text such as "2 GB", not {limit!r}')
+            raise ValueError(
+                f'memory_limit: expected bytes or a text such as "2 GB", not {limit!r}'
+            )
         return int(float(found[1]) * _BYTES[found[2].upper()])
     if not limit > 0:
         raise ValueError(f"memory_limit: expected a positive number of bytes, found {limit}")
@@ -119,7 +121,8 @@ class Estimator:
             callback_fn: called with the marginals every 50 iterations and at the end. If it raises
                 StopIteration, the fit ends with the best model so far.
             warm_start: a model or potentials to start from.
-            tol: the fit ends once the loss is certified to be at most this above the smallest.
+            tol: the fit ends once the loss is certified to be above the smallest by at most this
+                share of it, or by this number if the loss is below 1.
             patience: accepted for compatibility; a certificate needs none.
             memory_limit: bytes, or a text such as "2 GB". MemoryError is raised before the work if
                 tables need more. Default: half of the machine's memory.
@@ -145,6 +148,8 @@ class Estimator:
         algorithm, step = self._settings()
         problem = _Problem(domain, loss, total, constraints)
         oracle = marginal_oracles.kind_of(self.marginal_oracle)
+        if tol is not None and not tol >= 0:
+            raise ValueError(f"tol: expected a number that is not negative, found {tol}")
         if iters is not None and iters < 1:
             iters = 1
         tell = _Callback(callback_fn, domain, loss.cliques)
@@ -208,7 +213,11 @@ def _check_measurements(domain: Domain, measurements: Sequence[Any]) -> None:
             raise TypeError(
                 f"measurement {index}: expected a LinearMeasurement, found {type(measurement)}"
             )
-        domain.project(measurement.clique)
+        domain.positions(measurement.clique)
+        if len(set(measurement.clique)) != len(measurement.clique):
+            raise ValueError(
+                f"measurement {index}: every attribute must be listed once: {measurement.clique}"
+            )
 
 
 class _Problem:
@@ -241,7 +250,9 @@ class _Problem:
         for index, item in enumerate(self.loss.data):
             try:
                 made.append(
-                    measure(self.domain, item.clique, item.query, item.noisy_measurement, item.stddev)
+                    measure(
+                        self.domain, item.clique, item.query, item.noisy_measurement, item.stddev
+                    )
                 )
             except ValueError as error:
                 raise type(error)(f"measurement {index} on {item.clique}: {error}") from None
@@ -255,7 +266,7 @@ class _Problem:
         ]
 
     def evaluate(self, tables: list[tuple[list[int], Any]]) -> tuple[float, list[Any]]:
-        """The loss and its gradient at marginals of the engine, for losses that it does not know."""
+        """The loss and its gradient at marginals of the engine, for a loss unknown to it."""
         given = CliqueVector._from_engine(self.domain, tables)
         marginals = given.contract(self.loss.cliques)
         value = float(self.loss(marginals))
@@ -327,7 +338,9 @@ class MirrorDescent(Estimator):
 
 @dataclass(frozen=True)
 class DualAveraging(Estimator):
-    """Accelerated dual averaging with restarts (Algorithm 2 of McKenna, Sheldon, Miklau, ICML 2019).
+    """Accelerated dual averaging with restarts.
+
+    Algorithm 2 of McKenna, Sheldon, Miklau, ICML 2019.
 
     Attributes:
         mesh: accepted for compatibility; there are no devices to distribute work over.

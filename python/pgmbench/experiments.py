@@ -1,8 +1,8 @@
 """Experiments: what the estimator changes, from a configuration to a figure.
 
-    results = pgmbench.run("configs/fig1.toml", quick=True)
-    results.to_frame()      # a row per trial and arm
-    results                 # in a notebook: its figure
+results = pgmbench.run("configs/fig1.toml", quick=True)
+results.to_frame()      # a row per trial and arm
+results                 # in a notebook: its figure
 """
 
 from __future__ import annotations
@@ -250,4 +250,3 @@ def _main(arguments: dict[str, Any]) -> None:
         os._exit(130)
     names = ("done", "infeasible", "timeout", "failed", "reused")
     write({"folder": str(folder), "tally": dict(zip(names, tally))})
-

@@ -36,7 +36,7 @@ class Factor:
 
     Attributes:
         domain: the attributes, one per axis.
-        values: the array, of the shape of the domain; a vector of its cells, row-major, is accepted.
+        values: the array, of the shape of the domain, or a vector of its cells, row-major.
     """
 
     domain: Domain

@@ -245,4 +245,6 @@ def build(data: Mapping[Attribute, Column], domain: Domain, kind: str | None = N
         return records
     if kind == "dict":
         return typed
-    raise ValueError(f'kind: expected "pandas", "polars", "arrow", "numpy" or "dict", found {kind!r}')
+    raise ValueError(
+        f'kind: expected "pandas", "polars", "arrow", "numpy" or "dict", found {kind!r}'
+    )

@@ -12,6 +12,13 @@ from . import _core
 from .domain import Attribute, Clique, Domain, as_clique
 
 
+class _View(list[Any]):
+    """A list that may also be called, as the views of networkx may."""
+
+    def __call__(self) -> _View:
+        return self
+
+
 class Graph:
     """An undirected graph with the part of networkx.Graph's interface that trees need.
 
@@ -33,15 +40,16 @@ class Graph:
         self._neighbours[b][a] = None
 
     @property
-    def nodes(self) -> list[Any]:
+    def nodes(self) -> _View:
         """All nodes."""
-        return list(self._neighbours)
+        return _View(self._neighbours)
 
-    def edges(self) -> list[tuple[Any, Any]]:
+    @property
+    def edges(self) -> _View:
         """All edges, once each."""
         order = {node: index for index, node in enumerate(self._neighbours)}
         pairs = ((a, b) for a, others in self._neighbours.items() for b in others)
-        return [(a, b) for a, b in pairs if order[a] < order[b]]
+        return _View((a, b) for a, b in pairs if order[a] < order[b])
 
     def neighbors(self, node: Any) -> Iterator[Any]:
         """The nodes that are connected with one."""

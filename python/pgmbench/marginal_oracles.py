@@ -166,17 +166,13 @@ def _messages(
     if jtree is None:
         scopes = [factor.domain.attributes for factor in factors]
         jtree, _ = junction_tree.make_junction_tree(domain, scopes)
-    local: dict[Clique, Factor] = {
-        node: Factor.zeros(domain.project(node)) for node in jtree.nodes
-    }
+    local: dict[Clique, Factor] = {node: Factor.zeros(domain.project(node)) for node in jtree.nodes}
     for factor in factors:
         home = next(node for node in local if set(factor.domain.attributes) <= set(node))
         local[home] = local[home] + factor
     messages: dict[tuple[Clique, Clique], Factor] = {}
     for source, target in junction_tree.message_passing_order(jtree):
-        incoming = [
-            messages[other, source] for other in jtree.neighbors(source) if other != target
-        ]
+        incoming = [messages[other, source] for other in jtree.neighbors(source) if other != target]
         belief = functools.reduce(Factor.__add__, incoming, local[source])
         shared = domain.canonical([name for name in source if name in target])
         messages[source, target] = belief.project(shared, log=True)
@@ -218,8 +214,10 @@ def sum_product(
 ) -> Factor:
     """The sum of the product of factors over all attributes that are not in `dom`."""
     names = functools.reduce(Domain.merge, [factor.domain for factor in factors], dom).attributes
-    letters = {name: chr(ord("a") + index) if index < 26 else chr(ord("A") + index - 26)
-               for index, name in enumerate(names)}
+    letters = {
+        name: chr(ord("a") + index) if index < 26 else chr(ord("A") + index - 26)
+        for index, name in enumerate(names)
+    }
 
     def subscript(domain: Domain) -> str:
         return "".join(letters[name] for name in domain)

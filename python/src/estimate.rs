@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use numpy::PyReadonlyArrayDyn;
 use private_pgm::fit::{Observed, StructuralZeros};
 use private_pgm::{
-    Algorithm, Clique, EstimateError, Evidence, Fit, Marginals, Norm, OracleKind, Progress,
+    Algorithm, Clique, EstimateError, Evidence, Fit, Marginals, Norm, OracleKind, Progress, Reason,
     Settings, StepSize,
 };
 use pyo3::exceptions::PyStopIteration;
@@ -92,6 +92,9 @@ struct Task {
     /// Cliques and smoothness of a loss that Python computes.
     loss: Option<(Vec<Clique>, Option<f64>)>,
     observe_every: Option<usize>,
+    /// The gap to end at, as a share of the loss, or of 1 if it is smaller.
+    tolerance: Option<f64>,
+    is_converged: Arc<AtomicBool>,
     stop_flag: Arc<AtomicBool>,
 }
 
@@ -115,7 +118,15 @@ impl Task {
             Evidence { domain: &self.domain, total: self.total, observed, zeros: &self.zeros };
         // Iterations that were rolled back are counted, but not observed.
         let mut next = self.observe_every;
+        let stop_flag = Arc::clone(&self.stop_flag);
         let observe = move |progress: &Progress<'_>| {
+            if let (Some(tolerance), Some(gap), Some((_, l2))) =
+                (self.tolerance, progress.gap, progress.l1_l2)
+                && gap <= tolerance * l2.max(1.0)
+            {
+                self.is_converged.store(true, Ordering::Relaxed);
+                stop_flag.store(true, Ordering::Relaxed);
+            }
             if next.is_none_or(|due| progress.iteration < due) {
                 return;
             }
@@ -137,6 +148,7 @@ impl Task {
             .memory_limit(self.memory_limit)
             .warm_start(self.warm_start.as_deref())
             .stop_flag(&*self.stop_flag)
+            .both_losses(self.tolerance.is_some())
             .observer(observe)
             .run()
     }
@@ -179,11 +191,15 @@ pub(crate) fn estimate(
         loss: choice::<Norm>(norm)?,
         oracle: choice::<OracleKind>(oracle)?,
         iterations,
-        gap,
+        gap: None,
     };
     let clique = |list: &Vec<usize>| Ok(Clique::new(listed(&domain.0, list)?));
     let loss_cliques = loss_cliques.iter().map(clique).collect::<PyResult<Vec<_>>>()?;
     let stop_flag = Arc::new(AtomicBool::new(false));
+    let is_converged = Arc::new(AtomicBool::new(false));
+    // The gap of an L1 loss is known at the end of a fit, and of another loss without its scale.
+    let is_relative = settings.loss == Norm::L2 && loss.is_none();
+    let settings = Settings { gap: gap.filter(|_| !is_relative), ..settings };
     let task = Task {
         domain: domain.0.clone(),
         total,
@@ -197,6 +213,8 @@ pub(crate) fn estimate(
         warm_start: warm_start.map(|model| Arc::clone(&model.0)),
         loss: loss.is_some().then_some((loss_cliques, smoothness)),
         observe_every: observer.is_some().then_some(observe_every.max(1)),
+        tolerance: gap.filter(|_| is_relative),
+        is_converged: Arc::clone(&is_converged),
         stop_flag: Arc::clone(&stop_flag),
     };
     let deadline =
@@ -236,7 +254,11 @@ pub(crate) fn estimate(
     let outcome = with_questions(py, move |ask| task.run(ask), answer, pause);
     // Work that was left behind ends at its next iteration.
     stop_flag.store(true, Ordering::Relaxed);
-    outcome?.map(Estimate::from).map_err(of_estimate)
+    let mut fitted = Estimate::from(outcome?.map_err(of_estimate)?);
+    if is_converged.load(Ordering::Relaxed) {
+        fitted.reason = Reason::Gap.name();
+    }
+    Ok(fitted)
 }
 
 /// The structural zeros where an array is true.

@@ -15,8 +15,8 @@ use pyo3::prelude::*;
 use crate::error::value_error;
 use crate::interruptible::{Message, with_questions};
 
-/// An event of a run: what happened, the name of a trial or the outcome of an arm, and the number of
-/// arms for `start`.
+/// An event of a run: what happened, the name of a trial or the outcome of an arm, and a number of
+/// arms.
 type Event = (&'static str, String, usize);
 
 /// The arguments of a run, in data that it owns.

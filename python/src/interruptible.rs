@@ -1,16 +1,17 @@
 //! Work without the interpreter's lock that Ctrl-C ends.
 //!
-//! The work runs on a thread of the engine's pool. The calling thread waits for it without the lock
-//! and looks for signals in between. Work that is interrupted is abandoned: it owns all its data, so
-//! that the exception need not wait for it.
+//! The work runs on a thread of a pool. The calling thread waits for it without the lock
+//! and looks for signals in between. Work that is interrupted is abandoned: it owns all its data,
+//! so that the exception need not wait for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// The time between two looks for signals.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
@@ -44,7 +45,7 @@ pub(crate) fn with_questions<Q: Send + 'static, T: Send + 'static>(
     let (sender, receiver) = mpsc::channel();
     // One thread uses the receiver; the lock says so to the compiler.
     let receiver = Mutex::new(receiver);
-    rayon::spawn(move || {
+    pool()?.spawn(move || {
         let for_work = sender.clone();
         let result = catch_unwind(AssertUnwindSafe(move || work(for_work))).map_err(|panic| {
             let text = panic.downcast_ref::<String>().cloned();
@@ -70,8 +71,26 @@ pub(crate) fn with_questions<Q: Send + 'static, T: Send + 'static>(
     }
 }
 
-/// Waits for an answer on a thread of the pool, which goes on with other work of the pool meanwhile.
-/// `None` if the calling thread has gone.
+/// The threads of this process. A process that was forked has none of its parent's and gets its
+/// own.
+fn pool() -> PyResult<Arc<ThreadPool>> {
+    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    let process = std::process::id();
+    let mut current = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((owner, pool)) = &*current
+        && *owner == process
+    {
+        return Ok(Arc::clone(pool));
+    }
+    let built = ThreadPoolBuilder::new().build();
+    let built = Arc::new(built.map_err(|error| PyRuntimeError::new_err(error.to_string()))?);
+    // To drop the parent's pool would wait for threads that do not exist here.
+    std::mem::forget(current.replace((process, Arc::clone(&built))));
+    Ok(built)
+}
+
+/// Waits for an answer on a thread of the pool, which does other work of the pool meanwhile. `None`
+/// if the calling thread has gone.
 pub(crate) fn wait_for<A>(receiver: &Receiver<A>) -> Option<A> {
     loop {
         match receiver.try_recv() {

@@ -72,8 +72,7 @@ def test_a_mistake_in_a_configuration_is_shown(config, tmp_path):
 def test_an_interrupted_run_keeps_its_rows_and_goes_on(config, tmp_path):
     config.write_text(CONFIG.replace("trials = 2", "trials = 100000"))
     program = (
-        "import pgmbench, sys\n"
-        f"pgmbench.run({str(config)!r}, {str(tmp_path)!r}, progress=False)\n"
+        f"import pgmbench, sys\npgmbench.run({str(config)!r}, {str(tmp_path)!r}, progress=False)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
     rows = tmp_path / "small" / "trials.csv"

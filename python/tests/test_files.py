@@ -11,8 +11,16 @@ import numpy as np
 import pytest
 
 import pgmbench
-from pgmbench import CliqueVector, Constraint, Dataset, Domain, Factor, LinearMeasurement
-from pgmbench import estimation, junction_tree
+from pgmbench import (
+    CliqueVector,
+    Constraint,
+    Dataset,
+    Domain,
+    Factor,
+    LinearMeasurement,
+    estimation,
+    junction_tree,
+)
 
 DOMAIN = Domain(["a", "b", 3], [2, 3, 4], labels=[("x", "y"), (1, 2, 3), (None, True, 2.5, "z")])
 
@@ -44,9 +52,7 @@ def test_what_is_saved_is_loaded(tmp_path):
                 for mine, yours in zip(noisy, again):
                     factor = Factor.random(DOMAIN.project(mine.clique))
                     np.testing.assert_array_equal(mine.query(factor), yours.query(factor))
-                    np.testing.assert_array_equal(
-                        mine.noisy_measurement, yours.noisy_measurement
-                    )
+                    np.testing.assert_array_equal(mine.noisy_measurement, yours.noisy_measurement)
             else:
                 assert again == value
     data = Dataset.synthetic(DOMAIN, 10, seed=1)
@@ -111,6 +117,15 @@ def test_factors_compute_like_arrays():
         float(f)
 
 
+def test_a_graph_without_networkx_reads_like_one_of_it():
+    graph = junction_tree.Graph()
+    graph.add_edge(("a", "b"), ("b", "c"))
+    graph.add_node(("d",))
+    assert list(graph.edges) == graph.edges() == [(("a", "b"), ("b", "c"))]
+    assert len(graph) == 3 and ("d",) in graph and list(graph.nodes) == list(graph)
+    assert list(graph.neighbors(("b", "c"))) == [("a", "b")]
+
+
 def test_junction_trees_have_the_running_intersection_property():
     rng = np.random.default_rng(4)
     for _ in range(20):
@@ -144,3 +159,18 @@ def test_the_size_of_a_model_is_that_of_its_tree():
     assert summary.treewidth == 1 and summary.largest_message == ("b",)
     assert summary.memory_bytes == (cells + 2 * 3) * 8
     assert "treewidth" in str(summary) and "jtree=" in summary.short
+
+
+def test_maximal_cliques_are_those_that_no_other_contains():
+    rng = np.random.default_rng(2)
+    names = list("abcdef")
+    for _ in range(200):
+        sizes = rng.integers(0, 5, size=8)
+        cliques = [tuple(rng.choice(names, size=size, replace=False)) for size in sizes]
+        found = pgmbench.clique_utils.maximal_subset(cliques)
+        sets = {frozenset(clique) for clique in cliques}
+        expected = {one for one in sets if not any(one < other for other in sets)}
+        assert len(found) == len(expected)
+        assert {frozenset(clique) for clique in found} == expected
+        mapping = pgmbench.clique_utils.clique_mapping(found, cliques)
+        assert all(set(clique) <= set(mapping[clique]) for clique in cliques)

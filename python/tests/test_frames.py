@@ -65,9 +65,7 @@ def test_types_of_columns_are_kept():
     assert list(synthetic.dtypes) == list(frame.dtypes)
     assert set(synthetic["sex"]) <= {"m", "f", "x"}
     assert set(synthetic["born"]) <= set(frame["born"])
-    np.testing.assert_array_equal(
-        Dataset(frame, domain).data["sex"], [1, 0, 0, 1, 1, 0]
-    )
+    np.testing.assert_array_equal(Dataset(frame, domain).data["sex"], [1, 0, 0, 1, 1, 0])
 
 
 def test_missing_values_are_a_value_of_their_own():

@@ -194,9 +194,13 @@ def test_tables_in_any_memory_order_are_read_alike(rng):
     domain = Domain(["a", "b", "c"], [2, 3, 4])
     values = rng.normal(size=(4, 2, 3))
     tables = [values, np.asfortranarray(values), np.repeat(values, 2, axis=1)[:, ::2]]
-    expected = joint(pgmbench.CliqueVector(
-        domain, [("c", "a", "b")], {("c", "a", "b"): Factor(domain.project(("c", "a", "b")), values)}
-    ))
+    expected = joint(
+        pgmbench.CliqueVector(
+            domain,
+            [("c", "a", "b")],
+            {("c", "a", "b"): Factor(domain.project(("c", "a", "b")), values)},
+        )
+    )
     for table in tables:
         factor = Factor(domain.project(("c", "a", "b")), table)
         vector = pgmbench.CliqueVector(domain, [("c", "a", "b")], {("c", "a", "b"): factor})

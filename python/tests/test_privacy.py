@@ -55,7 +55,9 @@ def test_what_is_wrong_is_a_value_error(wrong):
 
 def test_a_seed_repeats_noise_and_the_operating_system_does_not():
     def draw(source: object) -> list[float]:
-        return Budget(rho=0.01).rest().gaussian("x", np.zeros(50), 1.0, source=source).values.tolist()
+        return (
+            Budget(rho=0.01).rest().gaussian("x", np.zeros(50), 1.0, source=source).values.tolist()
+        )
 
     assert draw(7) == draw(7) != draw(8)
     assert draw(None) != draw(None)
