@@ -1,6 +1,8 @@
 //! The kernels of [`History`](super::softmax::History): weights of eight queries at a time, updated
 //! from round to round by multiplication.
 
+use std::array::from_fn;
+
 use multiversion::multiversion;
 
 use private_pgm::numeric::exp::{exp_all, maximum};
@@ -170,14 +172,14 @@ impl Block {
     #[inline(always)]
     fn new(Start { weights, inverses, growth, decay }: Start<'_>, index: usize) -> Self {
         let no = growth[index];
-        let inverse_no = no.map(|factor| 1.0 / factor);
+        let inverse_no: Lanes = from_fn(|lane| 1.0 / no[lane]);
         Self {
             weights: weights[index],
             inverses: inverses[index],
             no,
-            yes: no.map(|factor| factor * decay),
+            yes: from_fn(|lane| no[lane] * decay),
             inverse_no,
-            inverse_yes: inverse_no.map(|factor| factor / decay),
+            inverse_yes: from_fn(|lane| inverse_no[lane] / decay),
         }
     }
 
