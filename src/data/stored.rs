@@ -14,7 +14,7 @@ use super::column::Column;
 use super::schema::Schema;
 use super::source::{Source, SourceFile};
 use super::{DataError, Dataset, Provenance};
-use crate::storage::{Existing, NewFile};
+use crate::atomic_file::{Existing, NewFile};
 use private_pgm::factor::Projectable;
 
 pub(super) const MANIFEST: &str = "manifest.toml";

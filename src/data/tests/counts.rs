@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::super::{Availability, DataError, Registry, Schema, SchemaError};
-use crate::storage::Existing;
+use crate::atomic_file::Existing;
 use private_pgm::factor::Projectable;
 
 fn binary() -> Registry {

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::{Availability, DataError, Registry};
-use crate::storage::Existing;
+use crate::atomic_file::Existing;
 use private_pgm::factor::Projectable;
 
 const SCHEMA: &str = "

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::source::Source;
 use super::super::{Availability, Dataset, Provenance, Registry};
-use crate::storage::Existing;
+use crate::atomic_file::Existing;
 use private_pgm::domain::Domain;
 use private_pgm::factor::Projectable;
 

@@ -121,7 +121,7 @@ fn entry(
             other => other.into(),
         });
     };
-    let path = source.beside(schema.as_ref());
+    let path = source.resolve(schema.as_ref());
     let entry = registry
         .entry(&path.to_string_lossy())
         .map_err(|error| source.error(schema.span(), error.to_string(), None))?;
