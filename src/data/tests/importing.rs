@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::{Availability, DataError, Registry};
 use crate::atomic_file::Existing;
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 const SCHEMA: &str = "
 name = 'colours'

@@ -10,7 +10,7 @@ use crate::data::{AttributeKind, DataError, Dataset, Entry, Registry, Schema};
 use crate::workload::Workload;
 use dp::SeedPath;
 use private_pgm::domain::{AttributeId, Clique, Domain};
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 /// Numeric attributes with more bins have prefix queries, if neither file nor schema says which
 /// attributes have (our choice).

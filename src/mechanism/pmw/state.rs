@@ -1,10 +1,9 @@
 use crate::mechanism::MechanismError;
 use crate::mechanism::support::counting_query::CountingQuery;
-use private_pgm::baselines::EstimatorError;
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::elimination_plan::EliminationPlan;
 use private_pgm::factor::{Factor, Marginals, Potentials};
-use private_pgm::fit::EstimateError;
+use private_pgm::fit::{EstimateError, EstimatorError};
 use private_pgm::junction_tree::JunctionTree;
 use private_pgm::loss::maximal_cliques;
 use private_pgm::numeric::strided::Projection;

@@ -19,18 +19,6 @@ pub struct Factor {
     values: Vec<f64>,
 }
 
-/// A source of marginals on any set of attributes: a dataset, a table, a fitted model.
-pub trait Projectable {
-    /// Why a marginal is not available.
-    type Error;
-
-    /// The attributes and their sizes.
-    fn domain(&self) -> &Domain;
-
-    /// The marginal on `clique`, in counts.
-    fn project(&self, clique: &Clique) -> Result<Factor, Self::Error>;
-}
-
 impl Factor {
     /// The table over `clique` with these cells, row-major in axis order.
     ///
