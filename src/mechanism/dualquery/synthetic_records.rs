@@ -53,8 +53,6 @@ impl Projectable for Repeated {
     }
 
     fn project(&self, clique: &Clique) -> Result<Factor, MarginalError> {
-        let counts = self.records.project(clique)?.into_values();
-        let values = counts.into_iter().map(|count| count * self.times).collect();
-        Ok(Factor::new(self.domain(), clique.clone(), values))
+        Ok(self.records.project(clique)?.scaled(self.times))
     }
 }

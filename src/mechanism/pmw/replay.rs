@@ -6,8 +6,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::potentials;
-use super::table::Table;
+use super::{potentials, table};
 use crate::mechanism::support::counting_query::CountingQuery;
 use private_pgm::baselines::Tables;
 use private_pgm::factor::{CliqueLayout, Potentials};
@@ -60,7 +59,7 @@ impl Estimator for Dense {
         evidence: &Evidence<'_>,
         context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
-        let bytes = Table::bytes(evidence.domain);
+        let bytes = table::bytes(evidence.domain);
         if bytes > context.memory_limit as f64 {
             let message = format!(
                 "the table of all possible records needs {}, more than the limit of {}",
@@ -69,13 +68,12 @@ impl Estimator for Dense {
             );
             return Err(EstimatorError::Infeasible { bytes, message });
         }
-        let mut table = Table::uniform(evidence.domain);
+        let mut table = table::uniform(evidence.domain);
         for (iteration, query) in self.0.queries.iter().enumerate() {
             in_time(context, iteration)?;
-            table.update(query, self.0.eta);
+            table::update(&mut table, query, self.0.eta);
         }
-        let table = table.into_factor(evidence.domain, evidence.total);
-        let answers = Box::new(Tables::new(evidence.domain, vec![table]));
+        let answers = Box::new(Tables::new(evidence.domain, vec![table.scaled(evidence.total)]));
         Ok(Estimated { answers, model: None, diagnostics: self.0.diagnostics(bytes, None) })
     }
 }
