@@ -141,7 +141,7 @@ fn a_ratio_cannot_be_told_when_too_few_trials_have_both_arms() {
 fn a_stand_in_tells_nothing_but_our_number_is_shown() {
     let mut rows = [trials("lls", 1.0, &LLS), trials("pgm", 1.0, &PGM)].concat();
     rows.iter_mut().for_each(|row| row.standin = true);
-    for (paper, would) in [("3", "they agree"), ("30", "they do not agree")] {
+    for (paper, would) in [("3", "its records agree"), ("30", "its records do not agree")] {
         let finding = claim(&format!("{RATIO}paper = {paper}\n")).check(&rows, &[]);
         assert_eq!((finding.verdict, &*finding.ours), (CannotTell, "3.100"));
         assert!(finding.why.contains("adult is a stand-in"), "{}", finding.why);
