@@ -14,6 +14,7 @@ mod tests;
 
 pub use as_measured::AsMeasured;
 pub use full_least_squares::FullLeastSquares;
+pub(crate) use least_squares::{l1_l2, linear_measurements};
 pub use local_least_squares::LocalLeastSquares;
 pub use multiplicative_weights::MultiplicativeWeights;
 pub use pgm::Pgm;
@@ -54,7 +55,7 @@ pub struct Run<'a> {
 }
 
 /// Whether the deadline, if there is one, is not over.
-fn in_time(deadline: Option<Instant>) -> bool {
+pub(crate) fn in_time(deadline: Option<Instant>) -> bool {
     deadline.is_none_or(|deadline| Instant::now() < deadline)
 }
 
