@@ -42,8 +42,8 @@ use super::{
 use base::Base;
 use dp::{Budget, NoiseSource, Share};
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
+use private_pgm::model::Projectable;
 use private_pgm::numeric::bytes::Bytes;
 use private_pgm::residual::{Grem, TotalSource};
 

@@ -2,15 +2,12 @@ use super::closure::{downward_closure, varying};
 use super::error::ResidualError;
 use super::nonnegative::{Nonnegative, Stopping};
 use super::residuals::Residuals;
-use crate::baselines::{
-    Answers, Diagnostics, Estimated, Estimator, EstimatorError, MarginalError, Run, in_time, l1_l2,
-    linear_measurements,
-};
+use crate::baselines::{in_time, l1_l2, linear_measurements};
 use crate::domain::{Clique, Domain};
 use crate::factor::Factor;
-use crate::fit::Evidence;
+use crate::fit::{Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence};
 use crate::loss::Measurement;
-use crate::model::InferenceError;
+use crate::model::{MarginalError, Projectable};
 use crate::numeric::bytes::Bytes;
 use crate::query::MAX_CELLS;
 
@@ -47,11 +44,11 @@ impl Estimator for Grem {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         let measurements = linear_measurements(evidence)?;
         let cliques = measurements.iter().map(|measurement| &measurement.clique);
-        let bytes = check_memory(evidence.domain, cliques, 1.0, run)?;
+        let bytes = check_memory(evidence.domain, cliques, 1.0, context)?;
         let total = match self.total {
             TotalSource::Evidence => Some(evidence.total),
             TotalSource::Measurements => None,
@@ -74,16 +71,16 @@ impl Estimator for GremLnn {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         let measurements = linear_measurements(evidence)?;
         let mut cliques = self.cliques.clone();
         cliques.extend(measurements.iter().map(|measurement| measurement.clique.clone()));
         // Marginals, copies, multipliers, and what a transform holds.
-        let bytes = check_memory(evidence.domain, &cliques, 6.0, run)?;
+        let bytes = check_memory(evidence.domain, &cliques, 6.0, context)?;
         let residuals = Residuals::estimate(evidence.domain, measurements, Some(evidence.total))?;
         let began = std::time::Instant::now();
-        let deadline = run.deadline;
+        let deadline = context.deadline;
         let found = residuals.nonnegative(&cliques, self.stopping, |_| in_time(deadline))?;
         let Nonnegative { residuals, gap, iterations, converged, .. } = found;
         if !converged && !in_time(deadline) {
@@ -105,16 +102,14 @@ impl Estimator for GremLnn {
     }
 }
 
-impl Answers for Residuals {
-    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
-        let marginal = |clique: &Clique| {
-            let cells = self.domain().cells_f64(clique);
-            match cells <= MAX_CELLS as f64 {
-                true => Ok(self.marginal(clique)),
-                false => Err(InferenceError::TooLarge { cells, limit: MAX_CELLS }.into()),
-            }
-        };
-        cliques.iter().map(marginal).collect()
+impl Projectable for Residuals {
+    fn domain(&self) -> &Domain {
+        Residuals::domain(self)
+    }
+
+    fn project(&self, clique: &Clique) -> Result<Factor, MarginalError> {
+        MarginalError::check_cells(self.domain(), clique, MAX_CELLS)?;
+        Ok(self.marginal(clique))
     }
 }
 
@@ -130,22 +125,22 @@ fn check_memory<'a>(
     domain: &Domain,
     cliques: impl IntoIterator<Item = &'a Clique>,
     tables: f64,
-    run: &Run<'_>,
+    context: &EstimatorContext<'_>,
 ) -> Result<f64, EstimatorError> {
     let cells = |clique: &Clique| domain.cells_f64(clique);
     let cliques: Vec<Clique> = cliques.into_iter().map(|clique| varying(domain, clique)).collect();
     let mut bytes = 8.0 * tables * cliques.iter().map(cells).sum::<f64>();
     // A clique has at most as many subsets as cells.
-    if bytes <= run.memory_limit as f64 {
+    if bytes <= context.memory_limit as f64 {
         bytes += 8.0 * downward_closure(&cliques).iter().map(cells).sum::<f64>();
-        if bytes <= run.memory_limit as f64 {
+        if bytes <= context.memory_limit as f64 {
             return Ok(bytes);
         }
     }
     let message = format!(
         "the residuals of the measured marginals need {}, more than the limit of {}",
         Bytes(bytes),
-        Bytes(run.memory_limit as f64)
+        Bytes(context.memory_limit as f64)
     );
     Err(EstimatorError::Infeasible { bytes, message })
 }

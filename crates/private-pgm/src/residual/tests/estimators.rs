@@ -4,8 +4,10 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
 use super::*;
-use crate::baselines::{Estimated, Estimator, EstimatorError, FullLeastSquares, Run};
-use crate::fit::{Evidence, Observed, Progress};
+use crate::baselines::FullLeastSquares;
+use crate::fit::{
+    Estimated, Estimator, EstimatorContext, EstimatorError, Evidence, Observed, Progress,
+};
 use crate::loss::estimate_total;
 use crate::residual::{Grem, GremLnn, TotalSource};
 
@@ -20,14 +22,14 @@ fn run(
     let evidence =
         Evidence { domain, total, observed: Observed::Answers(measurements), zeros: &[] };
     let mut rng = ChaCha20Rng::seed_from_u64(0);
-    let mut run = Run {
+    let mut context = EstimatorContext {
         memory_limit,
         deadline,
         warm_start: None,
         rng: &mut rng,
         observer: &mut |_: &Progress<'_>| {},
     };
-    estimator.estimate(&evidence, &mut run)
+    estimator.estimate(&evidence, &mut context)
 }
 
 proptest! {
