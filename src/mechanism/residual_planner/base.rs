@@ -51,9 +51,9 @@ impl Base {
     }
 
     fn new(domain: &Domain, clique: Clique, neighbours: Neighbours) -> Self {
-        let sizes = clique.iter().map(|id| domain.size(id) as f64);
-        let one: f64 = sizes.clone().map(|n| (n - 1.0) / n).product();
-        let squared_sensitivity = match (neighbours, sizes.reduce(f64::min)) {
+        let sizes: Vec<f64> = clique.iter().map(|id| domain.size(id) as f64).collect();
+        let one: f64 = sizes.iter().map(|n| (n - 1.0) / n).product();
+        let squared_sensitivity = match (neighbours, sizes.into_iter().reduce(f64::min)) {
             (Neighbours::Replace, Some(n)) => 2.0 * one * n / (n - 1.0),
             _ => one,
         };
