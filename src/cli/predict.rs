@@ -27,7 +27,7 @@ const MOST_MARGINALS: f64 = 1e6;
     pgmbench predict --sizes 100,50,7,4,2 --ways 0,1,2,3 --add-remove")]
 pub(crate) struct PredictArgs {
     /// A data set whose schema has the sizes
-    #[arg(required_unless_present = "sizes", conflicts_with = "sizes")]
+    #[arg(conflicts_with = "sizes")]
     dataset: Option<String>,
     /// The number of values of each attribute
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
@@ -79,6 +79,9 @@ impl PredictArgs {
     fn domain(&self) -> Result<Domain, Failure> {
         match &self.dataset {
             Some(name) => Ok(Registry::default().entry(name).input()?.schema().domain().clone()),
+            None if self.sizes.is_empty() => {
+                Err(Failure::input("give a data set, or the sizes of attributes: --sizes 100,50,7"))
+            }
             None => {
                 let sizes = self.sizes.iter().enumerate();
                 Domain::new(sizes.map(|(i, &n)| (format!("attribute {}", i + 1), n))).input()
@@ -118,7 +121,14 @@ impl PredictArgs {
             Some(Line { workload, least_sum, least_largest })
         };
         // A workload without anything private, such as a public number of records, has no line.
-        Ok(workloads.into_iter().filter_map(line).collect())
+        let lines: Vec<Line> = workloads.into_iter().filter_map(line).collect();
+        match lines.is_empty() {
+            true => Err(Failure::input(
+                "nothing would be measured: no attribute has two values, or --ways 0 asks for the \
+                 number of records, which is public without --add-remove",
+            )),
+            false => Ok(lines),
+        }
     }
 }
 

@@ -28,7 +28,8 @@ fn predictions_come_from_the_sizes_of_the_attributes_alone() {
 fn predictions_of_nothing_are_refused() {
     let session = Session::new();
     let run = |words: &[&str]| session.run(words.iter().copied());
-    run(&["predict"]).complains(&["--sizes"]);
+    run(&["predict"]).refuses(&["data set", "--sizes"]);
+    run(&["predict", "--sizes", "1,1", "--ways", "1"]).refuses(&["two values"]);
     run(&["predict", "--sizes", "3,0"]).refuses(&["attribute 2", "at least one value"]);
     run(&["predict", "--sizes", "3,2", "--ways", "3"]).refuses(&["--ways 3", "2 attributes"]);
     run(&["predict", "--sizes", "3,2", "--ways", "1", "--epsilon", "1"]).complains(&["--delta"]);

@@ -47,9 +47,9 @@ const ITERATIONS: usize = 10_000;
 ///
 /// *Largest.* The smallest largest variance is the largest over weights l that add up to 1 of the
 /// smallest weighted sum (duality; both sides are convex). g(l) = (sum of sqrt(v_B(l) c_B))^2 is
-/// increased by l_A proportional to l_A V_A(l)^2: the square roots are bounded from below by Jensen's
-/// inequality, with equality at the current l, and the bound is largest there. g(l) bounds the
-/// optimum from below and the largest V_A(l) from above, so the gap is known.
+/// increased by l_A proportional to l_A V_A(l)^2: the square roots are bounded from below by
+/// Jensen's inequality, with equality at the current l, and the new l maximises the bound. g(l)
+/// bounds the optimum from below and the largest V_A(l) from above, so the gap is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allocation {
     pub bases: Vec<Base>,

@@ -3,16 +3,16 @@
 //!
 //! The workload's attribute sets and all of their subsets are the *base sets*. The residual of a
 //! base set A ([`private_pgm::residual`]) is measured once, with independent noise of variance
-//! sigma_A^2 in orthonormal coordinates of its residual space: the queries are the Kronecker product
-//! of [`QueryFactor::Contrasts`]. So every base mechanism is an ordinary measurement with one
-//! standard deviation, and all estimators work with it.
+//! sigma_A^2 in orthonormal coordinates of its residual space: the queries are the Kronecker
+//! product of [contrasts](private_pgm::query::QueryFactor::Contrasts). So every base mechanism is
+//! an ordinary measurement with one standard deviation, and all estimators work with it.
 //!
-//! *Equivalence.* Xiao et al. publish R_A x with noise of covariance sigma_A^2 S S^T, where S is the
-//! Kronecker product of subtraction matrices. Let U be the matrix of contrasts, with orthonormal
-//! rows and the row space of S. T = S U^T is invertible, S = T U, and T T^T = S U^T U S^T = S S^T,
-//! since U^T U is the projection onto the row space of S. If z is N(0, sigma^2 I), then
-//! T (U mu + z) = S mu + T z has their distribution. Either output is a function of the other, so
-//! both have the same privacy and allow the same estimates.
+//! *Equivalence.* Xiao et al. publish R_A x with noise of covariance sigma_A^2 S S^T, where S is
+//! the Kronecker product of subtraction matrices. Let U be the matrix of contrasts, with
+//! orthonormal rows and the row space of S. T = S U^T is invertible, S = T U, and T T^T = S U^T U
+//! S^T = S S^T, since U^T U is the projection onto the row space of S. If z is N(0, sigma^2 I),
+//! then T (U mu + z) = S mu + T z has their distribution. Either output is a function of the other,
+//! so both have the same privacy and allow the same estimates.
 //!
 //! *Privacy.* See `base`. *Allocation.* See [`Allocation`]. It depends on the sizes of the
 //! attributes and on the workload, not on the data.

@@ -85,7 +85,7 @@ proptest! {
         }
     }
 
-    /// A marginal alone gets the noise of the Gaussian mechanism: independent, variance 1 / (2 rho).
+    /// The noise of the Gaussian mechanism: independent, of variance 1 / (2 rho).
     #[test]
     fn one_marginal_alone_has_independent_noise((domain, cliques) in workload()) {
         for objective in [Objective::Sum, Objective::Largest] {

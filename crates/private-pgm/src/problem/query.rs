@@ -50,8 +50,8 @@ impl Read for QueryFactor {
             type Value = QueryFactor;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
-                    "\"identity\", \"prefix\", \"total\", \"ranges\", \"contrasts\" or an object with \
-                     matrix, sparse, intervals, evidence, compress or moments",
+                    "\"identity\", \"prefix\", \"total\", \"ranges\", \"contrasts\" or an object \
+                     with matrix, sparse, intervals, evidence, compress or moments",
                 )
             }
             fn visit_str<E: Error>(self, name: &str) -> Result<QueryFactor, E> {

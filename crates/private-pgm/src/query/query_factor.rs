@@ -23,8 +23,8 @@ pub enum QueryFactor {
     Total,
     /// One row per range i..=j of values, in the order (0,0), (0,1), ..., (1,1), (1,2), ...
     Ranges,
-    /// n - 1 orthonormal rows that are orthogonal to the row of ones (Helmert): row k - 1 is the sum
-    /// of the values before k minus k times value k, divided by sqrt(k (k + 1)). The Kronecker
+    /// n - 1 orthonormal rows that are orthogonal to the row of ones (Helmert): row k - 1 is the
+    /// sum of the values before k minus k times value k, divided by sqrt(k (k + 1)). The Kronecker
     /// product over a clique spans its residual space ([`crate::residual`]). Needs two values.
     Contrasts,
     /// One row per listed range `start..end` of values.
@@ -233,8 +233,8 @@ impl QueryFactor {
 
     /// Multiplies along an axis of a table (see [`crate::numeric::kron`] for `inner`).
     ///
-    /// Cost: identity a copy; prefix, total and contrasts one pass over the table; ranges one pass over their
-    /// answers; p-identity p + 1 multiplications per cell.
+    /// Cost: identity a copy; prefix, total and contrasts one pass over the table; ranges one pass
+    /// over their answers; p-identity p + 1 multiplications per cell.
     pub fn apply(&self, n: usize, inner: usize, table: &[f64], answers: &mut [f64]) {
         match self {
             Self::Identity => answers.copy_from_slice(table),

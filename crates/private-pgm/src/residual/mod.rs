@@ -26,8 +26,8 @@
 //! residual of every B within C, with the covariance s (product of n_i over C minus B) P_B. The
 //! measurements of different sets are uncorrelated, and for Gaussian noise independent. All
 //! measurements of one residual have covariances that are multiples of one matrix, so the best
-//! estimate is their average weighted by inverse variances ([`Residuals`], GReM-MLE). Residuals that
-//! were not measured are zero: marginals are then as close to uniform as the estimate allows.
+//! estimate is their average weighted by inverse variances ([`Residuals`], GReM-MLE). Residuals
+//! that were not measured are zero: marginals are then as close to uniform as the estimate allows.
 //!
 //! - [`Grem`]: the estimate without constraints, in closed form. For Gaussian noise it is the
 //!   maximum of the likelihood, for other noise with the same variances the best linear unbiased

@@ -63,7 +63,8 @@ proptest! {
                 let expected: f64 = covariance.iter().zip(q).map(|(c, q)| c * q).sum();
                 assert_close(&[variance], &[expected], TOLERANCE);
             }
-            let weights: Vec<f64> = (0..queries.rows()).map(|cell| (cell % 3) as f64 - 0.5).collect();
+            let weight = |cell: usize| (cell % 3) as f64 - 0.5;
+            let weights: Vec<f64> = (0..queries.rows()).map(weight).collect();
             let q = times(&queries.transposed(), &weights);
             let covariance = solve_normal_equations(&a, &q);
             let expected: f64 = covariance.iter().zip(&q).map(|(c, q)| c * q).sum();

@@ -51,7 +51,8 @@ proptest! {
         let is_present = |mask: usize| present >> mask & 1 == 1;
         let some = |mask| is_present(mask).then(|| &residuals[mask][..]);
         let missing: Vec<Option<&[f64]>> = (0..8).map(some).collect();
-        let either = |mask| Some(if is_present(mask) { &residuals[mask][..] } else { &zeros[mask] });
+        let tables = |mask| if is_present(mask) { &residuals } else { &zeros };
+        let either = |mask| Some(&tables(mask)[mask][..]);
         let filled: Vec<Option<&[f64]>> = (0..8).map(either).collect();
         let expected = assemble(&shape, &filled).unwrap();
         match assemble(&shape, &missing) {
