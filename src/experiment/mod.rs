@@ -40,4 +40,5 @@ pub use runner::{MEMORY, Options, RunError, Tally, run};
 pub use synthesis::{SynthesisError, SyntheticRelease, kept_guarantee, synthesize};
 pub use verify::{ReplayError, Verified, verify};
 
+pub use crate::mechanism::residual_planner::{Objective, Prediction, predict};
 pub use crate::mechanism::{GuaranteeKind, MECHANISMS, MechanismSpec};

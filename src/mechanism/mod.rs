@@ -17,6 +17,7 @@ mod pmw;
 mod privbayes;
 mod privlet;
 mod release;
+pub mod residual_planner;
 pub mod spanning_tree;
 mod support;
 mod task;
@@ -113,6 +114,7 @@ pub static MECHANISMS: &[&MechanismSpec] = &[
     &spanning_tree::SPANNING_TREE,
     &laplace::LAPLACE,
     &gaussian::GAUSSIAN,
+    &residual_planner::RESIDUAL_PLANNER,
     &tree::TREE,
     &privlet::PRIVLET,
     &efpa::EFPA,

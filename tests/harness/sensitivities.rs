@@ -185,6 +185,7 @@ fn variants(spec: &MechanismSpec) -> &'static [&'static str] {
     match spec.name {
         "mwem" => &["", "measure = \"marginal\""],
         "hdmm" => &["restarts = 2"],
+        "residual-planner" => &["", "objective = \"largest\""],
         // The default would take tens of thousands of rounds without noise.
         "pmw" | "pmw-delta" => &["alpha = 0.3"],
         // Its privacy loss is exponential in eta / N, and N is 3.
