@@ -25,7 +25,8 @@ impl Minimisation<'_> {
         tell: &mut dyn FnMut(&Progress<'_>),
     ) -> Outcome {
         let mut objective = Objective { oracle, loss, base: self.base, total: self.total };
-        let mut monitor = ConvergenceMonitor::new(self.stopping, tell).with_stop_flag(self.stop_flag);
+        let mut monitor =
+            ConvergenceMonitor::new(self.stopping, tell).with_stop_flag(self.stop_flag);
         self.optimiser.minimise(&mut objective, start, &mut monitor)
     }
 }
