@@ -6,6 +6,7 @@ use private_pgm::domain::Domain;
 use private_pgm::fit::{Evidence, Likelihood, Observed};
 use private_pgm::loss::{Measurement, estimate_total};
 
+use super::task::MOST_RECORDS;
 use super::{MechanismError, Task};
 
 pub struct Release {
@@ -88,7 +89,7 @@ impl Release {
 impl Task<'_> {
     /// The number of records for estimators. It is N itself where N is public: neighbours replace a
     /// record, or public marginals determine N. Otherwise it is estimated from the noisy answers,
-    /// and at least 1 (ICML 2019, supplement E.1).
+    /// at least 1 and at most 2^32 (ICML 2019, supplement E.1).
     pub(super) fn total(
         &self,
         neighbours: Neighbours,
@@ -97,11 +98,13 @@ impl Task<'_> {
         if !self.has_private_total(neighbours) {
             return Ok(self.data.len() as f64);
         }
-        estimate_total(answers).map(|total| total.max(1.0)).ok_or(MechanismError::Unsuitable(
-            "no measurement determines the number of records, which is not public between \
+        estimate_total(answers).map(|total| total.clamp(1.0, MOST_RECORDS)).ok_or(
+            MechanismError::Unsuitable(
+                "no measurement determines the number of records, which is not public between \
              neighbours by adding and removing"
-                .into(),
-        ))
+                    .into(),
+            ),
+        )
     }
 
     /// Whether the number of records is private: neighbours differ in it, and no public marginals

@@ -1,12 +1,12 @@
-use rand::SeedableRng;
 use rand::seq::index::sample;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use toml::Spanned;
 
 use super::cases::{self, Case, NamedWorkload};
 use super::{PlanError, chain};
 use crate::config::{self, Experiment, RandomMarginals, Source, closest};
-use crate::data::{AttributeKind, DataError, Dataset, Entry, Registry, Schema};
+use crate::data::{AttributeKind, CodesError, DataError, Dataset, Entry, Registry, Schema};
 use crate::workload::Workload;
 use dp::SeedPath;
 use private_pgm::domain::{AttributeId, Clique, Domain};
@@ -77,11 +77,17 @@ pub(super) fn resolve(
             continue;
         }
         let entry = entry(source, named, registry)?;
+        let domain = kept_domain(source, named, entry.schema().domain())?;
         let marginals = match &experiment.workload.queries {
             Some(_) => None,
-            None => Some(marginals(source, experiment, named, entry.schema())?),
+            None => Some(marginals(source, experiment, named, entry.schema(), &domain)?),
         };
         let mut data = entry.load()?;
+        if !named.without.is_empty() {
+            let refuse =
+                |error: CodesError| source.error(named.name.span(), error.to_string(), None);
+            data = restricted(&data, &domain).map_err(refuse)?;
+        }
         if let Some(bins) = &named.bins {
             data = cases::aggregated(source, &data, bins)?;
         }
@@ -134,18 +140,55 @@ fn entry(
     Ok(entry)
 }
 
-/// The marginals of the file; by default, those of the schema.
+/// The domain without the attributes that the file leaves out.
+fn kept_domain(
+    source: &Source,
+    named: &config::Dataset,
+    domain: &Domain,
+) -> Result<Domain, PlanError> {
+    let id = |name: &Spanned<String>| attribute(source, named.name.as_ref(), domain, name);
+    let gone = Clique::new(named.without.iter().map(id).collect::<Result<Vec<_>, _>>()?);
+    let kept = domain.declared().iter().filter(|&&id| !gone.contains(id));
+    let refuse = |message: String| source.error(named.name.span(), message, None);
+    let kept = Domain::new(kept.map(|&id| (domain.name(id), domain.size(id))))
+        .map_err(|error| refuse(error.to_string()))?;
+    match kept.is_empty() && !domain.is_empty() {
+        true => Err(refuse("no attribute is left".into()).into()),
+        false => Ok(kept),
+    }
+}
+
+/// The columns of the attributes of `domain`.
+fn restricted(data: &Dataset, domain: &Domain) -> Result<Dataset, CodesError> {
+    let column = |&id: &AttributeId| {
+        let id = data.domain().id(domain.name(id)).expect("the domain is a part of the data's");
+        (0..data.len()).map(|record| data.code(record, id)).collect::<Vec<u32>>()
+    };
+    let codes: Vec<Vec<u32>> = domain.declared().iter().map(column).collect();
+    Dataset::from_codes(data.name(), domain, &codes, data.provenance().clone())
+}
+
+/// The marginals of the file; by default, those of the schema. `domain` has the attributes of the
+/// schema, or some of them.
 fn marginals(
     source: &Source,
     experiment: &Experiment,
     named: &config::Dataset,
     schema: &Schema,
+    domain: &Domain,
 ) -> Result<Workload, PlanError> {
-    let domain = schema.domain();
+    let here = |clique: &Clique| -> Clique {
+        schema.domain().names(clique).into_iter().filter_map(|name| domain.id(name)).collect()
+    };
     let (cliques, prefix) = match (asked_sets(source, experiment, named, domain)?, &schema.workload)
     {
-        (Some(sets), _) => (sets, numeric(schema)),
-        (None, Some(workload)) => (workload.triples.clone(), workload.prefix.clone()),
+        (Some(sets), _) => (sets, here(&numeric(schema))),
+        (None, Some(workload)) => {
+            let complete = |(set, clique): (&Clique, &Clique)| set.len() == clique.len();
+            let sets: Vec<Clique> = workload.triples.iter().map(here).collect();
+            let kept = sets.iter().zip(&workload.triples).filter(|&pair| complete(pair));
+            (kept.map(|(set, _)| set.clone()).collect(), here(&workload.prefix))
+        }
         (None, None) => {
             let message = format!("the schema of \"{}\" names no workload", schema.name);
             return Err(source.error(named.name.span(), message, Some(WHICH_WORKLOAD)).into());
@@ -174,7 +217,12 @@ pub(super) fn asked_sets(
             };
             Some(sets.as_ref().iter().map(clique).collect::<Result<Vec<_>, _>>()?)
         }
-        (None, Some(size), _) => Some(every(source, size, domain)?),
+        (None, Some(size), _) => {
+            let target = asked.target.as_ref().map(id).transpose()?;
+            let mut sets = every(source, size, domain)?;
+            sets.retain(|set| target.is_none_or(|target| set.contains(target)));
+            Some(sets)
+        }
         (None, None, Some(random)) => Some(draw(source, random, domain)?),
         (None, None, None) => None,
     })
@@ -243,24 +291,34 @@ fn every(source: &Source, size: &Spanned<u64>, domain: &Domain) -> Result<Vec<Cl
     Ok(domain.everything().subsets(wanted))
 }
 
-/// Distinct sets of attributes, drawn uniformly.
+/// Distinct sets of attributes: drawn uniformly, or with probability proportional to the product of
+/// their attributes' weights. A weight is the square of an exponential variable (McKenna, Mullins,
+/// Sheldon, Miklau 2022, section 6.1: "skewed").
 fn draw(
     source: &Source,
     random: &Spanned<RandomMarginals>,
     domain: &Domain,
 ) -> Result<Vec<Clique>, PlanError> {
-    let RandomMarginals { marginals, size, seed } = random.as_ref();
+    let RandomMarginals { marginals, size, seed, skewed } = random.as_ref();
     let (count, size) = (*marginals.as_ref() as usize, *size.as_ref() as usize);
     let mut cliques: Vec<Clique> = Vec::new();
     let mut rng = ChaCha20Rng::from_seed(SeedPath::new("workload", seed).seed());
     let declared = domain.declared();
+    let weight = |_: &AttributeId| (1.0 - rng.random::<f64>()).ln().powi(2);
+    let weights: Vec<f64> = match skewed {
+        true => declared.iter().map(weight).collect(),
+        false => Vec::new(),
+    };
     for _ in 0..ATTEMPTS.max(10 * count) {
         if cliques.len() == count || size > declared.len() {
             break;
         }
-        let chosen = sample(&mut rng, declared.len(), size);
-        let clique = Clique::new(chosen.iter().map(|place| declared[place]));
-        if !cliques.contains(&clique) {
+        let chosen = match skewed {
+            true => weighted_places(&mut rng, &weights, size),
+            false => sample(&mut rng, declared.len(), size).into_vec(),
+        };
+        let clique = Clique::new(chosen.into_iter().map(|place| declared[place]));
+        if clique.len() == size && !cliques.contains(&clique) {
             cliques.push(clique);
         }
     }
@@ -269,4 +327,19 @@ fn draw(
         return Err(source.error(random.span(), message, None).into());
     }
     Ok(cliques)
+}
+
+/// Places drawn independently, each in proportion to its weight. Given that they are distinct, a
+/// set has a probability proportional to the product of its weights.
+fn weighted_places(rng: &mut ChaCha20Rng, weights: &[f64], count: usize) -> Vec<usize> {
+    let total: f64 = weights.iter().sum();
+    let place = |_| {
+        let mut left = rng.random::<f64>() * total;
+        let passed = |weight: &f64| {
+            left -= weight;
+            left < 0.0
+        };
+        weights.iter().position(passed).unwrap_or(weights.len() - 1)
+    };
+    (0..count).map(place).collect()
 }
