@@ -121,9 +121,7 @@ impl Mechanism for Aim {
             ),
         };
         run.measure_attributes(budget, source)?;
-        while budget.remaining().is_some() {
-            run.round(budget, source)?;
-        }
+        while !run.round(budget, source)? {}
         let (used, times) = (run.round, run.marginals.times);
         let answers = run.marginals.into_answers();
         Ok(Release {
@@ -211,16 +209,23 @@ impl AimRun<'_> {
         self.marginals.estimate()
     }
 
-    /// Selects and measures, and estimates again unless this was the last round.
+    /// Selects and measures, and estimates again unless this was the last round. Returns whether it
+    /// was.
     fn round(
         &mut self,
         budget: &mut Budget,
         source: &mut NoiseSource,
-    ) -> Result<(), MechanismError> {
+    ) -> Result<bool, MechanismError> {
         self.round += 1;
         let round = self.round;
-        let [measure, select] = self.pay(budget)?;
-        let is_last = budget.remaining().is_none();
+        // What remains of the last round is a rounding error.
+        let is_last = remaining(budget) < 2.0 * self.round_cost;
+        let share = match is_last {
+            true => budget.rest()?,
+            false => budget.spend(Rho::new(self.round_cost)?)?,
+        };
+        let shares = share.split_weights(&[MEASURE, 1.0 - MEASURE])?;
+        let [measure, select] = <[Share; 2]>::try_from(shares).expect("two weights, two shares");
         let neighbours = select.neighbours();
         let spent = 1.0 - remaining(budget) / self.rho;
         let places = self.marginals.within(self.parameters.max_cells as f64 * spent);
@@ -240,7 +245,7 @@ impl AimRun<'_> {
             self.marginals.select(label, (&places, &scores), sensitivity, select, source)?;
         self.marginals.measure(&chosen, &format!("round {round}: "), measure, source)?;
         if is_last {
-            return Ok(());
+            return Ok(true);
         }
         let before = self.marginals.estimated(&chosen)?;
         self.marginals.estimate()?;
@@ -250,17 +255,7 @@ impl AimRun<'_> {
         if moved <= expected_noise(&chosen, self.domain(), sigma) {
             self.round_cost *= 4.0;
         }
-        Ok(())
-    }
-
-    /// The shares of this round: to measure and to select.
-    fn pay(&self, budget: &mut Budget) -> Result<[Share; 2], MechanismError> {
-        let share = match remaining(budget) < 2.0 * self.round_cost {
-            true => budget.rest()?,
-            false => budget.spend(Rho::new(self.round_cost)?)?,
-        };
-        let shares = share.split_weights(&[MEASURE, 1.0 - MEASURE])?;
-        Ok(<[Share; 2]>::try_from(shares).expect("two weights give two shares"))
+        Ok(false)
     }
 
     fn domain(&self) -> &Domain {

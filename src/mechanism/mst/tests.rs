@@ -179,7 +179,7 @@ fn an_unknown_number_of_records_is_estimated() {
 #[test]
 fn one_attribute_needs_no_tree() {
     let domain = Domain::new([("only", 4)]).unwrap();
-    let codes = [(0..100).map(|i| i % 4).collect()];
+    let codes = [(0..1000).map(|i| i % 4).collect()];
     let data = Dataset::from_codes("one", &domain, &codes, Provenance::default()).unwrap();
     let mut budget = rho(1.0, Neighbours::Replace);
     let release = release(&data, &mut budget).unwrap();
@@ -187,7 +187,7 @@ fn one_attribute_needs_no_tree() {
     assert_eq!(budget.ledger().verify(budget.total()).unwrap(), Some(budget.total()));
     let drawn = estimate(&*release.own_estimator, &release, &domain);
     let total = drawn.answers.marginals(&[domain.everything()]).unwrap()[0].total();
-    assert!((total - 100.0).abs() < 1e-6, "{total}");
+    assert!((total - 1000.0).abs() < 1e-6, "{total}");
 }
 
 #[test]

@@ -16,7 +16,8 @@ use private_pgm::factor::{Factor, Projectable};
 /// The most cells of estimated marginals that are held at the same time, our choice: 32 MiB.
 const BATCH_CELLS: f64 = (1 << 22) as f64;
 
-/// Distances are bounded by this, so that sums of multiples of 2^-20 are exact in them.
+/// No distance is larger: tables have at most 2^32 records, and so have estimates that are
+/// compared with them. Sums of multiples of 2^-20 are exact up to it.
 pub(crate) const LARGEST_DISTANCE: f64 = (1u64 << 33) as f64;
 
 /// The cliques, with the exact marginals of the data.
@@ -54,7 +55,8 @@ impl<'a> CandidateMarginals<'a> {
     /// p is the same for both tables, and by the triangle inequality the distance to a fixed vector
     /// changes by at most the L1 norm of the change of the counts: one cell, or two, by 1. Rounding
     /// does not increase it: counts are integers, all terms are multiples of 2^-20, and sums of
-    /// them are exact up to 2^33, which bounds the records of the data and of p together. QED.
+    /// them are exact up to 2^33, which bounds the records of the data and |M_r(p)|_1 together;
+    /// where |M_r(p)|_1 is above 2^32, the distance is set to 2^33. QED.
     pub(crate) fn distances(
         &self,
         wanted: &[usize],
@@ -114,11 +116,15 @@ impl OccupiedCells {
     /// The sum over all cells of |x - e|: that of |e|, corrected at the occupied cells.
     fn distance(&self, estimate: &[f64]) -> f64 {
         let all: f64 = estimate.iter().map(|&e| on_grid(e).abs()).sum();
+        // Public, so that neighbours agree in it.
+        if all > LARGEST_DISTANCE / 2.0 {
+            return LARGEST_DISTANCE;
+        }
         let corrected = self.cells.iter().zip(&self.counts).map(|(&cell, &count)| {
             let e = on_grid(estimate[cell as usize]);
             (f64::from(count) - e).abs() - e.abs()
         });
-        (all + corrected.sum::<f64>()).min(LARGEST_DISTANCE)
+        all + corrected.sum::<f64>()
     }
 }
 
