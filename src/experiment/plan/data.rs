@@ -1,24 +1,17 @@
-use rand::seq::index::sample;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha20Rng;
 use toml::Spanned;
 
 use super::cases::{self, Case, NamedWorkload};
+use super::sets::{asked_sets, attribute};
 use super::{PlanError, chain};
-use crate::config::{self, Experiment, RandomMarginals, Source, closest};
+use crate::config::{self, Experiment, Source, closest};
 use crate::data::{AttributeKind, CodesError, DataError, Dataset, Entry, Registry, Schema};
 use crate::workload::Workload;
-use dp::SeedPath;
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::factor::Projectable;
 
 /// Numeric attributes with more bins have prefix queries, if neither file nor schema says which
 /// attributes have (our choice).
 const PREFIX_BINS: usize = 20;
-/// Sets of attributes that `every` may generate (our choice).
-const MAX_SETS: usize = 100_000;
-/// Minimum number of draws before the search for distinct random sets fails (our choice).
-const ATTEMPTS: usize = 10_000;
 
 /// A loaded dataset with its cases.
 pub struct PlannedData {
@@ -201,33 +194,6 @@ fn marginals(
 pub(super) const WHICH_WORKLOAD: &str = "say which with [workload] marginals = \
     [[\"a\", \"b\"], ...], every = 2 or random = { marginals = 15, size = 3, seed = 1 }";
 
-/// The sets of attributes of the file, if it has any.
-pub(super) fn asked_sets(
-    source: &Source,
-    experiment: &Experiment,
-    named: &config::Dataset,
-    domain: &Domain,
-) -> Result<Option<Vec<Clique>>, PlanError> {
-    let asked = &experiment.workload;
-    let id = |name: &Spanned<String>| attribute(source, named.name.as_ref(), domain, name);
-    Ok(match (&asked.marginals, &asked.every, &asked.random) {
-        (Some(sets), ..) => {
-            let clique = |set: &Spanned<Vec<Spanned<String>>>| {
-                set.as_ref().iter().map(id).collect::<Result<Vec<_>, _>>().map(Clique::new)
-            };
-            Some(sets.as_ref().iter().map(clique).collect::<Result<Vec<_>, _>>()?)
-        }
-        (None, Some(size), _) => {
-            let target = asked.target.as_ref().map(id).transpose()?;
-            let mut sets = every(source, size, domain)?;
-            sets.retain(|set| target.is_none_or(|target| set.contains(target)));
-            Some(sets)
-        }
-        (None, None, Some(random)) => Some(draw(source, random, domain)?),
-        (None, None, None) => None,
-    })
-}
-
 /// Marginals on these sets, with prefix queries on the attributes that the file lists; default:
 /// `prefix`.
 pub(super) fn of_marginals(
@@ -254,92 +220,4 @@ fn numeric(schema: &Schema) -> Clique {
         matches!(attribute.kind, AttributeKind::Numeric { .. }) && attribute.size() > PREFIX_BINS
     });
     Clique::new(many.filter_map(|attribute| domain.id(&attribute.name)))
-}
-
-fn attribute(
-    source: &Source,
-    dataset: &str,
-    domain: &Domain,
-    name: &Spanned<String>,
-) -> Result<AttributeId, PlanError> {
-    domain.id(name.as_ref()).ok_or_else(|| {
-        let known: Vec<&str> = domain.declared().iter().map(|&id| domain.name(id)).collect();
-        let help = match closest(name.as_ref(), known.iter().copied()) {
-            Some(close) => format!("did you mean \"{close}\"?"),
-            None => format!("its attributes are {}", known.join(", ")),
-        };
-        let message = format!("\"{dataset}\" has no attribute \"{}\"", name.as_ref());
-        source.error(name.span(), message, Some(&help)).into()
-    })
-}
-
-/// All sets of `size` attributes, unless these are too many.
-fn every(source: &Source, size: &Spanned<u64>, domain: &Domain) -> Result<Vec<Clique>, PlanError> {
-    let (attributes, wanted) = (domain.len(), *size.as_ref() as usize);
-    let refuse = |message: String| PlanError::from(source.error(size.span(), message, None));
-    if wanted > attributes {
-        return Err(refuse(format!(
-            "there are {attributes} attributes, too few for sets of {wanted}"
-        )));
-    }
-    let sets = (0..wanted).fold(1.0, |sets, i| sets * (attributes - i) as f64 / (i + 1) as f64);
-    if sets > MAX_SETS as f64 {
-        return Err(refuse(format!(
-            "{sets:.1e} sets of {wanted} attributes are more than {MAX_SETS}"
-        )));
-    }
-    Ok(domain.everything().subsets(wanted))
-}
-
-/// Distinct sets of attributes: drawn uniformly, or with probability proportional to the product of
-/// their attributes' weights. A weight is the square of an exponential variable (McKenna, Mullins,
-/// Sheldon, Miklau 2022, section 6.1: "skewed").
-fn draw(
-    source: &Source,
-    random: &Spanned<RandomMarginals>,
-    domain: &Domain,
-) -> Result<Vec<Clique>, PlanError> {
-    let RandomMarginals { marginals, size, seed, skewed } = random.as_ref();
-    let (count, size) = (*marginals.as_ref() as usize, *size.as_ref() as usize);
-    let mut cliques: Vec<Clique> = Vec::new();
-    let mut rng = ChaCha20Rng::from_seed(SeedPath::new("workload", seed).seed());
-    let declared = domain.declared();
-    let weight = |_: &AttributeId| (1.0 - rng.random::<f64>()).ln().powi(2);
-    let weights: Vec<f64> = match skewed {
-        true => declared.iter().map(weight).collect(),
-        false => Vec::new(),
-    };
-    for _ in 0..ATTEMPTS.max(10 * count) {
-        if cliques.len() == count || size > declared.len() {
-            break;
-        }
-        let chosen = match skewed {
-            true => weighted_places(&mut rng, &weights, size),
-            false => sample(&mut rng, declared.len(), size).into_vec(),
-        };
-        let clique = Clique::new(chosen.into_iter().map(|place| declared[place]));
-        if clique.len() == size && !cliques.contains(&clique) {
-            cliques.push(clique);
-        }
-    }
-    if cliques.len() < count {
-        let message = format!("there are not {count} different sets of {size} attributes");
-        return Err(source.error(random.span(), message, None).into());
-    }
-    Ok(cliques)
-}
-
-/// Places drawn independently, each in proportion to its weight. Given that they are distinct, a
-/// set has a probability proportional to the product of its weights.
-fn weighted_places(rng: &mut ChaCha20Rng, weights: &[f64], count: usize) -> Vec<usize> {
-    let total: f64 = weights.iter().sum();
-    let place = |_| {
-        let mut left = rng.random::<f64>() * total;
-        let passed = |weight: &f64| {
-            left -= weight;
-            left < 0.0
-        };
-        weights.iter().position(passed).unwrap_or(weights.len() - 1)
-    };
-    (0..count).map(place).collect()
 }
