@@ -4,10 +4,12 @@
 //! The engine is a crate of its own, [`private_pgm`]; budgets, ledgers and samplers of noise are in
 //! [`dp`].
 
+pub mod atomic_file;
 pub mod audit;
 pub mod budget_file;
 pub mod config;
 pub mod data;
+mod did_you_mean;
 mod evaluation;
 pub mod experiment;
 pub mod figures;
@@ -16,7 +18,4 @@ pub(crate) mod numeric;
 pub mod postprocess;
 pub mod report;
 pub mod results;
-pub mod storage;
 pub mod workload;
-
-mod wording;

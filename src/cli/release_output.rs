@@ -5,7 +5,7 @@ use std::io;
 use dp::{Delta, Epsilon, Neighbours};
 use pgmbench::data::{Dataset, Entry, Schema, StandIn};
 use pgmbench::experiment::{ReleaseMechanism, SyntheticRelease};
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 use serde_json::json;
 
 use super::count::Count;

@@ -7,7 +7,7 @@ use dp::{Delta, Epsilon, Neighbours, ParameterError};
 use pgmbench::budget_file::Request;
 use pgmbench::data::{Availability, Dataset, Draft, Entry, Missing, Registry, Schema};
 use pgmbench::experiment::{ReleaseMechanism, SynthesisRequest, synthesize};
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 use super::failure::{Failure, ResultExt};
 use super::output::print;

@@ -12,11 +12,9 @@ use dp::{
     Budget, Delta, Epsilon, Guarantee, Ledger, LedgerError, Neighbours, NoiseSource,
     ParameterError, Provenance, Rho,
 };
-use private_pgm::baselines::{Estimated, Estimator, EstimatorError, Pgm, Run};
 use private_pgm::domain::{Clique, Domain};
-use private_pgm::factor::Projectable;
-use private_pgm::fit::Settings;
-use private_pgm::model::{Model, Sampling};
+use private_pgm::fit::{Estimated, Estimator, EstimatorContext, EstimatorError, Pgm, Settings};
+use private_pgm::model::{Model, Projectable, Sampling};
 
 /// Iterations of the fit (our choice): the remaining optimisation error is far below the noise.
 const ITERATIONS: usize = 1000;
@@ -165,7 +163,7 @@ fn synthesize_from(
     let release = mechanism.release(&task, &mut budget, source)?;
     let ledger = budget.ledger();
     ledger.verify(budget.total())?;
-    let mut run = Run {
+    let mut run = EstimatorContext {
         memory_limit: request.memory_limit,
         deadline: None,
         warm_start: None,

@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-use crate::wording::in_words;
+use crate::did_you_mean::in_words;
 use private_pgm::domain::DomainError;
 
 #[derive(Debug, Error)]

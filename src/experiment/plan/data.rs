@@ -7,7 +7,7 @@ use crate::config::{self, Experiment, Source, closest};
 use crate::data::{AttributeKind, CodesError, DataError, Dataset, Entry, Registry, Schema};
 use crate::workload::Workload;
 use private_pgm::domain::{AttributeId, Clique, Domain};
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 /// Numeric attributes with more bins have prefix queries, if neither file nor schema says which
 /// attributes have (our choice).
@@ -120,7 +120,7 @@ fn entry(
             other => other.into(),
         });
     };
-    let path = source.beside(schema.as_ref());
+    let path = source.resolve(schema.as_ref());
     let entry = registry
         .entry(&path.to_string_lossy())
         .map_err(|error| source.error(schema.span(), error.to_string(), None))?;

@@ -51,7 +51,7 @@ use dp::{
 };
 use parameters::{LoopEstimator, PARAMETERS, Parameters};
 use private_pgm::domain::{Clique, Domain};
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 use weighting::{FinalEstimate, Weighted};
 
 pub(super) static AIM: MechanismSpec = MechanismSpec {

@@ -9,11 +9,14 @@ use crate::mechanism::{Noise, find};
 use crate::workload::Workload;
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Delta, Epsilon, Ledger, Mechanism as Drawn, SeedPath};
-use private_pgm::baselines::{Answers, Estimated, Estimator, EstimatorError, Pgm, Run, Tables};
+use private_pgm::baselines::Tables;
 use private_pgm::factor::Factor;
-use private_pgm::fit::{Evidence, Progress, Settings};
+use private_pgm::fit::{
+    Estimated, Estimator, EstimatorContext, EstimatorError, Evidence, Pgm, Progress, Settings,
+};
 use private_pgm::junction_tree::JunctionTree;
 use private_pgm::loss::Measurement;
+use private_pgm::model::Projectable;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
@@ -76,8 +79,8 @@ fn answers(release: &Release) -> &[Measurement] {
     }
 }
 
-fn estimated(release: &Release, data: &Dataset) -> Box<dyn Answers> {
-    let mut run = Run {
+fn estimated(release: &Release, data: &Dataset) -> Box<dyn Projectable> {
+    let mut run = EstimatorContext {
         memory_limit: 1 << 30,
         deadline: None,
         warm_start: None,
@@ -178,7 +181,7 @@ impl Estimator for FailsLater {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        run: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         if self.after.fetch_sub(1, std::sync::atomic::Ordering::Relaxed) == 0 {
             return Err(EstimatorError::Timeout { iterations: 0 });
@@ -273,7 +276,7 @@ fn weights_of_the_paper_are_inverse_standard_deviations() {
         fn estimate(
             &self,
             evidence: &Evidence<'_>,
-            _: &mut Run<'_>,
+            _: &mut EstimatorContext<'_>,
         ) -> Result<Estimated, EstimatorError> {
             let private_pgm::fit::Observed::Answers(answers) = evidence.observed else { panic!() };
             let weights: Vec<String> =
@@ -294,7 +297,7 @@ fn weights_of_the_paper_are_inverse_standard_deviations() {
         (Weighting::Variance, "0.062500 0.250000 1.000000"),
         (Weighting::Paper, "0.062500 0.125000 0.250000"),
     ] {
-        let mut run = Run {
+        let mut run = EstimatorContext {
             memory_limit: 1 << 30,
             deadline: None,
             warm_start: None,

@@ -1,7 +1,8 @@
 use super::parameters::Weighting;
 use crate::mechanism::support::final_estimate::final_pgm;
-use private_pgm::baselines::{Estimated, Estimator, EstimatorError, Run};
-use private_pgm::fit::{Evidence, Observed};
+use private_pgm::fit::{
+    Estimated, Estimator, EstimatorContext, EstimatorError, Evidence, Observed,
+};
 use private_pgm::loss::Measurement;
 
 /// An estimator with other weights of the measurements.
@@ -18,7 +19,7 @@ impl Estimator for Weighted<'_> {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        run: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         let (Weighting::Paper, Observed::Answers(answers)) = (self.weighting, evidence.observed)
         else {
@@ -44,7 +45,7 @@ impl Estimator for FinalEstimate {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        run: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         Weighted { estimator: &final_pgm(), weighting: self.weighting }.estimate(evidence, run)
     }

@@ -18,7 +18,7 @@ use super::{
 };
 use dp::{Budget, Neighbours, NoiseSource};
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 pub(super) static INDEPENDENT: MechanismSpec = MechanismSpec {
     name: "independent",

@@ -3,8 +3,8 @@
 use crate::data::{Dataset, Provenance};
 use crate::mechanism::MechanismError;
 use private_pgm::domain::{AttributeId, Clique, Domain};
-use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
+use private_pgm::model::Projectable;
 use private_pgm::numeric::sparse::CsrMatrix;
 use private_pgm::query::{QueryError, QueryFactor, QueryMatrix};
 

@@ -44,8 +44,8 @@ use super::{
 use compression::{Compressed, Groups};
 use dp::{Budget, Neighbours, NoiseSource, Share};
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
+use private_pgm::model::Projectable;
 use private_pgm::query::QueryMatrix;
 
 pub(super) static MST: MechanismSpec = MechanismSpec {

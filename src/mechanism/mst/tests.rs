@@ -6,9 +6,8 @@ use crate::data::{Dataset, Provenance};
 use crate::mechanism::Noise;
 use crate::workload::Workload;
 use dp::{Delta, Epsilon, Guarantee, Mechanism as Draw, Rho, SeedPath};
-use private_pgm::baselines::{Estimated, Estimator, Pgm, Run};
 use private_pgm::domain::Domain;
-use private_pgm::fit::Progress;
+use private_pgm::fit::{Estimated, Estimator, EstimatorContext, Pgm, Progress};
 
 /// b copies a except in every tenth record, and d copies c.
 fn pairs(records: u32) -> Dataset {
@@ -52,7 +51,7 @@ fn answers(release: &Release) -> &[Measurement] {
 }
 
 fn estimate(estimator: &dyn Estimator, release: &Release, domain: &Domain) -> Estimated {
-    let mut run = Run {
+    let mut run = EstimatorContext {
         memory_limit: 1 << 30,
         deadline: None,
         warm_start: None,

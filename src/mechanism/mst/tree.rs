@@ -7,10 +7,9 @@ use super::compression::Compressed;
 use crate::mechanism::support::candidate_marginals::{CandidateMarginals, change};
 use crate::mechanism::{MechanismError, Task};
 use dp::{NoiseSource, Scores, Sensitivity, Share};
-use private_pgm::baselines::Run;
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
-use private_pgm::fit::{Evidence, Observed};
+use private_pgm::fit::{EstimatorContext, Evidence, Observed};
+use private_pgm::model::Projectable;
 
 /// The edges of a spanning tree over all attributes of the compressed data: Kruskal's algorithm
 /// with the exponential mechanism in place of the maximum, one edge per share.
@@ -29,7 +28,7 @@ pub(super) fn choose(
     let domain = compressed.data.domain();
     let evidence =
         Evidence { domain, total, observed: Observed::Answers(&compressed.one_way), zeros: &[] };
-    let mut run = Run {
+    let mut run = EstimatorContext {
         memory_limit: task.memory_limit,
         deadline: task.deadline,
         warm_start: None,

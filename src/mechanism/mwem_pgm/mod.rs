@@ -34,7 +34,7 @@ use super::{
 };
 use dp::{Budget, Neighbours, NoiseSource, Sensitivity, Share};
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 pub(super) static MWEM_PGM: MechanismSpec = MechanismSpec {
     name: "mwem-pgm",

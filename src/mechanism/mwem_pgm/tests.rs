@@ -4,9 +4,8 @@ use crate::mechanism::support::small_table::{SmallTable, answers};
 use crate::mechanism::{Noise, find};
 use crate::workload::Workload;
 use dp::{Delta, Epsilon, Guarantee, Rho, SeedPath};
-use private_pgm::baselines::Pgm;
 use private_pgm::domain::Domain;
-use private_pgm::fit::Settings;
+use private_pgm::fit::{Pgm, Settings};
 use private_pgm::junction_tree::JunctionTree;
 
 fn rho(epsilon: f64) -> Rho {

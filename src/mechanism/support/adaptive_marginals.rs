@@ -10,13 +10,12 @@ use super::candidate_marginals::CandidateMarginals;
 use super::gaussian_marginal::measure_marginal;
 use crate::mechanism::{MechanismError, Task, Times};
 use dp::{LInfinity, Neighbours, NoiseSource, Scores, Sensitivity, Share};
-use private_pgm::baselines::{Answers, Estimated, Estimator, Run};
 use private_pgm::domain::{Clique, Domain};
-use private_pgm::factor::{Factor, Projectable};
-use private_pgm::fit::{Evidence, Observed};
+use private_pgm::factor::Factor;
+use private_pgm::fit::{Estimated, Estimator, EstimatorContext, Evidence, Observed};
 use private_pgm::junction_tree::SizePredictor;
 use private_pgm::loss::Measurement;
-use private_pgm::model::Model;
+use private_pgm::model::{Model, Projectable};
 
 /// The part of the memory limit for exact marginals of candidates. Our choice.
 const CACHED_FRACTION: u64 = 4;
@@ -29,7 +28,7 @@ pub(crate) struct AdaptiveMarginals<'a> {
     candidates: CandidateMarginals<'a>,
     sizes: ModelSizes,
     answers: Vec<Measurement>,
-    estimate: Option<Box<dyn Answers>>,
+    estimate: Option<Box<dyn Projectable>>,
     model: Option<Model>,
     pub(crate) times: Times,
 }
@@ -93,7 +92,7 @@ impl<'a> AdaptiveMarginals<'a> {
         };
         // Estimation from published answers needs reproducible randomness, not secret randomness.
         let mut rng = ChaCha20Rng::seed_from_u64(self.answers.len() as u64);
-        let mut run = Run {
+        let mut run = EstimatorContext {
             memory_limit: self.task.memory_limit,
             deadline: self.task.deadline,
             warm_start: self.model.as_ref(),
@@ -111,7 +110,7 @@ impl<'a> AdaptiveMarginals<'a> {
         Ok(self.last_estimate()?.marginals(std::slice::from_ref(clique))?.remove(0))
     }
 
-    fn last_estimate(&self) -> Result<&dyn Answers, MechanismError> {
+    fn last_estimate(&self) -> Result<&dyn Projectable, MechanismError> {
         let missing = || MechanismError::Unsuitable("there is no estimate yet".into());
         self.estimate.as_deref().ok_or_else(missing)
     }

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::score_grid::on_grid;
-use crate::data::{Dataset, MarginalTooLarge};
+use crate::data::Dataset;
 use crate::mechanism::MechanismError;
 use dp::Neighbours;
-use private_pgm::baselines::Answers;
 use private_pgm::domain::Clique;
-use private_pgm::factor::{Factor, Projectable};
+use private_pgm::factor::Factor;
+use private_pgm::model::{MarginalError, Projectable};
 
 /// The most cells of estimated marginals that are held at the same time, our choice: 32 MiB.
 const BATCH_CELLS: f64 = (1 << 22) as f64;
@@ -60,7 +60,7 @@ impl<'a> CandidateMarginals<'a> {
     pub(crate) fn distances(
         &self,
         wanted: &[usize],
-        estimate: &dyn Answers,
+        estimate: &dyn Projectable,
     ) -> Result<Vec<f64>, MechanismError> {
         let domain = self.data.domain();
         let mut distances = Vec::with_capacity(wanted.len());
@@ -86,7 +86,7 @@ impl<'a> CandidateMarginals<'a> {
         Ok(distances)
     }
 
-    fn distance(&self, place: usize, estimate: &Factor) -> Result<f64, MarginalTooLarge> {
+    fn distance(&self, place: usize, estimate: &Factor) -> Result<f64, MarginalError> {
         if let Some(exact) = self.exact[place].get() {
             return Ok(exact.distance(estimate.values()));
         }

@@ -1,5 +1,4 @@
-use private_pgm::baselines::Pgm;
-use private_pgm::fit::Settings;
+use private_pgm::fit::{Pgm, Settings};
 
 /// Iterations of the estimate after the last measurement: the default of experiments.
 const ITERATIONS: usize = 1000;

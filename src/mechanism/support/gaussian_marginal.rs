@@ -1,8 +1,8 @@
 use crate::mechanism::{MechanismError, Task};
 use dp::{L2, Neighbours, NoiseSource, Sensitivity, SensitivityError, Share};
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
+use private_pgm::model::Projectable;
 use private_pgm::query::QueryMatrix;
 
 /// The smallest standard deviation of a measurement, our choice. Exact noise on integers of a scale

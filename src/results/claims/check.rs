@@ -56,7 +56,7 @@ impl Claim {
             (Some(row), Verdict::Holds | Verdict::Differs) => {
                 let would = if verdict == Verdict::Holds { "agree" } else { "do not agree" };
                 let dataset = &row.dataset;
-                let why = format!("made-up records stand in for {dataset}; they {would}: {why}");
+                let why = format!("{dataset} is a stand-in; its records {would}: {why}");
                 (Verdict::CannotTell, why)
             }
             _ => (verdict, why),

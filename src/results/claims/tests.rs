@@ -125,7 +125,7 @@ fn a_stand_in_tells_nothing_but_our_number_is_shown() {
     for (paper, would) in [("3", "they agree"), ("30", "they do not agree")] {
         let finding = claim(&format!("{RATIO}paper = {paper}\n")).check(&rows, &[]);
         assert_eq!((finding.verdict, &*finding.ours), (CannotTell, "3.100"));
-        assert!(finding.why.contains("stand in for adult"), "{}", finding.why);
+        assert!(finding.why.contains("adult is a stand-in"), "{}", finding.why);
         assert!(finding.why.contains(would), "{}", finding.why);
     }
 }
