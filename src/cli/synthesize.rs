@@ -85,7 +85,7 @@ fn degree(text: &str) -> Result<usize, String> {
 /// Both mechanisms add Gaussian noise.
 fn gaussian_delta(text: &str) -> Result<Delta, String> {
     delta(text).map_err(|error| match text.parse::<f64>() {
-        Ok(0.0) => "the noise is Gaussian, which needs a delta above 0, such as 1e-9".into(),
+        Ok(0.0) => format!("{error}: the noise is Gaussian; choose a delta such as 1e-9"),
         _ => error,
     })
 }

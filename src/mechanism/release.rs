@@ -97,13 +97,11 @@ impl Task<'_> {
         if !self.has_private_total(neighbours) {
             return Ok(self.data.len() as f64);
         }
-        estimate_total(answers).map(|total| total.clamp(1.0, MOST_RECORDS)).ok_or(
-            MechanismError::Unsuitable(
-                "no measurement determines the number of records, which is not public between \
+        estimate_total(answers).map(at_least_one).ok_or(MechanismError::Unsuitable(
+            "no measurement determines the number of records, which is not public between \
              neighbours by adding and removing"
-                    .into(),
-            ),
-        )
+                .into(),
+        ))
     }
 
     /// Whether the number of records is private: neighbours differ in it, and no public marginals
@@ -111,4 +109,10 @@ impl Task<'_> {
     pub(super) fn has_private_total(&self, neighbours: Neighbours) -> bool {
         neighbours == Neighbours::AddRemove && self.public.is_none()
     }
+}
+
+/// The number itself from 1 to 2^32, otherwise the nearer end. Without noise an estimate may be no
+/// number, and counts as 1.
+fn at_least_one(total: f64) -> f64 {
+    if total > 1.0 { total.min(MOST_RECORDS) } else { 1.0 }
 }

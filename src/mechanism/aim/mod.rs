@@ -36,7 +36,7 @@ mod parameters;
 mod tests;
 mod weighting;
 
-use super::support::adaptive_marginals::AdaptiveMarginals;
+use super::support::adaptive_marginals::{AdaptiveMarginals, two_shares};
 use super::support::candidate_marginals::{LARGEST_DISTANCE, change};
 use super::support::gaussian_marginal;
 use super::support::score_grid::on_grid;
@@ -224,8 +224,7 @@ impl AimRun<'_> {
             true => budget.rest()?,
             false => budget.spend(Rho::new(self.round_cost)?)?,
         };
-        let shares = share.split_weights(&[MEASURE, 1.0 - MEASURE])?;
-        let [measure, select] = <[Share; 2]>::try_from(shares).expect("two weights, two shares");
+        let [measure, select] = two_shares(share, MEASURE)?;
         let neighbours = select.neighbours();
         let spent = 1.0 - remaining(budget) / self.rho;
         let places = self.marginals.within(self.parameters.max_cells as f64 * spent);

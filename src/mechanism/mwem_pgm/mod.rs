@@ -24,7 +24,7 @@ mod tests;
 
 use serde::Deserialize;
 
-use super::support::adaptive_marginals::AdaptiveMarginals;
+use super::support::adaptive_marginals::{AdaptiveMarginals, two_shares};
 use super::support::candidate_marginals::change;
 use super::support::final_estimate::final_pgm;
 use super::support::round_count::{ROUNDS, RoundCount};
@@ -32,7 +32,7 @@ use super::{
     CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
     Published, Release, ReleaseDiagnostics, Rounds, Task, WorkloadDependence, parse,
 };
-use dp::{Budget, Neighbours, NoiseSource, Sensitivity, Share};
+use dp::{Budget, Neighbours, NoiseSource, Sensitivity};
 use private_pgm::domain::Clique;
 use private_pgm::model::Projectable;
 
@@ -173,10 +173,4 @@ impl MwemPgm {
             false => Ok(()),
         }
     }
-}
-
-/// A share with this part of a share, and the rest.
-fn two_shares(share: Share, part: f64) -> Result<[Share; 2], MechanismError> {
-    let shares = share.split_weights(&[part, 1.0 - part])?;
-    Ok(<[Share; 2]>::try_from(shares).expect("two weights give two shares"))
 }

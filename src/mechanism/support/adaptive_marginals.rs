@@ -148,6 +148,12 @@ impl<'a> AdaptiveMarginals<'a> {
     }
 }
 
+/// A share with this part of a share, and one with the rest.
+pub(crate) fn two_shares(share: Share, part: f64) -> Result<[Share; 2], MechanismError> {
+    let shares = share.split_weights(&[part, 1.0 - part])?;
+    Ok(<[Share; 2]>::try_from(shares).expect("two weights give two shares"))
+}
+
 /// The predicted size of the model with each candidate. Computed again only when a measurement has
 /// changed the structure of the model.
 #[derive(Default)]
