@@ -55,6 +55,14 @@ pub fn cases(
             },
         ],
         "mst" => &[Plan { title: "a tree of three", parameters: "", shape: Shape::Triangle }],
+        "residual-planner" => &[
+            Plan { title: "least sum of variances", parameters: "", shape: Shape::Marginal },
+            Plan {
+                title: "least largest variance",
+                parameters: "objective = \"largest\"",
+                shape: Shape::Triangle,
+            },
+        ],
         "pmw" | "pmw-delta" => &[
             Plan { title: "two rounds at most", parameters: "alpha = 0.99", shape: Shape::Coin },
             Plan { title: "six rounds at most", parameters: "alpha = 0.9", shape: Shape::Rivals },

@@ -42,4 +42,5 @@ pub use synthesis::{
 };
 pub use verify::{ReplayError, Verified, verify};
 
+pub use crate::mechanism::residual_planner::{Objective, Prediction, predict};
 pub use crate::mechanism::{GuaranteeKind, MECHANISMS, MechanismSpec};

@@ -7,7 +7,7 @@ use crate::results::TrialRecord;
 /// In the order of panels in the paper's Figure 1.
 const MECHANISMS: [&str; 4] = ["PrivBayes", "DualQuery", "MWEM", "HDMM"];
 
-const OTHER_MECHANISMS: [(&str, &str); 8] = [
+const OTHER_MECHANISMS: [(&str, &str); 9] = [
     ("laplace", "Laplace"),
     ("gaussian", "Gaussian"),
     ("tree", "Tree"),
@@ -16,6 +16,7 @@ const OTHER_MECHANISMS: [(&str, &str); 8] = [
     ("pmw-delta", "PMW (delta)"),
     ("mwem-pgm", "MWEM+PGM"),
     ("independent", "Independent"),
+    ("residual-planner", "ResidualPlanner"),
 ];
 
 /// What distinguishes a series: its estimator, and whatever else varies in the figure (mechanism,
@@ -94,6 +95,8 @@ pub(crate) fn arm(name: &str) -> String {
     match name.to_ascii_lowercase().as_str() {
         "own" => "own estimator".into(),
         "htree" => "HTree".into(),
+        "grem" => "GReM".into(),
+        "grem-lnn" => "GReM-LNN".into(),
         "admm-l1" => "ADMM(L1)".into(),
         "ml" => "maximum likelihood".into(),
         "pgm-l1" | "l1" => "PGM, minimising L1 loss".into(),

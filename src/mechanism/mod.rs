@@ -21,6 +21,7 @@ mod pmw;
 mod privbayes;
 mod privlet;
 mod release;
+pub mod residual_planner;
 mod support;
 mod task;
 mod tree;
@@ -119,6 +120,7 @@ pub static MECHANISMS: &[&MechanismSpec] = &[
     &independent::INDEPENDENT,
     &laplace::LAPLACE,
     &gaussian::GAUSSIAN,
+    &residual_planner::RESIDUAL_PLANNER,
     &tree::TREE,
     &privlet::PRIVLET,
     &efpa::EFPA,

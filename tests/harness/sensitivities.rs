@@ -186,6 +186,7 @@ fn variants(spec: &MechanismSpec) -> &'static [&'static str] {
         "hdmm" => &["restarts = 2"],
         // Without noise, empty values would be merged, and their counts not published one by one.
         "mst" => &["threshold = 0.0"],
+        "residual-planner" => &["", "objective = \"largest\""],
         // The default would take tens of thousands of rounds without noise.
         "pmw" | "pmw-delta" => &["alpha = 0.3"],
         // Its privacy loss is exponential in eta / N, and N is 3.

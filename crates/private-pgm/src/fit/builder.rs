@@ -1,3 +1,4 @@
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::run::run;
@@ -36,6 +37,7 @@ pub struct Fit<'a> {
     pub(super) memory_limit: Option<u64>,
     pub(super) deadline: Option<Instant>,
     time_limit: Option<Duration>,
+    pub(super) stop_flag: Option<&'a AtomicBool>,
     pub(super) parallel: bool,
     pub(super) both_losses: bool,
     pub(super) observer: Box<dyn FnMut(&Progress<'_>) + Send + 'a>,
@@ -58,6 +60,7 @@ impl<'a> Fit<'a> {
             memory_limit: None,
             deadline: None,
             time_limit: None,
+            stop_flag: None,
             parallel: true,
             both_losses: false,
             observer: Box::new(|_| {}),
@@ -100,6 +103,12 @@ impl<'a> Fit<'a> {
     /// The same as a point in time, for several fits that share one limit.
     pub fn deadline(self, deadline: impl Into<Option<Instant>>) -> Self {
         Self { deadline: deadline.into(), ..self }
+    }
+
+    /// A flag that other threads may set. The run then ends at the next iteration, with the best
+    /// model so far and [`Reason::Stopped`](super::Reason::Stopped).
+    pub fn stop_flag(self, flag: impl Into<Option<&'a AtomicBool>>) -> Self {
+        Self { stop_flag: flag.into(), ..self }
     }
 
     /// Whether several threads may work on it. The result is the same, bit for bit. Default: yes.

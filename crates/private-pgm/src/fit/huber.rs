@@ -27,6 +27,7 @@ pub(super) fn minimise(
     let mut potentials = start;
     let mut iterations = 0;
     let mut best: Option<Outcome> = None;
+    let mut stopped = false;
     // The smallest loss is at least this, whichever stage shows it.
     let mut lower_bound = f64::NEG_INFINITY;
     for index in 0..STAGES {
@@ -52,6 +53,7 @@ pub(super) fn minimise(
         if outcome.reason == Reason::Deadline {
             return Outcome { iterations, ..outcome };
         }
+        let stage_ended = outcome.reason;
         let (l1, _) = loss.l1_and_l2(&outcome.iterate.marginals);
         if let Some(gap) = outcome.gap {
             lower_bound = lower_bound.max(outcome.loss - gap);
@@ -60,6 +62,10 @@ pub(super) fn minimise(
         potentials = outcome.iterate.potentials.clone();
         if best.as_ref().is_none_or(|best| l1 <= best.loss) {
             best = Some(outcome);
+        }
+        if stage_ended == Reason::Stopped {
+            stopped = true;
+            break;
         }
         let smallest = best.as_ref().map_or(l1, |best| best.loss);
         let wanted = stopping.gap.max(stopping.relative_gap * smallest);
@@ -73,6 +79,7 @@ pub(super) fn minimise(
     let wanted = stopping.gap.max(stopping.relative_gap * best.loss);
     best.reason = match best.gap {
         Some(gap) if gap <= wanted => Reason::Gap,
+        _ if stopped => Reason::Stopped,
         _ if iterations >= stopping.iterations => Reason::Iterations,
         _ => Reason::Stalled,
     };

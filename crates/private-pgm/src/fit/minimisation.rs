@@ -1,3 +1,5 @@
+use std::sync::atomic::AtomicBool;
+
 use crate::factor::Potentials;
 use crate::loss::Loss;
 use crate::optimiser::{ConvergenceMonitor, Objective, Optimiser, Outcome, Progress, Stopping};
@@ -11,6 +13,7 @@ pub(super) struct Minimisation<'a> {
     pub(super) base: &'a Potentials,
     pub(super) total: f64,
     pub(super) stopping: Stopping,
+    pub(super) stop_flag: Option<&'a AtomicBool>,
 }
 
 impl Minimisation<'_> {
@@ -22,7 +25,8 @@ impl Minimisation<'_> {
         tell: &mut dyn FnMut(&Progress<'_>),
     ) -> Outcome {
         let mut objective = Objective { oracle, loss, base: self.base, total: self.total };
-        let mut monitor = ConvergenceMonitor::new(self.stopping, tell);
+        let mut monitor =
+            ConvergenceMonitor::new(self.stopping, tell).with_stop_flag(self.stop_flag);
         self.optimiser.minimise(&mut objective, start, &mut monitor)
     }
 }

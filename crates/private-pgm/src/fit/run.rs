@@ -45,7 +45,13 @@ pub(super) fn run(mut fit: Fit<'_>) -> Result<Estimate, EstimateError> {
     let start = start(&evidence, &base, fit.warm_start, &mut *plan.oracle)?;
     let optimiser = optimiser(settings, &evidence, &tree, loss.as_loss());
     let total = evidence.total;
-    let minimisation = Minimisation { optimiser: &*optimiser, base: &base, total, stopping };
+    let minimisation = Minimisation {
+        optimiser: &*optimiser,
+        base: &base,
+        total,
+        stopping,
+        stop_flag: fit.stop_flag,
+    };
     let observer = &mut fit.observer;
     let mut tell = |progress: &Progress<'_>| {
         let loss = reported.as_mut();

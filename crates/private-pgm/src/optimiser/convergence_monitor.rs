@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::{Iterate, Objective, Outcome};
@@ -29,6 +30,8 @@ pub enum Reason {
     Stalled,
     /// The deadline was reached.
     Deadline,
+    /// The stop flag was set.
+    Stopped,
 }
 
 impl fmt::Display for Reason {
@@ -38,13 +41,14 @@ impl fmt::Display for Reason {
 }
 
 impl Reason {
-    /// In reports: `gap`, `iterations`, `stalled` or `deadline`.
+    /// In reports: `gap`, `iterations`, `stalled`, `deadline` or `stopped`.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Gap => "gap",
             Reason::Iterations => "iterations",
             Reason::Stalled => "stalled",
             Reason::Deadline => "deadline",
+            Reason::Stopped => "stopped",
         }
     }
 }
@@ -78,6 +82,7 @@ const PROGRESS: (f64, f64) = (0.1, 1e-10);
 /// Counts iterations, checks the gap at intervals, keeps the best model, and notifies an observer.
 pub struct ConvergenceMonitor<'a> {
     stopping: Stopping,
+    stop_flag: Option<&'a AtomicBool>,
     observer: &'a mut dyn FnMut(&Progress<'_>),
     began: Instant,
     iterations: usize,
@@ -113,6 +118,7 @@ impl<'a> ConvergenceMonitor<'a> {
     pub fn new(stopping: Stopping, observer: &'a mut dyn FnMut(&Progress<'_>)) -> Self {
         Self {
             stopping,
+            stop_flag: None,
             observer,
             began: Instant::now(),
             iterations: 0,
@@ -123,6 +129,11 @@ impl<'a> ConvergenceMonitor<'a> {
             checks_since_milestone: 0,
             scratch: None,
         }
+    }
+
+    /// The same monitor with a flag that ends the run at the next iteration.
+    pub fn with_stop_flag(self, stop_flag: Option<&'a AtomicBool>) -> Self {
+        Self { stop_flag, ..self }
     }
 
     /// Calls of the oracle so far.
@@ -140,7 +151,7 @@ impl<'a> ConvergenceMonitor<'a> {
     pub(super) fn record_rejected(&mut self) -> Option<Reason> {
         self.iterations += 1;
         let last = self.iterations >= self.stopping.iterations;
-        last.then_some(Reason::Iterations).or_else(|| self.past_deadline())
+        last.then_some(Reason::Iterations).or_else(|| self.stopped_from_outside())
     }
 
     /// Counts an iteration that led to `iterate`. `mean` gives the best point to certify, which may
@@ -158,7 +169,7 @@ impl<'a> ConvergenceMonitor<'a> {
         let reason = if checked { self.check(objective, iterate, mean()) } else { None };
         let gap = if checked { self.gap() } else { None };
         self.notify(&iterate.marginals, gap);
-        reason.or(last.then_some(Reason::Iterations)).or_else(|| self.past_deadline())
+        reason.or(last.then_some(Reason::Iterations)).or_else(|| self.stopped_from_outside())
     }
 
     /// Counts an iteration that led to the average `mean`, which is what the run estimates and is
@@ -183,7 +194,7 @@ impl<'a> ConvergenceMonitor<'a> {
             }
         }
         self.notify(mean, gap);
-        reason.or_else(|| self.past_deadline())
+        reason.or_else(|| self.stopped_from_outside())
     }
 
     fn notify(&mut self, marginals: &Marginals, gap: Option<f64>) {
@@ -192,7 +203,10 @@ impl<'a> ConvergenceMonitor<'a> {
         (self.observer)(&Progress { iteration, seconds, marginals, gap, l1_l2: None });
     }
 
-    fn past_deadline(&self) -> Option<Reason> {
+    fn stopped_from_outside(&self) -> Option<Reason> {
+        if self.stop_flag.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Some(Reason::Stopped);
+        }
         let deadline = self.stopping.deadline?;
         (Instant::now() >= deadline).then_some(Reason::Deadline)
     }

@@ -1,12 +1,13 @@
 //! What a program needs that depends on the engine alone.
 
 use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use private_pgm::fit::settings::SettingsLayer;
 use private_pgm::ndarray::{Array2, ArrayD, array};
 use private_pgm::{
     Algorithm, Constant, Domain, EstimateError, Fit, InferenceError, Measurement, MeasurementError,
-    Model, Norm, Problem, ProblemError, QueryFactor, Settings,
+    Model, Norm, Problem, ProblemError, QueryFactor, Reason, Settings,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
@@ -233,4 +234,22 @@ fn whether_the_total_was_estimated_travels_with_the_model() {
     assert!(!of(&problem));
     problem.total_is_estimated = true;
     assert!(of(&problem));
+}
+
+#[test]
+fn a_flag_ends_a_fit_with_the_best_model_so_far() {
+    let problem = example();
+    let all = private_pgm::estimate(&problem).unwrap().iterations;
+    for loss in [Norm::L2, Norm::L1] {
+        let flag = AtomicBool::new(false);
+        let fitted = Fit::new(&problem)
+            .settings(Settings { loss, ..Settings::default() })
+            .stop_flag(&flag)
+            .observer(|progress| flag.store(progress.iteration >= 10, Ordering::Relaxed))
+            .run()
+            .unwrap();
+        assert_eq!(fitted.reason, Reason::Stopped);
+        assert!((10..all).contains(&fitted.iterations), "{} of {all}", fitted.iterations);
+        assert!(fitted.loss.is_finite() && fitted.gap.is_some_and(|gap| gap > 0.0));
+    }
 }
