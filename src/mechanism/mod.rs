@@ -4,21 +4,24 @@
 //! A mechanism is a folder here and an entry of [`MECHANISMS`]. Its specification is a static named
 //! like the mechanism in configurations, in upper case (`pmw-delta`: `PMW_DELTA`).
 
+mod aim;
 mod dualquery;
 mod efpa;
 mod error;
 mod gaussian;
 mod hdmm;
+mod independent;
 mod laplace;
 mod matrix_mechanism;
+mod mst;
 mod mwem;
+mod mwem_pgm;
 mod php;
 mod pmw;
 mod privbayes;
 mod privlet;
 mod release;
 pub mod residual_planner;
-pub mod spanning_tree;
 mod support;
 mod task;
 mod tree;
@@ -111,7 +114,10 @@ pub static MECHANISMS: &[&MechanismSpec] = &[
     &pmw::PMW,
     &pmw::PMW_DELTA,
     &hdmm::HDMM,
-    &spanning_tree::SPANNING_TREE,
+    &aim::AIM,
+    &mst::MST,
+    &mwem_pgm::MWEM_PGM,
+    &independent::INDEPENDENT,
     &laplace::LAPLACE,
     &gaussian::GAUSSIAN,
     &residual_planner::RESIDUAL_PLANNER,
