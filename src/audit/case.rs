@@ -26,11 +26,18 @@ pub fn cases(
     neighbours: Neighbours,
 ) -> Result<Vec<Case>, CaseError> {
     let plans: &[Plan] = match spec.name {
-        "mwem" => &[
-            Plan { title: "one round, a query", parameters: "rounds = 1", shape: Shape::Rivals },
+        "mwem" | "mwem-pgm" => {
+            &[Plan { title: "one round", parameters: "rounds = 1", shape: Shape::Rivals }]
+        }
+        "aim" => &[
             Plan {
-                title: "one round, a marginal",
-                parameters: "rounds = 1\nmeasure = \"marginal\"",
+                title: "a few rounds",
+                parameters: "rounds_per_attribute = 1",
+                shape: Shape::Triangle,
+            },
+            Plan {
+                title: "rival attributes",
+                parameters: "rounds_per_attribute = 2",
                 shape: Shape::Rivals,
             },
         ],
@@ -47,9 +54,15 @@ pub fn cases(
                 shape: Shape::Triangle,
             },
         ],
-        "spanning-tree" => {
-            &[Plan { title: "a tree of three", parameters: "", shape: Shape::Triangle }]
-        }
+        "mst" => &[Plan { title: "a tree of three", parameters: "", shape: Shape::Triangle }],
+        "residual-planner" => &[
+            Plan { title: "least sum of variances", parameters: "", shape: Shape::Marginal },
+            Plan {
+                title: "least largest variance",
+                parameters: "objective = \"largest\"",
+                shape: Shape::Triangle,
+            },
+        ],
         "pmw" | "pmw-delta" => &[
             Plan { title: "two rounds at most", parameters: "alpha = 0.99", shape: Shape::Coin },
             Plan { title: "six rounds at most", parameters: "alpha = 0.9", shape: Shape::Rivals },

@@ -18,7 +18,7 @@ fn request(promised: Guarantee) -> Request<'static> {
         promised,
         kept: promised,
         release: "new.csv",
-        mechanism: "spanning-tree",
+        mechanism: "mst",
         date: "2026-01-01T00:00:00Z",
     }
 }
@@ -196,7 +196,7 @@ fn missing_repeated_and_swapped_lines_are_detected() {
 #[test]
 fn lines_with_a_valid_hash_and_invalid_content_are_detected() {
     let charge = |number, cost| {
-        let (release, mechanism) = ("new.csv".into(), "spanning-tree".into());
+        let (release, mechanism) = ("new.csv".into(), "mst".into());
         Entry::Charge(Charge { number, release, mechanism, cost, date: String::new() })
     };
     let completed = |charge| {

@@ -20,7 +20,7 @@ use super::privacy_args::{delta, epsilon};
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench audit laplace --epsilon 1 --trials 100000\n  \
-    pgmbench audit spanning-tree --epsilon 1 --delta 1e-6 --json")]
+    pgmbench audit mst --epsilon 1 --delta 1e-6 --json")]
 pub(crate) struct AuditArgs {
     /// A mechanism of `pgmbench list`, or `all`
     mechanism: String,

@@ -27,6 +27,7 @@ mod output_format;
 mod peak_memory;
 mod plan;
 mod plot;
+mod predict;
 mod privacy_args;
 mod progress;
 mod query;
@@ -102,6 +103,7 @@ enum Command {
     Synthesize(synthesize::SynthesizeArgs),
     Budget(budget::BudgetArgs),
     Audit(audit::AuditArgs),
+    Predict(predict::PredictArgs),
     Estimate(estimate::EstimateArgs),
     Query(query::QueryArgs),
     Synth(synth::SynthArgs),
@@ -142,6 +144,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Synthesize(args) => args.run(),
         Command::Budget(args) => args.run(),
         Command::Audit(args) => args.run(),
+        Command::Predict(args) => args.run(),
         Command::Estimate(args) => args.run(),
         Command::Query(args) => args.run(),
         Command::Synth(args) => args.run(),

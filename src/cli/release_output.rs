@@ -4,15 +4,13 @@ use std::io;
 
 use dp::{Delta, Epsilon, Neighbours};
 use pgmbench::data::{Dataset, Entry, Schema, StandIn};
-use pgmbench::experiment::SyntheticRelease;
+use pgmbench::experiment::{ReleaseMechanism, SyntheticRelease};
 use private_pgm::model::Projectable;
 use serde_json::json;
 
 use super::count::Count;
 use super::failure::{Failure, ResultExt};
 use super::release_files::RecordFiles;
-
-pub(crate) const MECHANISM: &str = "spanning-tree";
 
 const MADE_BY: &str = concat!("pgmbench ", env!("CARGO_PKG_VERSION"));
 
@@ -22,6 +20,7 @@ pub(crate) struct ReleaseTerms {
     pub(crate) epsilon: Epsilon,
     pub(crate) delta: Delta,
     pub(crate) neighbours: Neighbours,
+    pub(crate) mechanism: ReleaseMechanism,
 }
 
 pub(crate) enum Destination {
@@ -66,7 +65,7 @@ fn write_files(
 ) -> Result<Written, Failure> {
     let out = files.records_path().display();
     let cannot_write = || format!("cannot write {out}");
-    let records = &release.synthesis.records;
+    let records = &release.records;
     let ledger = serde_json::to_value(release.ledger.lines()).internal_at(cannot_write())?;
     let csv = csv(schema, records).internal_at(cannot_write())?;
     let records_blake3 = blake3::hash(&csv).to_hex().to_string();
@@ -78,7 +77,7 @@ fn write_files(
             "epsilon": terms.epsilon.get(),
             "delta": terms.delta.get(),
             "neighbours": terms.neighbours,
-            "mechanism": MECHANISM,
+            "mechanism": terms.mechanism.name(),
             "randomness": release.randomness,
             "made_by": MADE_BY,
             "ledger": ledger,
@@ -102,14 +101,14 @@ fn store_stand_in(
     release: &SyntheticRelease,
 ) -> Result<Written, Failure> {
     let facts = StandIn {
-        mechanism: MECHANISM.into(),
+        mechanism: terms.mechanism.name().into(),
         epsilon: terms.epsilon.get(),
         delta: terms.delta.get(),
         neighbours: Some(variant_name(&terms.neighbours)),
         randomness: Some(variant_name(&release.randomness)),
         made_by: MADE_BY.into(),
     };
-    let records = &release.synthesis.records;
+    let records = &release.records;
     let stored = entry.store_stand_in(records, facts).internal()?;
     let summary = format!(
         "stored   {} in {}\n",

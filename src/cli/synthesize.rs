@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-use dp::{Delta, Epsilon, Neighbours};
+use clap::{Args, ValueEnum};
+use dp::{Delta, Epsilon, Neighbours, ParameterError};
 use pgmbench::budget_file::Request;
 use pgmbench::data::{Availability, Dataset, Draft, Entry, Missing, Registry, Schema};
-use pgmbench::experiment::{kept_guarantee, synthesize};
+use pgmbench::experiment::{ReleaseMechanism, SynthesisRequest, synthesize};
+use private_pgm::model::Projectable;
 
 use super::failure::{Failure, ResultExt};
 use super::output::print;
@@ -14,18 +15,19 @@ use super::output_file::{ForceArgs, Input};
 use super::privacy_args::{WeakPrivacyArgs, delta, epsilon};
 use super::release_charge::{PaidRelease, budget_of};
 use super::release_files::RecordFiles;
-use super::release_output::{Destination, MECHANISM, ReleaseTerms, Written};
+use super::release_output::{Destination, ReleaseTerms, Written};
 
 /// Release synthetic records of a data set under differential privacy
 ///
-/// Measures all one-way marginals and a privately chosen spanning tree of two-way marginals, fits a
-/// graphical model and draws records from it. The randomness is the operating system's: a release
+/// Measures marginals that the mechanism chooses privately, fits a graphical model to them and
+/// draws records from it. The randomness is the operating system's: a release
 /// has no seed and cannot be repeated. A second file, next to the records, states the guarantee and
 /// lists every draw of noise. A release is never replaced. The budget file (--budget, or `budget`
 /// in the schema) is charged before any noise is drawn.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv\n  \
+    pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv --mechanism mst\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv --budget adult.budget")]
 pub(crate) struct SynthesizeArgs {
     /// The name of a data set, or the path of a schema
@@ -34,8 +36,14 @@ pub(crate) struct SynthesizeArgs {
     #[arg(long, value_name = "E", value_parser = epsilon)]
     epsilon: Epsilon,
     /// Delta of the release, far below 1/n for n records, such as 1/n^2 or 1e-9
-    #[arg(long, value_name = "D", value_parser = delta)]
+    #[arg(long, value_name = "D", value_parser = gaussian_delta)]
     delta: Delta,
+    /// What chooses the marginals
+    #[arg(long, value_enum, default_value_t)]
+    mechanism: Mechanism,
+    /// aim: aim at the marginals of all sets of this many attributes
+    #[arg(long, value_name = "K", default_value_t = 2, value_parser = degree)]
+    workload: usize,
     /// Write the records to this CSV file, and the facts of the release next to it
     #[arg(long, value_name = "FILE", required_unless_present = "stand_in")]
     out: Option<PathBuf>,
@@ -58,6 +66,30 @@ pub(crate) struct SynthesizeArgs {
     force: ForceArgs,
 }
 
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Mechanism {
+    /// In rounds, the marginal that the model gets wrong most
+    #[default]
+    Aim,
+    /// A spanning tree of two-way marginals; faster
+    Mst,
+}
+
+fn degree(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(degree @ 1..=8) => Ok(degree),
+        _ => Err("expected a number of attributes from 1 to 8".into()),
+    }
+}
+
+/// Both mechanisms add Gaussian noise.
+fn gaussian_delta(text: &str) -> Result<Delta, String> {
+    delta(text).map_err(|error| match text.parse::<f64>() {
+        Ok(0.0) => format!("{error}: the noise is Gaussian; choose a delta such as 1e-9"),
+        _ => error,
+    })
+}
+
 /// Memory limit for the tables of the model, in bytes.
 const MEMORY: u64 = 4 << 30;
 
@@ -68,15 +100,16 @@ impl SynthesizeArgs {
         self.refuse_draft(entry.schema())?;
         let budget = budget_of(&entry, self.budget.as_deref())?;
         let destination = self.destination(&entry, budget.as_deref())?;
-        let ReleaseTerms { epsilon, delta, neighbours } = self.terms();
-        let kept = kept_guarantee(epsilon, delta, neighbours).input()?;
+        let synthesis = self.request();
+        let SynthesisRequest { epsilon, delta, neighbours, mechanism, .. } = synthesis;
+        let kept = synthesis.kept_guarantee().input()?;
         let request = Request {
             dataset: &entry.schema().name,
             neighbours,
             promised: (epsilon, delta).into(),
             kept,
             release: &destination.name(),
-            mechanism: MECHANISM,
+            mechanism: mechanism.name(),
             date: "",
         };
         if let Some(budget) = &budget {
@@ -85,6 +118,7 @@ impl SynthesizeArgs {
         let data = entry.load().input()?;
         self.weak.check_delta(self.delta, data.len())?;
         self.print_notes(&entry, budget.is_some());
+        warn_about_noise(&synthesis, &data).input()?;
         // From here on noise is drawn, so the charge remains even if a later step fails.
         let paid = budget.map(|budget| PaidRelease::charge(&budget, request)).transpose()?;
         let written = self.release(&entry, &data, &destination).inspect_err(|_| {
@@ -156,19 +190,51 @@ impl SynthesizeArgs {
         data: &Dataset,
         destination: &Destination,
     ) -> Result<Written, Failure> {
-        let ReleaseTerms { epsilon, delta, neighbours } = self.terms();
-        let release = synthesize(data, epsilon, delta, neighbours, self.records, MEMORY)
-            .input_at(&self.dataset)?;
-        destination.write(entry, &self.terms(), &release)
+        let request = self.request();
+        let release = synthesize(data, &request).input_at(&self.dataset)?;
+        let SynthesisRequest { epsilon, delta, neighbours, mechanism, .. } = request;
+        let terms = ReleaseTerms { epsilon, delta, neighbours, mechanism };
+        destination.write(entry, &terms, &release)
     }
 
-    fn terms(&self) -> ReleaseTerms {
-        let neighbours = match self.add_remove {
-            true => Neighbours::AddRemove,
-            false => Neighbours::Replace,
-        };
-        ReleaseTerms { epsilon: self.epsilon, delta: self.delta, neighbours }
+    fn request(&self) -> SynthesisRequest {
+        SynthesisRequest {
+            mechanism: match self.mechanism {
+                Mechanism::Aim => ReleaseMechanism::Aim,
+                Mechanism::Mst => ReleaseMechanism::Mst,
+            },
+            degree: self.workload,
+            epsilon: self.epsilon,
+            delta: self.delta,
+            neighbours: match self.add_remove {
+                true => Neighbours::AddRemove,
+                false => Neighbours::Replace,
+            },
+            count: self.records,
+            memory_limit: MEMORY,
+        }
     }
+}
+
+/// Warns if the noise of a one-way marginal is expected to exceed all counts together, for every
+/// attribute: the release would say nothing about the records.
+///
+/// With --add-remove the number of records is private. The warning depends on it, and is shown on
+/// the terminal of the data holder only.
+fn warn_about_noise(request: &SynthesisRequest, data: &Dataset) -> Result<(), ParameterError> {
+    let domain = data.domain();
+    let stddev = request.first_noise_stddev(domain.len())?;
+    let expected = std::f64::consts::FRAC_2_PI.sqrt() * stddev;
+    let only_noise = |id| expected * domain.size(id) as f64 > data.len() as f64;
+    if domain.ids().all(only_noise) {
+        eprintln!(
+            "warning: with this epsilon and delta every count has noise of standard deviation \
+             {stddev:.0}, so that the release will consist of noise alone; use a larger epsilon, \
+             fewer attributes or more records (this message is confidential, as the number of \
+             records may be)"
+        );
+    }
+    Ok(())
 }
 
 /// Whether records with missing values are dropped.

@@ -13,6 +13,9 @@ pub struct Dataset {
     /// For histograms: the number of bins after merging adjacent ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bins: Option<Spanned<u64>>,
+    /// Attributes that are removed before anything else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<Spanned<String>>,
     /// Generates records in place of data with that name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<Spanned<Chain>>,

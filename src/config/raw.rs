@@ -133,6 +133,8 @@ struct DatasetTable {
     name: Spanned<String>,
     schema: Option<Spanned<PathBuf>>,
     bins: Option<Spanned<u64>>,
+    #[serde(default)]
+    without: Vec<Spanned<String>>,
     chain: Option<Spanned<Chain>>,
 }
 
@@ -141,11 +143,12 @@ impl<'de> Deserialize<'de> for Dataset {
         let written = Spanned::<NameOr<DatasetTable>>::deserialize(deserializer)?;
         let span = written.span();
         Ok(match written.into_inner() {
-            NameOr::Table(DatasetTable { name, schema, bins, chain }) => {
-                Self { name, schema, bins, chain }
+            NameOr::Table(DatasetTable { name, schema, bins, without, chain }) => {
+                Self { name, schema, bins, without, chain }
             }
             NameOr::Name(name) => {
-                Self { name: Spanned::new(span, name), schema: None, bins: None, chain: None }
+                let name = Spanned::new(span, name);
+                Self { name, schema: None, bins: None, without: Vec::new(), chain: None }
             }
         })
     }

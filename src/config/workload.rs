@@ -11,6 +11,9 @@ pub struct Workload {
     /// All sets of this many attributes. Excludes `marginals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<Spanned<u64>>,
+    /// Restricts `every` to sets with this attribute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<Spanned<String>>,
     /// Sets drawn at random. Excludes `marginals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub random: Option<Spanned<RandomMarginals>>,
@@ -62,4 +65,7 @@ pub struct RandomMarginals {
     pub size: Spanned<u64>,
     #[serde(default)]
     pub seed: u64,
+    /// Whether some attributes are drawn far more often than others. Default: no.
+    #[serde(default)]
+    pub skewed: bool,
 }

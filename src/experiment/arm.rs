@@ -2,6 +2,7 @@ use crate::config::Estimation;
 use private_pgm::baselines::{FullLeastSquares, LocalLeastSquares, MultiplicativeWeights};
 use private_pgm::fit::{Estimator, Pgm};
 use private_pgm::numeric::lsmr::LsmrOptions;
+use private_pgm::residual::{Grem, GremLnn};
 
 /// An estimator that an arm can name.
 pub struct ArmKind {
@@ -31,6 +32,16 @@ pub static ARMS: &[ArmKind] = &[
         name: "lls",
         summary: "Local least squares: every measured marginal on its own.",
         build: |_, _| Some(Box::new(LocalLeastSquares::default())),
+    },
+    ArmKind {
+        name: "grem",
+        summary: "GReM: residuals averaged by inverse variance, in closed form.",
+        build: |_, _| Some(Box::new(Grem::default())),
+    },
+    ArmKind {
+        name: "grem-lnn",
+        summary: "GReM with local non-negativity: no cell of a measured marginal is negative.",
+        build: |_, _| Some(Box::new(GremLnn::default())),
     },
     ArmKind {
         name: "lsmr",

@@ -37,7 +37,10 @@ pub use plan::{
 };
 pub use recording::{Portion, Recording};
 pub use runner::{MEMORY, Options, RunError, Tally, run};
-pub use synthesis::{SynthesisError, SyntheticRelease, kept_guarantee, synthesize};
+pub use synthesis::{
+    ReleaseMechanism, SynthesisError, SynthesisRequest, SyntheticRelease, synthesize,
+};
 pub use verify::{ReplayError, Verified, verify};
 
+pub use crate::mechanism::residual_planner::{Objective, Prediction, predict};
 pub use crate::mechanism::{GuaranteeKind, MECHANISMS, MechanismSpec};

@@ -3,23 +3,67 @@ use rand::rngs::SysRng;
 use rand_chacha::ChaCha20Rng;
 use thiserror::Error;
 
-use crate::data::Dataset;
-use crate::mechanism::MechanismError;
-use crate::mechanism::spanning_tree::{self, Synthesis};
-use dp::{
-    Delta, Epsilon, Guarantee, Ledger, LedgerError, Neighbours, NoiseSource, ParameterError,
-    Provenance,
+use crate::data::{Dataset, Provenance as RecordProvenance};
+use crate::mechanism::{
+    self, MechanismError, Noise, ParameterError as MechanismParameterError, Task,
 };
-use private_pgm::fit::{EstimatorContext, Pgm, Settings};
+use crate::workload::Workload;
+use dp::{
+    Budget, Delta, Epsilon, Guarantee, Ledger, LedgerError, Neighbours, NoiseSource,
+    ParameterError, Provenance, Rho,
+};
+use private_pgm::domain::{Clique, Domain};
+use private_pgm::fit::{Estimated, Estimator, EstimatorContext, EstimatorError, Pgm, Settings};
+use private_pgm::model::{Model, Projectable, Sampling};
 
 /// Iterations of the fit (our choice): the remaining optimisation error is far below the noise.
-const ITERATIONS: usize = 500;
+const ITERATIONS: usize = 1000;
+
+/// Iterations between two rounds, as in experiments.
+const ROUND_ITERATIONS: usize = 100;
+
+/// The most marginals of a workload, our choice.
+const MAX_MARGINALS: f64 = 100_000.0;
+
+/// A mechanism that releases synthetic records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReleaseMechanism {
+    #[default]
+    Aim,
+    Mst,
+}
+
+impl ReleaseMechanism {
+    /// As in configurations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Aim => "aim",
+            Self::Mst => "mst",
+        }
+    }
+}
+
+/// What to release.
+#[derive(Clone, Copy, Debug)]
+pub struct SynthesisRequest {
+    pub mechanism: ReleaseMechanism,
+    /// AIM aims at the marginals of all sets of this many attributes.
+    pub degree: usize,
+    pub epsilon: Epsilon,
+    pub delta: Delta,
+    pub neighbours: Neighbours,
+    /// The number of synthetic records. Default: the total of the release.
+    pub count: Option<usize>,
+    /// In bytes.
+    pub memory_limit: u64,
+}
 
 /// Synthetic records for release, with the evidence of their privacy cost.
 #[derive(Debug)]
 pub struct SyntheticRelease {
-    /// The records, and the model that they were drawn from.
-    pub synthesis: Synthesis,
+    pub records: Dataset,
+    /// The model that the records were drawn from.
+    pub model: Model,
     /// Every draw of noise.
     pub ledger: Ledger,
     pub randomness: Provenance,
@@ -29,50 +73,176 @@ pub struct SyntheticRelease {
 pub enum SynthesisError {
     #[error("the operating system gives no random numbers: {0}")]
     Randomness(String),
+    #[error(
+        "{sets:.1e} marginals of {degree} attributes are more than {MAX_MARGINALS}; expected \
+         smaller marginals"
+    )]
+    TooManyMarginals { degree: usize, sets: f64 },
     #[error(transparent)]
     Parameter(#[from] ParameterError),
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
+    #[error(transparent)]
+    MechanismParameter(#[from] MechanismParameterError),
     /// The ledger exceeds the budget.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
 }
 
-/// The guarantee of [`synthesize`]: the rho-zCDP that implies (epsilon, delta).
-pub fn kept_guarantee(
-    epsilon: Epsilon,
-    delta: Delta,
-    neighbours: Neighbours,
-) -> Result<Guarantee, ParameterError> {
-    Ok(spanning_tree::budget(epsilon, delta, neighbours)?.total())
+impl SynthesisRequest {
+    /// The guarantee of the release: the rho-zCDP that implies (epsilon, delta).
+    pub fn kept_guarantee(&self) -> Result<Guarantee, ParameterError> {
+        Ok(Rho::implying(self.epsilon, self.delta)?.into())
+    }
+
+    /// The standard deviation of the noise on each count of the one-way marginals, the first that
+    /// are measured. `attributes` is their number.
+    pub fn first_noise_stddev(&self, attributes: usize) -> Result<f64, ParameterError> {
+        let rho = Rho::implying(self.epsilon, self.delta)?.get();
+        let squared = match self.neighbours {
+            Neighbours::Replace => 2.0,
+            Neighbours::AddRemove => 1.0,
+        };
+        // AIM: 0.9 of a sixteenth; MST: a third; divided among the attributes.
+        let part = match self.mechanism {
+            ReleaseMechanism::Aim => 0.9 / 16.0,
+            ReleaseMechanism::Mst => 1.0 / 3.0,
+        };
+        Ok((squared * attributes.max(1) as f64 / (2.0 * part * rho)).sqrt())
+    }
+
+    /// The marginals on all sets of `degree` attributes, or on all attributes if these are fewer.
+    fn workload(&self, domain: &Domain) -> Result<Workload, SynthesisError> {
+        let degree = self.degree.min(domain.len());
+        let sets =
+            (0..degree).fold(1.0, |sets, i| sets * (domain.len() - i) as f64 / (i + 1) as f64);
+        if sets > MAX_MARGINALS {
+            return Err(SynthesisError::TooManyMarginals { degree, sets });
+        }
+        let cliques = domain.everything().subsets(degree);
+        Ok(Workload::marginals(domain, &cliques, &Clique::empty()).map_err(MechanismError::from)?)
+    }
 }
 
-/// Releases synthetic records under (epsilon, delta): measures one-way marginals and a spanning
-/// tree of two-way marginals, fits a graphical model to both, and draws records from it. All
-/// randomness comes from the operating system, so a release cannot be repeated.
+/// Releases synthetic records under (epsilon, delta): measures marginals, fits a graphical model to
+/// them, and draws records from it. All randomness comes from the operating system, so a release
+/// cannot be repeated.
 pub fn synthesize(
     data: &Dataset,
-    epsilon: Epsilon,
-    delta: Delta,
-    neighbours: Neighbours,
-    count: Option<usize>,
-    memory_limit: u64,
+    request: &SynthesisRequest,
 ) -> Result<SyntheticRelease, SynthesisError> {
-    let mut budget = spanning_tree::budget(epsilon, delta, neighbours)?;
     let randomness = |error: rand::rngs::SysError| SynthesisError::Randomness(error.to_string());
     let mut source = NoiseSource::from_operating_system().map_err(randomness)?;
     let mut rng = ChaCha20Rng::try_from_rng(&mut SysRng).map_err(randomness)?;
-    let pgm = Pgm::new(Settings { iterations: Some(ITERATIONS), ..Settings::default() });
-    let mut context = EstimatorContext {
-        memory_limit,
+    synthesize_from(data, request, &mut source, &mut rng)
+}
+
+/// The same with given randomness. `rng` need not be secret.
+fn synthesize_from(
+    data: &Dataset,
+    request: &SynthesisRequest,
+    source: &mut NoiseSource,
+    rng: &mut ChaCha20Rng,
+) -> Result<SyntheticRelease, SynthesisError> {
+    let domain = data.domain();
+    let name = request.mechanism.name();
+    let spec = mechanism::find(name).expect("the mechanisms of releases are listed");
+    let mechanism = (spec.build)(&toml::Table::new())?;
+    let pgm =
+        |iterations| Pgm::new(Settings { iterations: Some(iterations), ..Settings::default() });
+    let task = Task {
+        data,
+        workload: &request.workload(domain)?,
+        noise: Noise::Exact,
+        estimator: &pgm(ROUND_ITERATIONS),
+        public: None,
+        memory_limit: request.memory_limit,
         deadline: None,
-        warm_start: None,
-        rng: &mut rng,
-        observer: &mut |_| {},
     };
-    let synthesis =
-        spanning_tree::synthesize(data, &mut budget, &mut source, &pgm, count, &mut context)?;
+    let mut budget = Budget::new(request.kept_guarantee()?, request.neighbours);
+    let release = mechanism.release(&task, &mut budget, source)?;
     let ledger = budget.ledger();
     ledger.verify(budget.total())?;
-    Ok(SyntheticRelease { synthesis, ledger, randomness: source.provenance() })
+    let mut run = EstimatorContext {
+        memory_limit: request.memory_limit,
+        deadline: None,
+        warm_start: None,
+        rng,
+        observer: &mut |_| {},
+    };
+    let estimated = pgm(ITERATIONS).estimate(&release.evidence(domain), &mut run);
+    let Estimated { model, .. } = estimated.map_err(MechanismError::from)?;
+    let model = model.ok_or_else(|| {
+        let message = "the estimator has no model to draw records from".to_string();
+        MechanismError::from(EstimatorError::Unsupported(message))
+    })?;
+    let count = request.count.unwrap_or(release.total.round() as usize);
+    let inference = |error| MechanismError::from(EstimatorError::from(error));
+    let calibrated = model.calibrated().map_err(inference)?;
+    let codes = calibrated.synthesize(count, Sampling::Rounded, run.rng).map_err(inference)?;
+    let name = format!("synthetic-{}", data.name());
+    let records = Dataset::from_codes(&name, domain, &codes, RecordProvenance::default())
+        .map_err(MechanismError::from)?;
+    Ok(SyntheticRelease { records, model, ledger, randomness: source.provenance() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dp::SeedPath;
+
+    /// b copies a except in every tenth record, and c is independent.
+    fn copies() -> Dataset {
+        let domain = Domain::new([("a", 3), ("b", 3), ("c", 2)]).unwrap();
+        let column = |code: fn(u32) -> u32| (0..6000).map(code).collect::<Vec<u32>>();
+        let codes = [
+            column(|i| i % 3),
+            column(|i| if i % 10 == 0 { 0 } else { i % 3 }),
+            column(|i| (i / 3) % 2),
+        ];
+        Dataset::from_codes("copies", &domain, &codes, RecordProvenance::default()).unwrap()
+    }
+
+    fn request(mechanism: ReleaseMechanism) -> SynthesisRequest {
+        SynthesisRequest {
+            mechanism,
+            degree: 2,
+            epsilon: Epsilon::new(10.0).unwrap(),
+            delta: Delta::new(1e-6).unwrap(),
+            neighbours: Neighbours::Replace,
+            count: Some(3000),
+            memory_limit: 1 << 30,
+        }
+    }
+
+    #[test]
+    fn synthetic_records_resemble_the_data() {
+        let data = copies();
+        for mechanism in [ReleaseMechanism::Aim, ReleaseMechanism::Mst] {
+            let request = request(mechanism);
+            let mut source = NoiseSource::seeded(&SeedPath::new("test", "synthesize"));
+            let mut rng = ChaCha20Rng::seed_from_u64(5);
+            let made = synthesize_from(&data, &request, &mut source, &mut rng).unwrap();
+            assert_eq!((made.records.len(), made.records.name()), (3000, "synthetic-copies"));
+            let pair = Clique::new(["a", "b"].map(|name| data.domain().id(name).unwrap()));
+            let (found, truth) =
+                (made.records.project(&pair).unwrap(), data.project(&pair).unwrap());
+            for (found, truth) in found.values().iter().zip(truth.values()) {
+                assert!((found - truth / 2.0).abs() < 25.0, "{found} {truth}");
+            }
+            assert!(made.ledger.verify(request.kept_guarantee().unwrap()).unwrap().is_some());
+            // The predicted noise is that of the first draws.
+            let first = made.ledger.lines()[0].entry.draw.scale;
+            let predicted = request.first_noise_stddev(3).unwrap();
+            assert!((first / predicted - 1.0).abs() < 1e-6, "{first} {predicted}");
+        }
+    }
+
+    #[test]
+    fn too_many_marginals_are_refused_before_the_data_is_used() {
+        let domain = Domain::new((0..80).map(|i| (format!("x{i}"), 2))).unwrap();
+        let request = SynthesisRequest { degree: 5, ..request(ReleaseMechanism::Aim) };
+        let refused = request.workload(&domain).unwrap_err().to_string();
+        assert!(refused.contains("marginals of 5 attributes"), "{refused}");
+    }
 }

@@ -7,14 +7,16 @@ use crate::results::TrialRecord;
 /// In the order of panels in the paper's Figure 1.
 const MECHANISMS: [&str; 4] = ["PrivBayes", "DualQuery", "MWEM", "HDMM"];
 
-const OTHER_MECHANISMS: [(&str, &str); 7] = [
+const OTHER_MECHANISMS: [(&str, &str); 9] = [
     ("laplace", "Laplace"),
     ("gaussian", "Gaussian"),
     ("tree", "Tree"),
     ("privlet", "Privlet"),
     ("php", "P-HP"),
     ("pmw-delta", "PMW (delta)"),
-    ("spanning-tree", "Spanning tree"),
+    ("mwem-pgm", "MWEM+PGM"),
+    ("independent", "Independent"),
+    ("residual-planner", "ResidualPlanner"),
 ];
 
 /// What distinguishes a series: its estimator, and whatever else varies in the figure (mechanism,
@@ -93,6 +95,8 @@ pub(crate) fn arm(name: &str) -> String {
     match name.to_ascii_lowercase().as_str() {
         "own" => "own estimator".into(),
         "htree" => "HTree".into(),
+        "grem" => "GReM".into(),
+        "grem-lnn" => "GReM-LNN".into(),
         "admm-l1" => "ADMM(L1)".into(),
         "ml" => "maximum likelihood".into(),
         "pgm-l1" | "l1" => "PGM, minimising L1 loss".into(),
@@ -162,7 +166,7 @@ mod tests {
 
     #[test]
     fn mechanisms_have_the_names_of_the_literature() {
-        let named = ["privbayes", "spanning-tree", "php", "mwem", "pmw"].map(mechanism);
-        assert_eq!(named, ["PrivBayes", "Spanning tree", "P-HP", "MWEM", "PMW"]);
+        let named = ["privbayes", "mst", "php", "mwem", "pmw"].map(mechanism);
+        assert_eq!(named, ["PrivBayes", "MST", "P-HP", "MWEM", "PMW"]);
     }
 }

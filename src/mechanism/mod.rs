@@ -4,20 +4,24 @@
 //! A mechanism is a folder here and an entry of [`MECHANISMS`]. Its specification is a static named
 //! like the mechanism in configurations, in upper case (`pmw-delta`: `PMW_DELTA`).
 
+mod aim;
 mod dualquery;
 mod efpa;
 mod error;
 mod gaussian;
 mod hdmm;
+mod independent;
 mod laplace;
 mod matrix_mechanism;
+mod mst;
 mod mwem;
+mod mwem_pgm;
 mod php;
 mod pmw;
 mod privbayes;
 mod privlet;
 mod release;
-pub mod spanning_tree;
+pub mod residual_planner;
 mod support;
 mod task;
 mod tree;
@@ -110,9 +114,13 @@ pub static MECHANISMS: &[&MechanismSpec] = &[
     &pmw::PMW,
     &pmw::PMW_DELTA,
     &hdmm::HDMM,
-    &spanning_tree::SPANNING_TREE,
+    &aim::AIM,
+    &mst::MST,
+    &mwem_pgm::MWEM_PGM,
+    &independent::INDEPENDENT,
     &laplace::LAPLACE,
     &gaussian::GAUSSIAN,
+    &residual_planner::RESIDUAL_PLANNER,
     &tree::TREE,
     &privlet::PRIVLET,
     &efpa::EFPA,

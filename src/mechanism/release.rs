@@ -5,6 +5,7 @@ use private_pgm::domain::Domain;
 use private_pgm::fit::{Estimator, Evidence, Likelihood, Observed};
 use private_pgm::loss::{Measurement, estimate_total};
 
+use super::task::MOST_RECORDS;
 use super::{MechanismError, Task};
 
 pub struct Release {
@@ -87,7 +88,7 @@ impl Release {
 impl Task<'_> {
     /// The number of records for estimators. It is N itself where N is public: neighbours replace a
     /// record, or public marginals determine N. Otherwise it is estimated from the noisy answers,
-    /// and at least 1 (ICML 2019, supplement E.1).
+    /// at least 1 and at most 2^32 (ICML 2019, supplement E.1).
     pub(super) fn total(
         &self,
         neighbours: Neighbours,
@@ -96,7 +97,7 @@ impl Task<'_> {
         if !self.has_private_total(neighbours) {
             return Ok(self.data.len() as f64);
         }
-        estimate_total(answers).map(|total| total.max(1.0)).ok_or(MechanismError::Unsuitable(
+        estimate_total(answers).map(at_least_one).ok_or(MechanismError::Unsuitable(
             "no measurement determines the number of records, which is not public between \
              neighbours by adding and removing"
                 .into(),
@@ -108,4 +109,10 @@ impl Task<'_> {
     pub(super) fn has_private_total(&self, neighbours: Neighbours) -> bool {
         neighbours == Neighbours::AddRemove && self.public.is_none()
     }
+}
+
+/// The number itself from 1 to 2^32, otherwise the nearer end. Without noise an estimate may be no
+/// number, and counts as 1.
+fn at_least_one(total: f64) -> f64 {
+    if total > 1.0 { total.min(MOST_RECORDS) } else { 1.0 }
 }

@@ -13,8 +13,8 @@ use private_pgm::loss::Measurement;
 use private_pgm::model::Projectable;
 
 /// A bound on the number of records of any table where that number is private: 2^32. Our choice.
-/// It enters allowances for rounding only.
-const MOST_RECORDS: f64 = (1u64 << 32) as f64;
+/// It enters allowances for rounding, and bounds estimates of the number.
+pub(super) const MOST_RECORDS: f64 = (1u64 << 32) as f64;
 
 /// The input of a mechanism.
 pub struct Task<'a> {

@@ -70,14 +70,16 @@ fn experiments_refuse_invalid_budgets() {
         refused(&budget, laplace, &["mine.toml:3", "delta"]);
     }
     // Guarantees that a mechanism cannot give, and parts that do not add up.
-    for name in ["gaussian", "spanning-tree", "dualquery", "pmw-delta"] {
+    for name in ["gaussian", "residual-planner", "mst", "dualquery", "pmw-delta"] {
         let mechanism = format!("[[mechanism]]\nname = \"{name}\"\n");
         refused("epsilon = 1", &mechanism, &["needs a delta"]);
     }
     for (name, parameter) in [
-        ("spanning-tree", "weights = [1.0, 0.0, 1.0]"),
-        ("spanning-tree", "weights = [1.0, -1.0, 1.0]"),
-        ("spanning-tree", "weights = [1.0, 1.0]"),
+        ("mst", "weights = [1.0, 0.0, 1.0]"),
+        ("mst", "weights = [1.0, -1.0, 1.0]"),
+        ("mst", "weights = [1.0, 1.0]"),
+        ("residual-planner", "objective = \"mean\""),
+        ("residual-planner", "weights = [1.0]"),
         ("privbayes", "network_share = 1.0"),
         ("privbayes", "network_share = 1.5"),
         ("privbayes", "network_share = nan"),

@@ -278,6 +278,26 @@ fn more_sets_than_there_are_attributes_for_are_refused() {
 }
 
 #[test]
+fn a_target_and_removed_attributes_restrict_the_workload() {
+    let session = Session::new();
+    let target = CHAIN.replace("every = 2", "every = 2\ntarget = \"x3\"");
+    session.file("target.toml", &target);
+    // Four pairs of binary attributes.
+    let said = session.run(["plan", "target.toml"]).works();
+    assert!(said.stdout.contains("4 cliques, 16 cells"), "{}", said.stdout);
+    session.file("wrong.toml", target.replace("x3", "x7"));
+    session.run(["plan", "wrong.toml"]).complains(&["wrong.toml", "x7", "no attribute"]);
+    let titanic = "{ name = \"titanic\", without = [\"Fare\", \"Cabin\"] },\n]";
+    let fewer =
+        CHAIN.replace("    { name = \"many\"", "    # ").replace("\n]", &format!("\n{titanic}"));
+    session.file("fewer.toml", &fewer);
+    let said = session.run(["plan", "fewer.toml"]).works();
+    assert!(said.stdout.contains("titanic"), "{}", said.stdout);
+    session.file("wrong.toml", fewer.replace("Fare", "Fair"));
+    session.run(["plan", "wrong.toml"]).complains(&["wrong.toml", "Fair", "Fare"]);
+}
+
+#[test]
 fn claims_about_what_the_experiment_does_not_have_are_refused() {
     let session = session();
     for (right, wrong, what) in [

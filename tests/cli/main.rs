@@ -11,6 +11,7 @@ mod limits;
 mod outputs;
 mod overwriting;
 mod own_data;
+mod predict;
 mod query;
 mod readme;
 mod refused_problems;

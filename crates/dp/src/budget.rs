@@ -9,6 +9,17 @@
 //! for it. A share that is dropped, or whose draw fails, is lost; the ledger then shows less than
 //! was granted, which is safe.
 //!
+//! # Adaptive spending
+//!
+//! A mechanism may choose the cost of each draw, and when to stop, from the outputs so far.
+//! [`Budget::spend`] is then a *privacy filter*: it refuses a request that is not covered before
+//! anything is drawn, so that the costs of every course of events add up to at most the total. That
+//! suffices in all three currencies: in epsilon and (epsilon, delta) by sequential composition for
+//! adaptively chosen parameters (Rogers, Roth, Ullman, Vadhan, NeurIPS 2016, theorem 3.4), in rho
+//! because zCDP bounds the Renyi divergence of every order (Feldman, Zrnic, NeurIPS 2021, theorem
+//! 4.3; Whitehouse, Ramdas, Rogers, Wu, ICML 2023). It does not hold for [`Share::advanced`], whose
+//! number of draws is fixed before the first.
+//!
 //! # Rounding
 //!
 //! What is spent is added without rounding and never exceeds the total, not even in the last place.
@@ -217,6 +228,27 @@ mod tests {
             Some(epsilon(1.0).into()),
             "a rejected request costs nothing"
         );
+    }
+
+    #[test]
+    fn adaptive_requests_are_granted_while_they_are_covered_and_never_beyond() {
+        let rho = |value| Rho::new(value).unwrap();
+        let total = rho(1.0);
+        let mut budget = Budget::new(total, Neighbours::AddRemove);
+        // Each request is four times the last one, as if every output had asked for it.
+        let mut request = 0.001;
+        let mut shares = Vec::new();
+        while let Ok(share) = budget.spend(rho(request)) {
+            shares.push(share);
+            request *= 4.0;
+        }
+        assert_eq!(shares.len(), 5);
+        // The refusal has drawn and spent nothing, and a smaller request is still covered.
+        assert!(budget.ledger().lines().is_empty());
+        shares.push(budget.spend(rho(0.5)).unwrap());
+        shares.push(budget.rest().unwrap());
+        assert!(!granted(&shares).exceeds(total.get()));
+        assert!(granted(&shares).exceeds(total.get() * (1.0 - 1e-12)));
     }
 
     #[test]

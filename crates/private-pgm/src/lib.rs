@@ -59,6 +59,8 @@
 //! | estimate of the total | [`loss::estimate_total`] | \[1\] E.1 |
 //! | multiplicative weights | [`baselines::MultiplicativeWeights`] | \[15\]; \[1\] E.2 |
 //! | least squares by LSMR | [`baselines::FullLeastSquares`] | \[16\] |
+//! | residuals of marginals | [`residual::split`], [`residual::assemble`] | \[17\] |
+//! | estimates from residuals (GReM) | [`residual::Grem`], [`residual::GremLnn`] | \[18\]; \[19\] |
 //!
 //! 1. McKenna, Sheldon, Miklau, Graphical-model based estimation and inference for differential
 //!    privacy, ICML 2019, and its supplement (sections with letters)
@@ -82,6 +84,12 @@
 //! 15. Hardt, Ligett, McSherry, A simple and practical algorithm for differentially private data
 //!     release, NIPS 2012
 //! 16. Fong, Saunders, LSMR, SIAM Journal on Scientific Computing 33, 2011
+//! 17. Xiao, He, Zhang, Kifer, An optimal and scalable matrix mechanism for noisy marginals under
+//!     convex loss functions, NeurIPS 2023
+//! 18. Mullins, Fuentes, Xiao, Kifer, Musco, Sheldon, Efficient and private marginal reconstruction
+//!     with local non-negativity, NeurIPS 2024
+//! 19. Boyd, Parikh, Chu, Peleato, Eckstein, Distributed optimization and statistical learning via
+//!     the alternating direction method of multipliers, 2011
 //!
 //! # Notation
 //!
@@ -116,6 +124,7 @@ pub mod optimiser;
 pub mod oracle;
 pub mod problem;
 pub mod query;
+pub mod residual;
 
 pub use domain::{AttributeId, Clique, Domain, DomainError};
 pub use factor::{CliqueVector, Factor, Marginals, Potentials};

@@ -113,6 +113,10 @@ pub(super) fn workload(source: &Source, workload: Workload) -> Checked<Workload>
     }
     if let Some(every) = &workload.every {
         count(source, "every", every, 1..=MAX_COUNT)?;
+    } else if let Some(target) = &workload.target {
+        let message = "`target` restricts `every`, which is missing";
+        let help = "say for example every = 3, or leave the target out";
+        return Err(source.error(target.span(), message, Some(help)));
     }
     if let Some(random) = &workload.random {
         count(source, "marginals", &random.as_ref().marginals, 1..=MAX_COUNT)?;

@@ -116,10 +116,14 @@ pub(super) fn datasets(source: &Source, written: Spanned<Vec<Dataset>>) -> Check
 /// Generated records exclude the other keys of a data set, and their name must be a valid folder.
 fn chain(source: &Source, dataset: &Dataset, written: &Spanned<Chain>) -> Checked<()> {
     name(source, "name of a data set", &dataset.name)?;
-    let others =
-        [dataset.schema.as_ref().map(Spanned::span), dataset.bins.as_ref().map(Spanned::span)];
+    let others = [
+        dataset.schema.as_ref().map(Spanned::span),
+        dataset.bins.as_ref().map(Spanned::span),
+        dataset.without.first().map(Spanned::span),
+    ];
     if let Some(other) = others.into_iter().flatten().next() {
-        let message = "records that are drawn from a chain have neither a schema nor bins";
+        let message =
+            "records that are drawn from a chain have no schema, no bins and all attributes";
         return Err(source.error(other, message, Some("leave it out")));
     }
     let Chain { attributes, records, ones, flips, .. } = *written.as_ref();

@@ -82,7 +82,7 @@ fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
                 "there is no setting `triples` here",
                 "5:1",
                 "triples",
-                "allowed: marginals, every, random, prefix, queries",
+                "allowed: marginals, every, target, random, prefix, queries",
             ],
         ),
     ];
@@ -189,6 +189,12 @@ fn values_out_of_range_empty_lists_and_repetitions_are_refused() {
         ),
         ("[[", "[workload]\nevery = 0\n[[", "every = 0 is out of range", "0"),
         (
+            "[[",
+            "[workload]\ntarget = 'income'\n[[",
+            "`target` restricts `every`, which is missing",
+            "'income'",
+        ),
+        (
             "\"adult\"",
             "{ name = 'a', chain = { attributes = 0, records = 9 } }",
             "attributes = 0 is out of range",
@@ -265,7 +271,7 @@ fn settings_that_exclude_each_other_are_refused() {
         (
             "\"adult\"",
             "{ name = 'a', bins = 3, chain = { attributes = 3, records = 9 } }",
-            "records that are drawn from a chain have neither a schema nor bins",
+            "records that are drawn from a chain have no schema, no bins and all attributes",
             "3",
         ),
         ("[[", "[figure]\nkind = \"traces\"\n[[", "no traces are recorded", "\"traces\""),

@@ -6,7 +6,8 @@ use toml::Spanned;
 
 use super::PlanError;
 use super::cases::{self, NamedWorkload};
-use super::data::{PlannedData, WHICH_WORKLOAD, asked_sets, of_marginals};
+use super::data::{PlannedData, WHICH_WORKLOAD, of_marginals};
+use super::sets::asked_sets;
 use crate::config::{self, Chain, Experiment, Source};
 use crate::data::{Dataset, Provenance};
 use dp::SeedPath;

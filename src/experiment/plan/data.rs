@@ -1,24 +1,17 @@
-use rand::SeedableRng;
-use rand::seq::index::sample;
-use rand_chacha::ChaCha20Rng;
 use toml::Spanned;
 
 use super::cases::{self, Case, NamedWorkload};
+use super::sets::{asked_sets, attribute};
 use super::{PlanError, chain};
-use crate::config::{self, Experiment, RandomMarginals, Source, closest};
-use crate::data::{AttributeKind, DataError, Dataset, Entry, Registry, Schema};
+use crate::config::{self, Experiment, Source, closest};
+use crate::data::{AttributeKind, CodesError, DataError, Dataset, Entry, Registry, Schema};
 use crate::workload::Workload;
-use dp::SeedPath;
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::model::Projectable;
 
 /// Numeric attributes with more bins have prefix queries, if neither file nor schema says which
 /// attributes have (our choice).
 const PREFIX_BINS: usize = 20;
-/// Sets of attributes that `every` may generate (our choice).
-const MAX_SETS: usize = 100_000;
-/// Minimum number of draws before the search for distinct random sets fails (our choice).
-const ATTEMPTS: usize = 10_000;
 
 /// A loaded dataset with its cases.
 pub struct PlannedData {
@@ -77,11 +70,17 @@ pub(super) fn resolve(
             continue;
         }
         let entry = entry(source, named, registry)?;
+        let domain = kept_domain(source, named, entry.schema().domain())?;
         let marginals = match &experiment.workload.queries {
             Some(_) => None,
-            None => Some(marginals(source, experiment, named, entry.schema())?),
+            None => Some(marginals(source, experiment, named, entry.schema(), &domain)?),
         };
         let mut data = entry.load()?;
+        if !named.without.is_empty() {
+            let refuse =
+                |error: CodesError| source.error(named.name.span(), error.to_string(), None);
+            data = restricted(&data, &domain).map_err(refuse)?;
+        }
         if let Some(bins) = &named.bins {
             data = cases::aggregated(source, &data, bins)?;
         }
@@ -134,18 +133,55 @@ fn entry(
     Ok(entry)
 }
 
-/// The marginals of the file; by default, those of the schema.
+/// The domain without the attributes that the file leaves out.
+fn kept_domain(
+    source: &Source,
+    named: &config::Dataset,
+    domain: &Domain,
+) -> Result<Domain, PlanError> {
+    let id = |name: &Spanned<String>| attribute(source, named.name.as_ref(), domain, name);
+    let gone = Clique::new(named.without.iter().map(id).collect::<Result<Vec<_>, _>>()?);
+    let kept = domain.declared().iter().filter(|&&id| !gone.contains(id));
+    let refuse = |message: String| source.error(named.name.span(), message, None);
+    let kept = Domain::new(kept.map(|&id| (domain.name(id), domain.size(id))))
+        .map_err(|error| refuse(error.to_string()))?;
+    match kept.is_empty() && !domain.is_empty() {
+        true => Err(refuse("no attribute is left".into()).into()),
+        false => Ok(kept),
+    }
+}
+
+/// The columns of the attributes of `domain`.
+fn restricted(data: &Dataset, domain: &Domain) -> Result<Dataset, CodesError> {
+    let column = |&id: &AttributeId| {
+        let id = data.domain().id(domain.name(id)).expect("the domain is a part of the data's");
+        (0..data.len()).map(|record| data.code(record, id)).collect::<Vec<u32>>()
+    };
+    let codes: Vec<Vec<u32>> = domain.declared().iter().map(column).collect();
+    Dataset::from_codes(data.name(), domain, &codes, data.provenance().clone())
+}
+
+/// The marginals of the file; by default, those of the schema. `domain` has the attributes of the
+/// schema, or some of them.
 fn marginals(
     source: &Source,
     experiment: &Experiment,
     named: &config::Dataset,
     schema: &Schema,
+    domain: &Domain,
 ) -> Result<Workload, PlanError> {
-    let domain = schema.domain();
+    let here = |clique: &Clique| -> Clique {
+        schema.domain().names(clique).into_iter().filter_map(|name| domain.id(name)).collect()
+    };
     let (cliques, prefix) = match (asked_sets(source, experiment, named, domain)?, &schema.workload)
     {
-        (Some(sets), _) => (sets, numeric(schema)),
-        (None, Some(workload)) => (workload.triples.clone(), workload.prefix.clone()),
+        (Some(sets), _) => (sets, here(&numeric(schema))),
+        (None, Some(workload)) => {
+            let complete = |(set, clique): (&Clique, &Clique)| set.len() == clique.len();
+            let sets: Vec<Clique> = workload.triples.iter().map(here).collect();
+            let kept = sets.iter().zip(&workload.triples).filter(|&pair| complete(pair));
+            (kept.map(|(set, _)| set.clone()).collect(), here(&workload.prefix))
+        }
         (None, None) => {
             let message = format!("the schema of \"{}\" names no workload", schema.name);
             return Err(source.error(named.name.span(), message, Some(WHICH_WORKLOAD)).into());
@@ -157,28 +193,6 @@ fn marginals(
 /// Help for a dataset without a workload.
 pub(super) const WHICH_WORKLOAD: &str = "say which with [workload] marginals = \
     [[\"a\", \"b\"], ...], every = 2 or random = { marginals = 15, size = 3, seed = 1 }";
-
-/// The sets of attributes of the file, if it has any.
-pub(super) fn asked_sets(
-    source: &Source,
-    experiment: &Experiment,
-    named: &config::Dataset,
-    domain: &Domain,
-) -> Result<Option<Vec<Clique>>, PlanError> {
-    let asked = &experiment.workload;
-    let id = |name: &Spanned<String>| attribute(source, named.name.as_ref(), domain, name);
-    Ok(match (&asked.marginals, &asked.every, &asked.random) {
-        (Some(sets), ..) => {
-            let clique = |set: &Spanned<Vec<Spanned<String>>>| {
-                set.as_ref().iter().map(id).collect::<Result<Vec<_>, _>>().map(Clique::new)
-            };
-            Some(sets.as_ref().iter().map(clique).collect::<Result<Vec<_>, _>>()?)
-        }
-        (None, Some(size), _) => Some(every(source, size, domain)?),
-        (None, None, Some(random)) => Some(draw(source, random, domain)?),
-        (None, None, None) => None,
-    })
-}
 
 /// Marginals on these sets, with prefix queries on the attributes that the file lists; default:
 /// `prefix`.
@@ -206,67 +220,4 @@ fn numeric(schema: &Schema) -> Clique {
         matches!(attribute.kind, AttributeKind::Numeric { .. }) && attribute.size() > PREFIX_BINS
     });
     Clique::new(many.filter_map(|attribute| domain.id(&attribute.name)))
-}
-
-fn attribute(
-    source: &Source,
-    dataset: &str,
-    domain: &Domain,
-    name: &Spanned<String>,
-) -> Result<AttributeId, PlanError> {
-    domain.id(name.as_ref()).ok_or_else(|| {
-        let known: Vec<&str> = domain.declared().iter().map(|&id| domain.name(id)).collect();
-        let help = match closest(name.as_ref(), known.iter().copied()) {
-            Some(close) => format!("did you mean \"{close}\"?"),
-            None => format!("its attributes are {}", known.join(", ")),
-        };
-        let message = format!("\"{dataset}\" has no attribute \"{}\"", name.as_ref());
-        source.error(name.span(), message, Some(&help)).into()
-    })
-}
-
-/// All sets of `size` attributes, unless these are too many.
-fn every(source: &Source, size: &Spanned<u64>, domain: &Domain) -> Result<Vec<Clique>, PlanError> {
-    let (attributes, wanted) = (domain.len(), *size.as_ref() as usize);
-    let refuse = |message: String| PlanError::from(source.error(size.span(), message, None));
-    if wanted > attributes {
-        return Err(refuse(format!(
-            "there are {attributes} attributes, too few for sets of {wanted}"
-        )));
-    }
-    let sets = (0..wanted).fold(1.0, |sets, i| sets * (attributes - i) as f64 / (i + 1) as f64);
-    if sets > MAX_SETS as f64 {
-        return Err(refuse(format!(
-            "{sets:.1e} sets of {wanted} attributes are more than {MAX_SETS}"
-        )));
-    }
-    Ok(domain.everything().subsets(wanted))
-}
-
-/// Distinct sets of attributes, drawn uniformly.
-fn draw(
-    source: &Source,
-    random: &Spanned<RandomMarginals>,
-    domain: &Domain,
-) -> Result<Vec<Clique>, PlanError> {
-    let RandomMarginals { marginals, size, seed } = random.as_ref();
-    let (count, size) = (*marginals.as_ref() as usize, *size.as_ref() as usize);
-    let mut cliques: Vec<Clique> = Vec::new();
-    let mut rng = ChaCha20Rng::from_seed(SeedPath::new("workload", seed).seed());
-    let declared = domain.declared();
-    for _ in 0..ATTEMPTS.max(10 * count) {
-        if cliques.len() == count || size > declared.len() {
-            break;
-        }
-        let chosen = sample(&mut rng, declared.len(), size);
-        let clique = Clique::new(chosen.iter().map(|place| declared[place]));
-        if !cliques.contains(&clique) {
-            cliques.push(clique);
-        }
-    }
-    if cliques.len() < count {
-        let message = format!("there are not {count} different sets of {size} attributes");
-        return Err(source.error(random.span(), message, None).into());
-    }
-    Ok(cliques)
 }

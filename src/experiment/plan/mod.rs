@@ -5,6 +5,7 @@ mod chain;
 mod claims;
 mod data;
 mod mechanisms;
+mod sets;
 
 pub use cases::Case;
 pub use data::PlannedData;

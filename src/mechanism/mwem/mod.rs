@@ -10,10 +10,7 @@
 //! Candidates are the queries of the workload, not the cells of marginals: the scored quantity is
 //! the measured one. See [`scores`] for the sensitivities.
 //!
-//! In a variant, a round measures a whole marginal. Its score is the error of the estimate minus
-//! the expected error of the noise. Marginals that would make the junction tree of all measurements
-//! too large are no candidates. This filter uses cliques only: those of the workload and those
-//! selected privately.
+//! [`mwem_pgm`](super::mwem_pgm) measures whole marginals instead.
 //!
 //! If records may be added and removed, their number is private. It is measured first, with a share
 //! of the same size as the others: epsilon / (2T + 1).
@@ -43,11 +40,10 @@ use private_pgm::baselines::MultiplicativeWeights;
 use private_pgm::domain::Clique;
 use private_pgm::factor::Factor;
 use private_pgm::fit::{EstimatorContext, EstimatorError, Evidence, Observed};
-use private_pgm::junction_tree::JunctionTree;
 use private_pgm::loss::Measurement;
 use private_pgm::model::{Model, Projectable};
 use private_pgm::query::QueryMatrix;
-use scores::Measure;
+use scores::{LARGEST_CHANGE, scores, sensitivity};
 
 pub(super) static MWEM: MechanismSpec = MechanismSpec {
     name: "mwem",
@@ -88,14 +84,11 @@ impl Mechanism for Mwem {
         budget: &mut Budget,
         source: &mut NoiseSource,
     ) -> Result<Release, MechanismError> {
-        let Parameters { rounds, measure, .. } = self.parameters;
-        if measure == Measure::Query {
-            counting_query::check(MWEM.title, task.data.domain(), task.workload.parts())?;
-        }
+        counting_query::check(MWEM.title, task.data.domain(), task.workload.parts())?;
         if task.workload.queries() == 0 {
             return Err(MechanismError::Unsuitable("there are no queries to choose from".into()));
         }
-        let rounds = rounds.number(task.data.domain());
+        let rounds = self.parameters.rounds.number(task.data.domain());
         let neighbours = budget.neighbours();
         let private_total = task.has_private_total(neighbours);
         let mut shares = budget.rest()?.split(2 * rounds + usize::from(private_total))?;
@@ -103,11 +96,11 @@ impl Mechanism for Mwem {
         if private_total && let Some(share) = shares.pop() {
             progress.answers.push(count_records(task, share, source)?);
         }
-        let truth = measure.truth(task.workload, task.data)?;
+        let truth = task.workload.answers(task.data)?;
         while let (Some(select), Some(pay)) = (shares.pop(), shares.pop()) {
             task.in_time()?;
             progress.round += 1;
-            self.round(task, &truth, [select, pay], &mut progress, source)
+            round(task, &truth, [select, pay], &mut progress, source)
                 .map_err(|error| in_round(progress.round, rounds, error))?;
         }
         let Progress { answers, times, .. } = progress;
@@ -128,99 +121,49 @@ impl Mechanism for Mwem {
     }
 }
 
-impl Mwem {
-    /// Selects with the first share and measures with the second.
-    fn round(
-        &self,
-        task: &Task<'_>,
-        truth: &[Vec<f64>],
-        [select, pay]: [Share; 2],
-        progress: &mut Progress,
-        source: &mut NoiseSource,
-    ) -> Result<(), MechanismError> {
-        let measure = self.parameters.measure;
-        let neighbours = select.neighbours();
-        let began = Instant::now();
-        let marginals = estimate(task, neighbours, progress)?;
-        let noise_scale =
-            measure.largest_change(neighbours) / pay.guarantee().pure_epsilon()?.get();
-        let parts = task.workload.parts();
-        let scores = measure.scores(parts, truth, &marginals, noise_scale);
-        let allowed = self.candidates(task, scores.len(), &progress.answers)?;
-        let allowed_scores: Vec<f64> = allowed.iter().map(|&candidate| scores[candidate]).collect();
-        let sensitivity = measure.sensitivity(neighbours)?;
-        let label = format!("round {}: the worst", progress.round);
-        let chosen = select.select(label, &allowed_scores, sensitivity, Scores::General, source)?;
-        progress.times.select += began.elapsed().as_secs_f64();
+/// Selects with the first share and measures with the second.
+fn round(
+    task: &Task<'_>,
+    truth: &[Vec<f64>],
+    [select, pay]: [Share; 2],
+    progress: &mut Progress,
+    source: &mut NoiseSource,
+) -> Result<(), MechanismError> {
+    let neighbours = select.neighbours();
+    let began = Instant::now();
+    let marginals = estimate(task, neighbours, progress)?;
+    let scores = scores(task.workload.parts(), truth, &marginals);
+    let sensitivity = sensitivity(neighbours)?;
+    let label = format!("round {}: the worst", progress.round);
+    let chosen = select.select(label, &scores, sensitivity, Scores::General, source)?;
+    progress.times.select += began.elapsed().as_secs_f64();
 
-        let began = Instant::now();
-        let (clique, query, answers) = self.chosen(task, truth, allowed[chosen])?;
-        let sensitivity = Sensitivity::new(measure.largest_change(neighbours), neighbours)?;
-        let label = format!("round {}: its answers", progress.round);
-        let noisy = pay.laplace(label, &answers, sensitivity, task.noise.whole(), source)?;
-        let (y, stddev) = (noisy.values, noisy.noise_stddev);
-        progress.answers.push(Measurement { clique, query, y, stddev });
-        progress.times.measure += began.elapsed().as_secs_f64();
-        Ok(())
-    }
+    let began = Instant::now();
+    let (clique, query, answer) = chosen_query(task, truth, chosen)?;
+    let sensitivity = Sensitivity::new(LARGEST_CHANGE, neighbours)?;
+    let label = format!("round {}: its answers", progress.round);
+    let noisy = pay.laplace(label, &[answer], sensitivity, task.noise.whole(), source)?;
+    let (y, stddev) = (noisy.values, noisy.noise_stddev);
+    progress.answers.push(Measurement { clique, query, y, stddev });
+    progress.times.measure += began.elapsed().as_secs_f64();
+    Ok(())
+}
 
-    /// All queries; or the marginals that keep the junction tree of all measurements within its
-    /// limit.
-    fn candidates(
-        &self,
-        task: &Task<'_>,
-        candidates: usize,
-        measured: &[Measurement],
-    ) -> Result<Vec<usize>, MechanismError> {
-        if self.parameters.measure == Measure::Query {
-            return Ok((0..candidates).collect());
-        }
-        let mut cliques: Vec<Clique> =
-            measured.iter().map(|answer| answer.clique.clone()).collect();
-        let mut smallest = f64::INFINITY;
-        let mut fits = |&candidate: &usize| {
-            cliques.push(task.workload.parts()[candidate].clique.clone());
-            let cells = JunctionTree::new(task.data.domain(), &cliques).size().cells;
-            cliques.pop();
-            smallest = smallest.min(cells);
-            cells <= self.parameters.max_cells as f64
-        };
-        let allowed: Vec<usize> = (0..candidates).filter(|candidate| fits(candidate)).collect();
-        if allowed.is_empty() {
-            return Err(MechanismError::Infeasible {
-                bytes: smallest * size_of::<f64>() as f64,
-                message: format!(
-                    "the smallest marginal of the workload needs a junction tree of {smallest} \
-                     cells, more than max_cells = {}",
-                    self.parameters.max_cells,
-                ),
-            });
-        }
-        Ok(allowed)
+/// The query at this place among those of all sub-workloads, and its answer.
+fn chosen_query(
+    task: &Task<'_>,
+    truth: &[Vec<f64>],
+    place: usize,
+) -> Result<(Clique, QueryMatrix, f64), MechanismError> {
+    let (domain, parts) = (task.data.domain(), task.workload.parts());
+    let (mut part, mut row) = (0, place);
+    while row >= truth[part].len() {
+        row -= truth[part].len();
+        part += 1;
     }
-
-    /// The queries to measure for a candidate, and their answers.
-    fn chosen(
-        &self,
-        task: &Task<'_>,
-        truth: &[Vec<f64>],
-        candidate: usize,
-    ) -> Result<(Clique, QueryMatrix, Vec<f64>), MechanismError> {
-        let (domain, parts) = (task.data.domain(), task.workload.parts());
-        if self.parameters.measure == Measure::Marginal {
-            let clique = parts[candidate].clique.clone();
-            let query = QueryMatrix::identity(domain, &clique)?;
-            return Ok((clique, query, truth[candidate].clone()));
-        }
-        let (mut part, mut row) = (0, candidate);
-        while row >= truth[part].len() {
-            row -= truth[part].len();
-            part += 1;
-        }
-        let query = CountingQuery::of_row(domain, &parts[part], row);
-        let matrix = query.matrix(domain)?;
-        Ok((query.clique, matrix, vec![truth[part][row]]))
-    }
+    let query = CountingQuery::of_row(domain, &parts[part], row);
+    let matrix = query.matrix(domain)?;
+    Ok((query.clique, matrix, truth[part][row]))
 }
 
 /// The marginals on the cliques of the sub-workloads, estimated from all measurements so far.

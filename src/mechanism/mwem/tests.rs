@@ -124,17 +124,15 @@ fn the_sensitivity_of_scores_is_as_claimed_on_all_small_tables() {
     let cells = vec![0.3, 1.7, 0.0, 2.2, 0.1, 0.9];
     let whole = Factor::new(&domain, everything, cells);
     let estimate = [whole.clone(), whole.sum_onto(&prefix)];
-    for measure in [Measure::Query, Measure::Marginal] {
-        for (neighbours, tables) in
-            [(Neighbours::Replace, Records::Exactly(3)), (Neighbours::AddRemove, Records::UpTo(3))]
-        {
-            let scores = |table: &[u64]| {
-                let truth = measure.truth(&workload, &records(&domain, table)).unwrap();
-                measure.scores(workload.parts(), &truth, &estimate, 1.3)
-            };
-            let worst = worst_case::<LInfinity>(6, tables, scores).distance;
-            assert_eq!(worst, measure.sensitivity(neighbours).unwrap().get(), "{measure:?}");
-        }
+    for (neighbours, tables) in
+        [(Neighbours::Replace, Records::Exactly(3)), (Neighbours::AddRemove, Records::UpTo(3))]
+    {
+        let scores = |table: &[u64]| {
+            let truth = workload.answers(&records(&domain, table)).unwrap();
+            scores(workload.parts(), &truth, &estimate)
+        };
+        let worst = worst_case::<LInfinity>(6, tables, scores).distance;
+        assert_eq!(worst, sensitivity(neighbours).unwrap().get());
     }
 }
 
@@ -142,20 +140,17 @@ fn the_sensitivity_of_scores_is_as_claimed_on_all_small_tables() {
 fn the_rounds_spend_the_budget_and_no_more() {
     let domain = domain();
     let (data, workload) = (data(&domain, 300), workload(&domain));
-    for measure in ["query", "marginal"] {
-        for (neighbours, draws) in [(Neighbours::Replace, 14), (Neighbours::AddRemove, 15)] {
-            let parameters = format!("rounds = 7\nmeasure = \"{measure}\"");
-            let (release, budget) =
-                released(&parameters, &data, &workload, 0.7, neighbours, 1).unwrap();
-            let ledger = budget.ledger();
-            assert_eq!(ledger.lines().len(), draws);
-            let spent = ledger.verify(budget.total()).unwrap().unwrap();
-            let Guarantee::Pure { epsilon } = spent else { panic!("{spent}") };
-            assert!((epsilon.get() - 0.7).abs() < 1e-12, "{epsilon:?}");
-            assert_eq!(budget.remaining(), None);
-            assert_eq!(measured(&release).len(), draws - 7);
-            assert!(neighbours == Neighbours::AddRemove || release.total == 300.0);
-        }
+    for (neighbours, draws) in [(Neighbours::Replace, 14), (Neighbours::AddRemove, 15)] {
+        let (release, budget) =
+            released("rounds = 7", &data, &workload, 0.7, neighbours, 1).unwrap();
+        let ledger = budget.ledger();
+        assert_eq!(ledger.lines().len(), draws);
+        let spent = ledger.verify(budget.total()).unwrap().unwrap();
+        let Guarantee::Pure { epsilon } = spent else { panic!("{spent}") };
+        assert!((epsilon.get() - 0.7).abs() < 1e-12, "{epsilon:?}");
+        assert_eq!(budget.remaining(), None);
+        assert_eq!(measured(&release).len(), draws - 7);
+        assert!(neighbours == Neighbours::AddRemove || release.total == 300.0);
     }
 }
 
@@ -191,53 +186,30 @@ fn by_default_one_query_is_measured_in_each_of_as_many_rounds_as_attributes() {
 fn the_same_seed_gives_the_same_release() {
     let domain = domain();
     let (data, workload) = (data(&domain, 300), workload(&domain));
-    for parameters in ["", "measure = \"marginal\""] {
-        let release = |seed| {
-            let released = released(parameters, &data, &workload, 1.0, Neighbours::Replace, seed);
-            measured(&released.unwrap().0).to_vec()
-        };
-        assert_eq!(release(3), release(3));
-        assert_ne!(release(3), release(4));
-    }
+    let release = |seed| {
+        let released = released("", &data, &workload, 1.0, Neighbours::Replace, seed);
+        measured(&released.unwrap().0).to_vec()
+    };
+    assert_eq!(release(3), release(3));
+    assert_ne!(release(3), release(4));
 }
 
 #[test]
 fn with_little_noise_the_error_decreases_with_the_rounds_and_both_estimators_agree() {
     let domain = domain();
     let (data, workload) = (data(&domain, 770), workload(&domain));
-    for measure in ["query", "marginal"] {
-        let errors = [1, 2, 40].map(|rounds| {
-            let parameters = format!("rounds = {rounds}\nmeasure = \"{measure}\"");
-            // A standard deviation of 0.01 for queries, 0.1 for marginals.
-            let epsilon = 20.0 * f64::from(rounds);
-            let (release, _) =
-                released(&parameters, &data, &workload, epsilon, Neighbours::Replace, 5).unwrap();
-            let pgm = estimated(&release, &domain, &Pgm::default());
-            let own = estimated(&release, &domain, &*release.own_estimator);
-            let [pgm, own] = [pgm, own].map(|answers| error(&workload, &data, &*answers));
-            assert!((pgm - own).abs() < 1e-3 * pgm.max(0.1), "{measure}: {pgm} and {own}");
-            pgm
-        });
-        assert!(errors[0] > errors[1] && errors[1] > errors[2], "{measure}: {errors:?}");
-        assert!(errors[2] < 0.01, "{measure}: {errors:?}");
-    }
-}
-
-#[test]
-fn marginals_that_make_the_model_too_large_are_not_selected() {
-    let domain = domain();
-    let (data, workload) = (data(&domain, 300), workload(&domain));
-    let parameters = "measure = \"marginal\"\nrounds = 6\nmax_cells = 12";
-    let (release, _) =
-        released(parameters, &data, &workload, 100.0, Neighbours::Replace, 6).unwrap();
-    let chosen: Vec<Clique> = measured(&release).iter().map(|m| m.clique.clone()).collect();
-    assert!(JunctionTree::new(&domain, &chosen).size().cells <= 12.0);
-    let parameters = "measure = \"marginal\"\nmax_cells = 5";
-    match released(parameters, &data, &workload, 1.0, Neighbours::Replace, 6) {
-        Err(MechanismError::Infeasible { bytes, message }) => {
-            assert_eq!(bytes, 48.0);
-            assert!(message.starts_with("round 1 of 4: the smallest marginal"), "{message}");
-        }
-        other => panic!("{:?}", other.err()),
-    }
+    let errors = [1, 2, 40].map(|rounds| {
+        let parameters = format!("rounds = {rounds}");
+        // A standard deviation of 0.01.
+        let epsilon = 20.0 * f64::from(rounds);
+        let (release, _) =
+            released(&parameters, &data, &workload, epsilon, Neighbours::Replace, 5).unwrap();
+        let pgm = estimated(&release, &domain, &Pgm::default());
+        let own = estimated(&release, &domain, &*release.own_estimator);
+        let [pgm, own] = [pgm, own].map(|answers| error(&workload, &data, &*answers));
+        assert!((pgm - own).abs() < 1e-3 * pgm.max(0.1), "{pgm} and {own}");
+        pgm
+    });
+    assert!(errors[0] > errors[1] && errors[1] > errors[2], "{errors:?}");
+    assert!(errors[2] < 0.01, "{errors:?}");
 }

@@ -12,7 +12,7 @@ use crate::numeric::strided::Projection;
 
 /// The measurements of the evidence, each of them checked. An error if the evidence is a likelihood
 /// or has structural zeros.
-pub(super) fn linear_measurements<'a>(
+pub(crate) fn linear_measurements<'a>(
     evidence: &Evidence<'a>,
 ) -> Result<&'a [Measurement], EstimatorError> {
     let Observed::Answers(measurements) = evidence.observed else {
@@ -34,7 +34,7 @@ pub(super) fn linear_measurements<'a>(
 
 /// The L1 loss, the sum of |r|, and the L2 loss, the sum of r^2 / 2, over all residuals
 /// r = (Q mu - y) / stddev. `marginal` returns the mu of a measurement.
-pub(super) fn l1_l2(
+pub(crate) fn l1_l2(
     measurements: &[Measurement],
     mut marginal: impl FnMut(&Measurement) -> Vec<f64>,
 ) -> (f64, f64) {

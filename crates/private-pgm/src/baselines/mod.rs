@@ -11,6 +11,7 @@ mod tests;
 
 pub use as_measured::AsMeasured;
 pub use full_least_squares::FullLeastSquares;
+pub(crate) use least_squares::{l1_l2, linear_measurements};
 pub use local_least_squares::LocalLeastSquares;
 pub use multiplicative_weights::MultiplicativeWeights;
 pub use tables::Tables;
@@ -18,6 +19,6 @@ pub use tables::Tables;
 use std::time::Instant;
 
 /// Whether the deadline, if there is one, is not over.
-fn in_time(deadline: Option<Instant>) -> bool {
+pub(crate) fn in_time(deadline: Option<Instant>) -> bool {
     deadline.is_none_or(|deadline| Instant::now() < deadline)
 }

@@ -185,7 +185,7 @@ fn greedy_order(
 }
 
 /// The total number of cells of the maximal cliques of an elimination.
-fn tree_cells(vertices: usize, steps: &[EliminationStep]) -> f64 {
+pub(super) fn tree_cells(vertices: usize, steps: &[EliminationStep]) -> f64 {
     let absorbers = absorbers(vertices, steps);
     steps.iter().zip(absorbers).filter(|(_, by)| by.is_none()).map(|(step, _)| step.cells).sum()
 }

@@ -131,6 +131,14 @@ impl Graph {
         })
     }
 
+    /// Makes the vertices, ascending, pairwise adjacent.
+    pub(super) fn connect(&mut self, members: &[u32]) {
+        for &v in members {
+            let list = &mut self.neighbours[v as usize];
+            *list = union(list, members.iter().copied().filter(|&u| u != v));
+        }
+    }
+
     /// Makes the neighbours of `v` pairwise adjacent and removes `v`. Also removes every neighbour
     /// without neighbours outside this clique, since its own clique would be a subset.
     pub(super) fn eliminate(&mut self, v: u32) -> EliminationStep {

@@ -48,6 +48,7 @@
 mod elimination;
 mod forest;
 mod graph;
+mod predictor;
 mod rooting;
 mod size;
 mod subtree;
@@ -55,6 +56,7 @@ mod subtree;
 mod tests;
 
 pub use elimination::OrderSearch;
+pub use predictor::SizePredictor;
 pub use size::{LargeClique, TooLarge, TreeSize};
 
 use std::ops::Range;

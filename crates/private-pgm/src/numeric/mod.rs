@@ -6,6 +6,7 @@
 pub mod bytes;
 pub mod cholesky;
 pub(crate) mod contraction;
+pub(crate) mod contrasts;
 pub mod distance;
 pub(crate) mod eigen;
 pub mod exp;

@@ -50,8 +50,8 @@ impl Read for QueryFactor {
             type Value = QueryFactor;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
-                    "\"identity\", \"prefix\", \"total\", \"ranges\" or an object with matrix, \
-                     sparse, intervals, evidence, compress or moments",
+                    "\"identity\", \"prefix\", \"total\", \"ranges\", \"contrasts\" or an object \
+                     with matrix, sparse, intervals, evidence, compress or moments",
                 )
             }
             fn visit_str<E: Error>(self, name: &str) -> Result<QueryFactor, E> {
@@ -60,6 +60,7 @@ impl Read for QueryFactor {
                     QueryFactor::Prefix,
                     QueryFactor::Total,
                     QueryFactor::Ranges,
+                    QueryFactor::Contrasts,
                 ];
                 let found = simple.into_iter().find(|factor| factor.name() == name);
                 found.ok_or_else(|| E::invalid_value(Unexpected::Str(name), &self))
@@ -234,7 +235,8 @@ impl Serialize for WrittenFactor<'_> {
             QueryFactor::Identity
             | QueryFactor::Prefix
             | QueryFactor::Total
-            | QueryFactor::Ranges => to.serialize_str(name),
+            | QueryFactor::Ranges
+            | QueryFactor::Contrasts => to.serialize_str(name),
             QueryFactor::Evidence(values) | QueryFactor::Compress(values) => {
                 to.collect_map([(name, values)])
             }

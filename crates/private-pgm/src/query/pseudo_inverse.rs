@@ -20,6 +20,8 @@ enum AxisInverse {
     Differences,
     /// Of a total: y / n for every value.
     EqualParts,
+    /// Of contrasts: the transpose, since the rows are orthonormal.
+    Transpose,
     /// X A^T with X = (A^T A)^-1.
     PIdentity(PIdentity, GramInverse),
 }
@@ -32,6 +34,7 @@ impl PseudoInverse {
                 QueryFactor::Identity => AxisInverse::Copy,
                 QueryFactor::Prefix => AxisInverse::Differences,
                 QueryFactor::Total => AxisInverse::EqualParts,
+                QueryFactor::Contrasts => AxisInverse::Transpose,
                 QueryFactor::PIdentity(a) => AxisInverse::PIdentity(a.clone(), a.gram_inverse()?),
                 _ => return None,
             };
@@ -71,6 +74,11 @@ impl AxisInverse {
                 QueryFactor::Total.apply_transpose(n, inner, &table, &mut spread);
                 spread.iter_mut().for_each(|x| *x /= n as f64);
                 spread
+            }
+            Self::Transpose => {
+                let mut back = vec![0.0; table.len() / rows * n];
+                QueryFactor::Contrasts.apply_transpose(n, inner, &table, &mut back);
+                back
             }
             Self::PIdentity(matrix, gram_inverse) => {
                 let mut back = vec![0.0; table.len() / rows * n];

@@ -1,6 +1,7 @@
 use std::f64::consts::PI;
 
 use super::{FactorError, PIdentity};
+use crate::numeric::contrasts::{contrasts, contrasts_transposed, helmert_entry};
 use crate::numeric::eigen::largest_eigenvalue;
 use crate::numeric::kron;
 use crate::numeric::matrix::Matrix;
@@ -22,6 +23,10 @@ pub enum QueryFactor {
     Total,
     /// One row per range i..=j of values, in the order (0,0), (0,1), ..., (1,1), (1,2), ...
     Ranges,
+    /// n - 1 orthonormal rows that are orthogonal to the row of ones (Helmert): row k - 1 is the
+    /// sum of the values before k minus k times value k, divided by sqrt(k (k + 1)). The Kronecker
+    /// product over a clique spans its residual space ([`crate::residual`]). Needs two values.
+    Contrasts,
     /// One row per listed range `start..end` of values.
     Intervals(Vec<(usize, usize)>),
     /// e_S: one row that counts the values in S; e_j if S = {j}.
@@ -61,6 +66,7 @@ impl QueryFactor {
             Self::Prefix => "prefix",
             Self::Total => "total",
             Self::Ranges => "ranges",
+            Self::Contrasts => "contrasts",
             Self::Intervals(_) => "intervals",
             Self::Evidence(_) => "evidence",
             Self::Compress(_) => "compress",
@@ -107,7 +113,7 @@ impl QueryFactor {
                     return Err(FactorError::Moments { size: n, largest, found: *moments });
                 }
             }
-            Self::Compress(_) | Self::Moments(_) => {}
+            Self::Contrasts | Self::Compress(_) | Self::Moments(_) => {}
             Self::PIdentity(matrix) => columns(matrix.cols())?,
             Self::Dense(matrix) => columns(matrix.cols())?,
             Self::Sparse(matrix) => columns(matrix.cols())?,
@@ -154,6 +160,7 @@ impl QueryFactor {
         match self {
             Self::Identity | Self::Prefix => n,
             Self::Total | Self::Evidence(_) => 1,
+            Self::Contrasts => n - 1,
             Self::Ranges => kron::range_count(n),
             Self::Intervals(intervals) => intervals.len(),
             Self::Compress(groups) => groups.iter().max().map_or(0, |&last| last.saturating_add(1)),
@@ -175,6 +182,12 @@ impl QueryFactor {
                 let ranges = (0..n).flat_map(|first| (first..n).map(move |last| first..=last));
                 for (row, range) in ranges.enumerate() {
                     range.for_each(|a| visit(row, a, 1.0));
+                }
+            }
+            Self::Contrasts => {
+                for k in 1..n {
+                    (0..k).for_each(|a| visit(k - 1, a, helmert_entry(k)));
+                    visit(k - 1, k, -(k as f64) * helmert_entry(k));
                 }
             }
             Self::Intervals(intervals) => {
@@ -220,14 +233,15 @@ impl QueryFactor {
 
     /// Multiplies along an axis of a table (see [`crate::numeric::kron`] for `inner`).
     ///
-    /// Cost: identity a copy; prefix and total one pass over the table; ranges one pass over their
-    /// answers; p-identity p + 1 multiplications per cell.
+    /// Cost: identity a copy; prefix, total and contrasts one pass over the table; ranges one pass
+    /// over their answers; p-identity p + 1 multiplications per cell.
     pub fn apply(&self, n: usize, inner: usize, table: &[f64], answers: &mut [f64]) {
         match self {
             Self::Identity => answers.copy_from_slice(table),
             Self::Prefix => kron::running_sums(table, answers, n, inner),
             Self::Total => kron::sums(table, answers, n, inner),
             Self::Ranges => kron::range_sums(table, answers, n, inner),
+            Self::Contrasts => contrasts(table, answers, n, inner),
             Self::Intervals(list) => kron::interval_sums(list, table, answers, n, inner),
             Self::PIdentity(matrix) => matrix.apply(inner, table, answers),
             Self::Dense(matrix) => kron::multiply(matrix, table, answers, inner),
@@ -251,6 +265,7 @@ impl QueryFactor {
             Self::Prefix => kron::running_sums_transposed(answers, table, n, inner),
             Self::Total => kron::sums_transposed(answers, table, n, inner),
             Self::Ranges => kron::range_sums_transposed(answers, table, n, inner),
+            Self::Contrasts => contrasts_transposed(answers, table, n, inner),
             Self::Intervals(list) => kron::interval_sums_transposed(list, answers, table, n, inner),
             Self::PIdentity(matrix) => matrix.apply_transpose(inner, answers, table),
             Self::Dense(matrix) => kron::multiply_transposed(matrix, answers, table, inner),
@@ -298,7 +313,7 @@ impl QueryFactor {
                 kron::interval_sums_transposed(intervals, &ones, &mut covering, n, 1);
                 covering.into_iter().fold(0.0, f64::max)
             }
-            Self::PIdentity(_) | Self::Dense(_) => {
+            Self::Contrasts | Self::PIdentity(_) | Self::Dense(_) => {
                 let mut sums = vec![0.0; n];
                 self.for_each_entry(n, |_, col, value| sums[col] += norm(value));
                 sums.into_iter().fold(0.0, f64::max)
@@ -326,7 +341,7 @@ impl QueryFactor {
     pub fn max_eigenvalue(&self, n: usize) -> f64 {
         let size = n as f64;
         match self {
-            Self::Identity => 1.0,
+            Self::Identity | Self::Contrasts => 1.0,
             Self::Prefix => 0.25 / (PI / (4.0 * size + 2.0)).sin().powi(2),
             Self::Total => size,
             Self::Ranges => 0.25 * (size + 1.0) / (PI / (2.0 * size + 2.0)).sin().powi(2),

@@ -124,6 +124,34 @@ proptest! {
         prop_assert_eq!(back, times(&transposed(&whole), &y));
     }
 
+    /// The entries are no multiples of 1/8, so sums are rounded.
+    #[test]
+    fn contrasts_agree_with_their_dense_matrix_and_have_orthonormal_rows(
+        n in 2usize..9, outer in 1usize..4, inner in 1usize..4,
+    ) {
+        let factor = QueryFactor::Contrasts;
+        let matrix = factor.to_dense(n);
+        let identity = |n| QueryFactor::Identity.to_dense(n);
+        let whole = kronecker(&[identity(outer), matrix.clone(), identity(inner)]);
+        let table = counts(outer * n * inner);
+        let mut answers = vec![f64::NAN; outer * (n - 1) * inner];
+        factor.apply(n, inner, &table, &mut answers);
+        let mut back = vec![f64::NAN; table.len()];
+        factor.apply_transpose(n, inner, &answers, &mut back);
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+        prop_assert!(near(&answers, &times(&whole, &table)));
+        prop_assert!(near(&back, &times(&transposed(&whole), &answers)));
+        for (a, b) in (0..n - 1).flat_map(|a| (0..n - 1).map(move |b| (a, b))) {
+            let inner: f64 = matrix.row(a).iter().zip(matrix.row(b)).map(|(a, b)| a * b).sum();
+            prop_assert!((inner - f64::from(u8::from(a == b))).abs() < 1e-14);
+        }
+        prop_assert!(times(&matrix, &vec![1.0; n]).iter().all(|sum| sum.abs() < 1e-14));
+        let size = n as f64;
+        prop_assert!(close(factor.max_column_l2_squared(n), (size - 1.0) / size, 1e-14));
+        prop_assert_eq!(factor.max_eigenvalue(n), 1.0);
+        prop_assert!(factor.check(1).is_err());
+    }
+
     #[test]
     fn gram_matrices_agree_with_the_dense_matrix((n, factor) in sized_factor()) {
         let (w, gram) = (factor.to_dense(n), factor.gram(n));

@@ -67,6 +67,8 @@ fn weights(factor: &QueryFactor, n: usize) -> Option<Vec<f64>> {
             groups.iter().for_each(|&group| u[group] = 1.0);
             Some(u)
         }
+        // Orthogonal to the row of ones.
+        QueryFactor::Contrasts => None,
         // All moments of the value 0 are 0: its column cannot sum to 1.
         QueryFactor::Moments(_) => None,
         QueryFactor::PIdentity(matrix) => match matrix.gram_inverse() {

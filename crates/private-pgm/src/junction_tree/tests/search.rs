@@ -136,3 +136,32 @@ fn equal_seeds_give_equal_orders() {
     let greedy = JunctionTree::with_search(&domain, &pairs, &greedy);
     assert!(tree(5).size().cells < greedy.size().cells);
 }
+
+proptest! {
+    #[test]
+    fn predicted_cells_are_those_of_a_greedy_tree(
+        (domain, measured) in problem(),
+        ids in prop::collection::vec(0u32..9, 0..4),
+    ) {
+        let one_more = clique(&ids.iter().map(|id| id % domain.len() as u32).collect::<Vec<_>>());
+        let greedy = OrderSearch { restarts: 0, ..OrderSearch::default() };
+        let tree = JunctionTree::with_search(&domain, &measured, &greedy);
+        let predictor = SizePredictor::new(&domain, &measured);
+        // A tree without attributes has one cell, which a prediction does not count.
+        let size = |tree: &JunctionTree| match tree.elimination_order().is_empty() {
+            true => 0.0,
+            false => tree.size().cells,
+        };
+        prop_assert_eq!(predictor.cells(), size(&tree));
+        let inside = tree.cliques().iter().any(|larger| one_more.is_subset(larger));
+        prop_assert_eq!(predictor.contains(&one_more), inside || one_more.is_empty());
+        let all: Vec<Clique> = measured.iter().chain([&one_more]).cloned().collect();
+        let expected = match inside || one_more.is_empty() {
+            true => size(&tree),
+            false => size(&JunctionTree::with_search(&domain, &all, &greedy)),
+        };
+        prop_assert_eq!(predictor.cells_with(&one_more), expected);
+        let built = size(&JunctionTree::new(&domain, &all));
+        prop_assert!(inside || built <= predictor.cells_with(&one_more));
+    }
+}

@@ -1,0 +1,178 @@
+//! Sets of attributes that an experiment asks for.
+
+use rand::seq::index::sample;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use toml::Spanned;
+
+use super::PlanError;
+use crate::config::{self, Experiment, RandomMarginals, Source, closest};
+use dp::SeedPath;
+use private_pgm::domain::{AttributeId, Clique, Domain};
+
+/// Sets of attributes that `every` may generate (our choice).
+const MAX_SETS: usize = 100_000;
+/// Minimum number of draws before the search for distinct random sets fails (our choice).
+const ATTEMPTS: usize = 10_000;
+
+/// The sets of attributes of the file, if it has any.
+pub(super) fn asked_sets(
+    source: &Source,
+    experiment: &Experiment,
+    named: &config::Dataset,
+    domain: &Domain,
+) -> Result<Option<Vec<Clique>>, PlanError> {
+    let asked = &experiment.workload;
+    let id = |name: &Spanned<String>| attribute(source, named.name.as_ref(), domain, name);
+    Ok(match (&asked.marginals, &asked.every, &asked.random) {
+        (Some(sets), ..) => {
+            let clique = |set: &Spanned<Vec<Spanned<String>>>| {
+                set.as_ref().iter().map(id).collect::<Result<Vec<_>, _>>().map(Clique::new)
+            };
+            Some(sets.as_ref().iter().map(clique).collect::<Result<Vec<_>, _>>()?)
+        }
+        (None, Some(size), _) => {
+            let target = asked.target.as_ref().map(id).transpose()?;
+            let mut sets = every(source, size, domain)?;
+            sets.retain(|set| target.is_none_or(|target| set.contains(target)));
+            Some(sets)
+        }
+        (None, None, Some(random)) => Some(draw(source, random, domain)?),
+        (None, None, None) => None,
+    })
+}
+
+pub(super) fn attribute(
+    source: &Source,
+    dataset: &str,
+    domain: &Domain,
+    name: &Spanned<String>,
+) -> Result<AttributeId, PlanError> {
+    domain.id(name.as_ref()).ok_or_else(|| {
+        let known: Vec<&str> = domain.declared().iter().map(|&id| domain.name(id)).collect();
+        let help = match closest(name.as_ref(), known.iter().copied()) {
+            Some(close) => format!("did you mean \"{close}\"?"),
+            None => format!("its attributes are {}", known.join(", ")),
+        };
+        let message = format!("\"{dataset}\" has no attribute \"{}\"", name.as_ref());
+        source.error(name.span(), message, Some(&help)).into()
+    })
+}
+
+/// All sets of `size` attributes, unless these are too many.
+fn every(source: &Source, size: &Spanned<u64>, domain: &Domain) -> Result<Vec<Clique>, PlanError> {
+    let (attributes, wanted) = (domain.len(), *size.as_ref() as usize);
+    let refuse = |message: String| PlanError::from(source.error(size.span(), message, None));
+    if wanted > attributes {
+        return Err(refuse(format!(
+            "there are {attributes} attributes, too few for sets of {wanted}"
+        )));
+    }
+    let sets = (0..wanted).fold(1.0, |sets, i| sets * (attributes - i) as f64 / (i + 1) as f64);
+    if sets > MAX_SETS as f64 {
+        return Err(refuse(format!(
+            "{sets:.1e} sets of {wanted} attributes are more than {MAX_SETS}"
+        )));
+    }
+    Ok(domain.everything().subsets(wanted))
+}
+
+/// Distinct sets of attributes: drawn uniformly, or with probability proportional to the product of
+/// their attributes' weights. A weight is the square of an exponential variable (McKenna, Mullins,
+/// Sheldon, Miklau 2022, section 6.1: "skewed").
+fn draw(
+    source: &Source,
+    random: &Spanned<RandomMarginals>,
+    domain: &Domain,
+) -> Result<Vec<Clique>, PlanError> {
+    let RandomMarginals { marginals, size, seed, skewed } = random.as_ref();
+    let (count, size) = (*marginals.as_ref() as usize, *size.as_ref() as usize);
+    let mut cliques: Vec<Clique> = Vec::new();
+    let mut rng = ChaCha20Rng::from_seed(SeedPath::new("workload", seed).seed());
+    let declared = domain.declared();
+    let weight = |_: &AttributeId| (1.0 - rng.random::<f64>()).ln().powi(2);
+    let weights: Vec<f64> = match skewed {
+        true => declared.iter().map(weight).collect(),
+        false => Vec::new(),
+    };
+    for _ in 0..ATTEMPTS.max(10 * count) {
+        if cliques.len() == count || size > declared.len() {
+            break;
+        }
+        let chosen = match skewed {
+            true => weighted_places(&mut rng, &weights, size),
+            false => sample(&mut rng, declared.len(), size).into_vec(),
+        };
+        let clique = Clique::new(chosen.into_iter().map(|place| declared[place]));
+        if clique.len() == size && !cliques.contains(&clique) {
+            cliques.push(clique);
+        }
+    }
+    if cliques.len() < count {
+        let message = format!("there are not {count} different sets of {size} attributes");
+        return Err(source.error(random.span(), message, None).into());
+    }
+    Ok(cliques)
+}
+
+/// Places drawn independently, each in proportion to its weight. Given that they are distinct, a
+/// set has a probability proportional to the product of its weights.
+fn weighted_places(rng: &mut ChaCha20Rng, weights: &[f64], count: usize) -> Vec<usize> {
+    let total: f64 = weights.iter().sum();
+    let place = |_| {
+        let mut left = rng.random::<f64>() * total;
+        let passed = |weight: &f64| {
+            left -= weight;
+            left < 0.0
+        };
+        weights.iter().position(passed).unwrap_or(weights.len() - 1)
+    };
+    (0..count).map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ten() -> Domain {
+        Domain::new((0..10).map(|i| (format!("x{i}"), 2))).unwrap()
+    }
+
+    fn drawn(count: u64, seed: u64, skewed: bool) -> Result<Vec<Clique>, PlanError> {
+        let source = Source { path: "mine.toml".into(), text: "random".into() };
+        let number = |value| Spanned::new(0..1, value);
+        let random = RandomMarginals { marginals: number(count), size: number(3), seed, skewed };
+        draw(&source, &Spanned::new(0..1, random), &ten())
+    }
+
+    /// The number of sets with the attribute that is in most of them.
+    fn most_mentions(sets: &[Clique]) -> usize {
+        let mentions = |id| sets.iter().filter(|set| set.contains(id)).count();
+        ten().ids().map(mentions).max().unwrap()
+    }
+
+    #[test]
+    fn random_sets_are_distinct_and_skewed_ones_prefer_some_attributes() {
+        for (seed, skewed) in [(1, false), (1, true), (2, true)] {
+            let sets = drawn(30, seed, skewed).unwrap();
+            assert_eq!(sets, drawn(30, seed, skewed).unwrap());
+            assert!(sets.iter().all(|set| set.len() == 3));
+            let mut sorted = sets.clone();
+            sorted.sort();
+            sorted.dedup();
+            assert_eq!(sorted.len(), 30);
+            // Nine mentions are expected of a uniform draw, and 30 are possible.
+            assert_eq!(most_mentions(&sets) > 15, skewed, "{seed}: {}", most_mentions(&sets));
+        }
+        assert!(drawn(121, 1, false).is_err(), "there are 120 sets");
+    }
+
+    #[test]
+    fn weights_decide_how_often_a_place_is_drawn() {
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let places = weighted_places(&mut rng, &[1.0, 0.0, 3.0], 4000);
+        let count = |place| places.iter().filter(|&&other| other == place).count();
+        assert_eq!(count(1), 0);
+        assert!((900..1100).contains(&count(0)), "{}", count(0));
+    }
+}

@@ -1,0 +1,115 @@
+use serde::Deserialize;
+
+use crate::mechanism::{Parameter, ParameterError, parse};
+
+pub(super) static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "rounds_per_attribute",
+        default: "16",
+        meaning: "The budget is divided for this number of rounds per attribute; annealing makes \
+                  the rounds fewer and larger.",
+    },
+    Parameter {
+        name: "max_cells",
+        default: "10485760",
+        meaning: "The most cells of the junction tree at the end of the rounds (the default is \
+                  80 MiB); before, the part of it that is spent of the budget.",
+    },
+    Parameter {
+        name: "estimator",
+        default: "\"pgm\"",
+        meaning: "The estimator between rounds: \"pgm\", a graphical model.",
+    },
+    Parameter {
+        name: "weighting",
+        default: "\"variance\"",
+        meaning: "How squared residuals are weighted between rounds and by `own`: by 1 / \
+                  \"variance\", or by 1 / standard deviation as in the \"paper\"'s code.",
+    },
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Parameters {
+    pub(super) rounds_per_attribute: usize,
+    pub(super) max_cells: u64,
+    pub(super) estimator: LoopEstimator,
+    pub(super) weighting: Weighting,
+}
+
+/// The estimator between rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum LoopEstimator {
+    /// [`Task::estimator`](crate::mechanism::Task::estimator).
+    #[default]
+    Pgm,
+}
+
+/// The weights of squared residuals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Weighting {
+    /// 1 / sigma^2, the likelihood of Gaussian noise.
+    #[default]
+    Variance,
+    /// 1 / sigma, as in the code that made the paper's figures.
+    Paper,
+}
+
+impl Default for Parameters {
+    /// McKenna, Mullins, Sheldon, Miklau 2022, section 4: T = 16 d and 80 MB.
+    fn default() -> Self {
+        Self {
+            rounds_per_attribute: 16,
+            max_cells: (80 << 20) / size_of::<f64>() as u64,
+            estimator: LoopEstimator::default(),
+            weighting: Weighting::default(),
+        }
+    }
+}
+
+impl Parameters {
+    pub(super) fn parse(table: &toml::Table) -> Result<Self, ParameterError> {
+        let parameters: Self = parse(table)?;
+        let refuse = |name: &str| {
+            let message = format!("{name}: expected a whole number from 1 on, found 0");
+            Err(ParameterError { message })
+        };
+        match parameters {
+            Self { rounds_per_attribute: 0, .. } => refuse("rounds_per_attribute"),
+            Self { max_cells: 0, .. } => refuse("max_cells"),
+            _ => Ok(parameters),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Parameters, String> {
+        Parameters::parse(&text.parse().unwrap()).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn listed_defaults_are_the_defaults() {
+        let lines = PARAMETERS.iter().map(|p| format!("{} = {}\n", p.name, p.default));
+        assert_eq!(parsed(&lines.collect::<String>()), Ok(Parameters::default()));
+        assert_eq!(parsed(""), Ok(Parameters::default()));
+    }
+
+    #[test]
+    fn bad_values_are_refused_by_name() {
+        for (text, part) in [
+            ("rounds_per_attribute = 0", "rounds_per_attribute: expected"),
+            ("max_cells = 0", "max_cells: expected"),
+            ("estimator = \"guess\"", "`guess`"),
+            ("weighting = \"none\"", "`variance` or `paper`"),
+            ("round = 3", "unknown field `round`"),
+        ] {
+            let message = parsed(text).unwrap_err();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+}

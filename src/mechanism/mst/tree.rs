@@ -1,0 +1,68 @@
+//! The selection of the tree.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+
+use super::compression::Compressed;
+use crate::mechanism::support::candidate_marginals::{CandidateMarginals, change};
+use crate::mechanism::{MechanismError, Task};
+use dp::{NoiseSource, Scores, Sensitivity, Share};
+use private_pgm::domain::Clique;
+use private_pgm::fit::{EstimatorContext, Evidence, Observed};
+use private_pgm::model::Projectable;
+
+/// The edges of a spanning tree over all attributes of the compressed data: Kruskal's algorithm
+/// with the exponential mechanism in place of the maximum, one edge per share.
+///
+/// The score of a pair is |M_ab(D) - M_ab(p)|_1, with p estimated from the one-way marginals. Its
+/// sensitivity is that of [`CandidateMarginals::distances`].
+///
+/// Cost: the two-way marginal of every pair, d (d - 1) / 2 passes over two columns, in parallel.
+pub(super) fn choose(
+    task: &Task<'_>,
+    compressed: &Compressed,
+    total: f64,
+    shares: Vec<Share>,
+    source: &mut NoiseSource,
+) -> Result<Vec<Clique>, MechanismError> {
+    let domain = compressed.data.domain();
+    let evidence =
+        Evidence { domain, total, observed: Observed::Answers(&compressed.one_way), zeros: &[] };
+    let mut run = EstimatorContext {
+        memory_limit: task.memory_limit,
+        deadline: task.deadline,
+        warm_start: None,
+        // Estimation from published answers needs reproducible randomness, not secret randomness.
+        rng: &mut ChaCha20Rng::seed_from_u64(0),
+        observer: &mut |_| {},
+    };
+    let independent = task.estimator.estimate(&evidence, &mut run)?;
+    let pairs = domain.everything().subsets(2);
+    let places: Vec<usize> = (0..pairs.len()).collect();
+    let candidates = CandidateMarginals::new(&compressed.data, pairs, 0);
+    let scores = candidates.distances(&places, &*independent.answers)?;
+    let pairs = candidates.cliques();
+    // The smallest attribute of the component of each attribute.
+    let mut component: Vec<usize> = (0..domain.len()).collect();
+    let ends = |pair: &Clique| [0, 1].map(|end| pair.as_slice()[end].index());
+    let mut edges = Vec::with_capacity(shares.len());
+    for share in shares {
+        let open: Vec<usize> = places
+            .iter()
+            .copied()
+            .filter(|&place| {
+                let [a, b] = ends(&pairs[place]);
+                component[a] != component[b]
+            })
+            .collect();
+        let open_scores: Vec<f64> = open.iter().map(|&place| scores[place]).collect();
+        let sensitivity = Sensitivity::new(change(share.neighbours()), share.neighbours())?;
+        let label = format!("edge {} of the tree", edges.len() + 1);
+        let chosen = share.select(label, &open_scores, sensitivity, Scores::General, source)?;
+        let pair = &pairs[open[chosen]];
+        edges.push(pair.clone());
+        let [kept, gone] = ends(pair).map(|end| component[end]);
+        component.iter_mut().filter(|root| **root == gone).for_each(|root| *root = kept);
+    }
+    Ok(edges)
+}
