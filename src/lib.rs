@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod budget_file;
+pub mod comparison;
 pub mod config;
 pub mod data;
 mod evaluation;

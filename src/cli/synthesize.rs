@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dp::{Delta, Epsilon, Neighbours};
 use pgmbench::budget_file::Request;
-use pgmbench::data::{Availability, Dataset, Draft, Entry, Missing, Registry, Schema};
+use pgmbench::data::{Dataset, Entry, RecordWriter, Registry, ValueForm};
 use pgmbench::experiment::{kept_guarantee, synthesize};
 
 use super::failure::{Failure, ResultExt};
@@ -14,7 +14,9 @@ use super::output_file::{ForceArgs, Input};
 use super::privacy_args::{WeakPrivacyArgs, delta, epsilon};
 use super::release_charge::{PaidRelease, budget_of};
 use super::release_files::RecordFiles;
+use super::release_notes::{print_release_notes, refuse_draft};
 use super::release_output::{Destination, MECHANISM, ReleaseTerms, Written};
+use super::values_args::ValuesArgs;
 
 /// Release synthetic records of a data set under differential privacy
 ///
@@ -26,7 +28,8 @@ use super::release_output::{Destination, MECHANISM, ReleaseTerms, Written};
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv\n  \
-    pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv --budget adult.budget")]
+    pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv --budget adult.budget\n  \
+    pgmbench synthesize mine/schema.toml --epsilon 1 --delta 1e-9 --out synthetic.csv --values uniform")]
 pub(crate) struct SynthesizeArgs {
     /// The name of a data set, or the path of a schema
     dataset: String,
@@ -53,6 +56,8 @@ pub(crate) struct SynthesizeArgs {
     #[arg(long)]
     add_remove: bool,
     #[command(flatten)]
+    values: ValuesArgs,
+    #[command(flatten)]
     weak: WeakPrivacyArgs,
     #[command(flatten)]
     force: ForceArgs,
@@ -65,7 +70,7 @@ impl SynthesizeArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.weak.check_epsilon(self.epsilon)?;
         let entry = Registry::default().entry(&self.dataset).input()?;
-        self.refuse_draft(entry.schema())?;
+        refuse_draft(&self.dataset, entry.schema())?;
         let budget = budget_of(&entry, self.budget.as_deref())?;
         let destination = self.destination(&entry, budget.as_deref())?;
         let ReleaseTerms { epsilon, delta, neighbours } = self.terms();
@@ -84,7 +89,7 @@ impl SynthesizeArgs {
         }
         let data = entry.load().input()?;
         self.weak.check_delta(self.delta, data.len())?;
-        self.print_notes(&entry, budget.is_some());
+        print_release_notes(&entry, &self.dataset, budget.is_some(), self.add_remove);
         // From here on noise is drawn, so the charge remains even if a later step fails.
         let paid = budget.map(|budget| PaidRelease::charge(&budget, request)).transpose()?;
         let written = self.release(&entry, &data, &destination).inspect_err(|_| {
@@ -96,27 +101,17 @@ impl SynthesizeArgs {
         print(|output| output.write_all(written.summary.as_bytes()))
     }
 
-    /// A release publishes the bounds and values of its schema, so they must not come from the
-    /// data.
-    fn refuse_draft(&self, schema: &Schema) -> Result<(), Failure> {
-        match schema.draft {
-            true => Err(Failure::input(format!(
-                "{}: the schema is a draft with bounds and values taken from the records; check \
-                 {}; then remove the line `draft = true`",
-                self.dataset,
-                Draft::CHECKS
-            ))),
-            false => Ok(()),
-        }
-    }
-
     fn destination(&self, entry: &Entry, budget: Option<&Path>) -> Result<Destination, Failure> {
         let files = entry.files();
         let mut inputs: Vec<Input> = files.iter().map(|(what, path)| (*what, &**path)).collect();
         inputs.extend(budget.map(|path| ("the budget file", path)));
         match &self.out {
-            Some(out) => RecordFiles::check(out, true, self.force.overwrite(), &inputs)
-                .map(Destination::Files),
+            Some(out) => {
+                let form = self.values.form().unwrap_or(ValueForm::Label);
+                RecordWriter::new(entry.schema(), form, None).input_at("--values")?;
+                RecordFiles::check(out, true, self.force.overwrite(), &inputs)
+                    .map(|files| Destination::Files(files, form))
+            }
             None => {
                 let places = entry.stand_in_files();
                 if let Some(place) = places.iter().find(|place| place.exists()) {
@@ -128,25 +123,6 @@ impl SynthesizeArgs {
                 }
                 Ok(Destination::StandIn)
             }
-        }
-    }
-
-    fn print_notes(&self, entry: &Entry, has_budget: bool) {
-        if !has_budget {
-            eprintln!(
-                "note: no budget file, so this release is not added to other releases of {}; see \
-                 `pgmbench budget create --help`",
-                entry.schema().name
-            );
-        }
-        if entry.availability() == Availability::StandIn {
-            eprintln!("note: {} is a stand-in: its records are already synthetic", self.dataset);
-        }
-        if !self.add_remove && drops(entry.schema()) {
-            eprintln!(
-                "note: the schema drops records with missing values; the number of remaining \
-                 records becomes public without --add-remove"
-            );
         }
     }
 
@@ -169,9 +145,4 @@ impl SynthesizeArgs {
         };
         ReleaseTerms { epsilon: self.epsilon, delta: self.delta, neighbours }
     }
-}
-
-/// Whether records with missing values are dropped.
-fn drops(schema: &Schema) -> bool {
-    schema.attributes().iter().any(|attribute| attribute.missing == Missing::Drop)
 }

@@ -24,6 +24,8 @@ const MODULES: &[(&str, &[&str])] = &[
     ("audit", &["data", "workload", "mechanism"]),
     ("results", &["config", "storage"]),
     ("figures", &["config", "results", "storage", "wording"]),
+    // Synthetic records against data or models.
+    ("comparison", &["evaluation", "results", "figures"]),
     (
         "experiment",
         &["config", "data", "workload", "mechanism", "evaluation", "results", "figures", "storage"],
@@ -36,6 +38,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "config",
             "data",
             "audit",
+            "comparison",
             "experiment",
             "results",
             "figures",
