@@ -33,6 +33,10 @@ pub(crate) struct EvaluateArgs {
     /// The name of a data set, the path of a schema, or a model file
     #[arg(long, value_name = "DATA|MODEL")]
     against: String,
+    /// The schema of the synthetic records, if they have the form of the original and are compared
+    /// with a model
+    #[arg(long)]
+    schema: Option<String>,
     /// Write a page here, or a picture if the name ends in .svg or .png (repeatable)
     #[arg(long, value_name = "FILE")]
     out: Vec<PathBuf>,
@@ -97,7 +101,20 @@ impl EvaluateArgs {
     fn with_model(&self, name: &str, path: &Path) -> Result<Comparison, Failure> {
         let model = read_model(path)?;
         let calibrated = model.calibrate().input_at(path.display())?;
-        let records = read_labelled(name, &self.content(name)?, model.domain()).input()?;
+        let content = self.content(name)?;
+        let records = match &self.schema {
+            Some(schema) => {
+                let entry = Registry::default().entry(schema).input()?;
+                if entry.schema().domain() != model.domain() {
+                    return Err(Failure::input(format!(
+                        "--schema {schema}: its attributes are not those of {}",
+                        path.display()
+                    )));
+                }
+                read_synthetic(name, &content, entry.schema()).input()?
+            }
+            None => read_labelled(name, &content, model.domain()).input()?,
+        };
         let reference =
             Reference { name: self.against.clone(), records: model.total(), is_true_data: false };
         let expected = |clique: &Clique| calibrated.marginal(clique).map_err(no_marginal);

@@ -23,6 +23,7 @@ mod failure;
 mod interrupt;
 mod list;
 mod measure;
+mod measure_job;
 mod model_description;
 mod output;
 mod output_file;

@@ -44,4 +44,5 @@ pub use runner::{MEMORY, Options, RunError, Tally, run};
 pub use synthesis::{SynthesisError, SyntheticRelease, kept_guarantee, synthesize};
 pub use verify::{ReplayError, Verified, verify};
 
-pub use crate::mechanism::{GuaranteeKind, MECHANISMS, MechanismSpec};
+pub use crate::mechanism::{GuaranteeKind, MECHANISMS, Mechanism, MechanismSpec};
+pub use crate::workload::Workload;

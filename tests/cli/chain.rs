@@ -106,6 +106,27 @@ fn what_cannot_be_measured_is_refused_before_any_charge() {
 }
 
 #[test]
+fn an_experiment_file_says_what_is_measured() {
+    let session = session();
+    let config = "name = \"one\"\nepsilon = 2\ndelta = 1e-9\n\
+                  datasets = [{ name = \"people\", schema = \"schema.toml\" }]\n\
+                  [workload]\nmarginals = [[\"age\", \"sex\"], [\"income\"]]\nprefix = []\n\
+                  [[mechanism]]\nname = \"gaussian\"\n";
+    session.file("one.toml", config);
+    let said = session.run(["measure", "one.toml", "--out", "p.json"]).works();
+    assert!(said.stdout.contains("2 noisy marginals"), "{}", said.stdout);
+    assert!(said.stdout.contains("(2, 0.000000001)-differentially"), "{}", said.stdout);
+    session.file("two.toml", config.replace("epsilon = 2", "epsilon = [1, 2]"));
+    session
+        .run(["measure", "two.toml", "--out", "q.json"])
+        .refuses(&["two.toml", "one epsilon, this experiment has 2"]);
+    session
+        .run(["measure", "one.toml", "--epsilon", "1", "--out", "q.json"])
+        .complains(&["--epsilon"]);
+    assert!(!session.path("q.json").exists());
+}
+
+#[test]
 fn labels_reach_from_the_schema_to_the_answers() {
     let session = session();
     measure(&session, &[]).works();
@@ -199,6 +220,11 @@ fn synthetic_records_are_compared_with_data_and_models() {
         .unwrap();
     }
     assert!(fs::read(session.path("picture.png")).unwrap().starts_with(b"\x89PNG"));
+    let form = ["synth", "model", "--seed", "1", "--schema", "schema.toml", "--values", "uniform"];
+    session.run(form.iter().chain(&["--out", "original.csv"])).succeeds();
+    let original = ["evaluate", "original.csv", "--against", "model"];
+    session.run(original).refuses(&["original.csv, line 2", "name its schema"]);
+    session.run(original.iter().chain(&["--schema", "schema.toml"])).succeeds();
     session.file("bad.csv", "age,sex,income\n5,X,\"[0, 1000)\"\n");
     session
         .run(["evaluate", "bad.csv", "--against", "schema.toml"])

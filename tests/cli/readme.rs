@@ -11,9 +11,14 @@ use tempfile::TempDir;
 const EXECUTED: [&str; 3] = ["README.md", "docs/engine.md", "docs/own-data.md"];
 
 /// Commands that take minutes, and the command that is run instead.
-const SHORTENED: [(&str, &str); 2] = [
+const SHORTENED: [(&str, &str); 4] = [
     ("run configs/fig1.toml", "plan configs/fig1.toml"),
     ("run mine.toml", "run mine.toml --trials 1 --iterations 20"),
+    ("run first.toml", "run first.toml --trials 1 --iterations 20"),
+    (
+        "estimate problem.json --out model.pgm",
+        "estimate problem.json --out model.pgm --iterations 100",
+    ),
 ];
 
 /// Commands of cargo itself, which this test is part of.

@@ -47,7 +47,9 @@ pub enum CellProblem {
         /// The beginning of the list of values.
         listed: String,
     },
-    #[error("'{text}' is not one of {listed}")]
+    #[error(
+        "'{text}' is not one of {listed}; for a file in the form of the original, name its schema"
+    )]
     UnknownLabel {
         text: String,
         /// The beginning of the list of labels.
