@@ -4,11 +4,13 @@
 //! The engine is a crate of its own, [`private_pgm`]; budgets, ledgers and samplers of noise are in
 //! [`dp`].
 
+pub mod atomic_file;
 pub mod audit;
 pub mod budget_file;
 pub mod comparison;
 pub mod config;
 pub mod data;
+mod did_you_mean;
 mod evaluation;
 pub mod experiment;
 pub mod figures;
@@ -17,7 +19,4 @@ pub(crate) mod numeric;
 pub mod postprocess;
 pub mod report;
 pub mod results;
-pub mod storage;
 pub mod workload;
-
-mod wording;

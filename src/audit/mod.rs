@@ -32,7 +32,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::data::{Dataset, MarginalTooLarge};
+use crate::data::Dataset;
 use crate::mechanism::{
     GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Noise,
     ParameterError as MechanismParameterError, Task,
@@ -43,8 +43,8 @@ use dp::{
 };
 use event::Event;
 use observation::Observation;
-use private_pgm::baselines::Pgm;
-use private_pgm::fit::Settings;
+use private_pgm::fit::{Pgm, Settings};
+use private_pgm::model::MarginalError;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
@@ -105,7 +105,7 @@ pub enum AuditError {
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
     #[error(transparent)]
-    Marginal(#[from] MarginalTooLarge),
+    Marginal(#[from] MarginalError),
     #[error(transparent)]
     Parameter(#[from] ParameterError),
 }

@@ -7,9 +7,10 @@ use super::AuditError;
 use crate::data::Dataset;
 use crate::mechanism::{Published, Release};
 use crate::workload::SubWorkload;
-use private_pgm::factor::{CliqueLayout, Marginals, Projectable};
+use private_pgm::factor::{CliqueLayout, Marginals};
 use private_pgm::fit::Likelihood;
 use private_pgm::loss::Measurement;
+use private_pgm::model::Projectable;
 
 /// A release as numbers that may distinguish two data sets.
 ///

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 use line::{Entry, seal};
 
-use crate::storage::{Existing, NewFile};
+use crate::atomic_file::{Existing, NewFile};
 use dp::{Guarantee, Neighbours};
 
 /// A release to be charged.

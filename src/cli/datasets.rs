@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use pgmbench::atomic_file::Existing;
 use pgmbench::data::{AttributeDescription, Availability, Description, Draft, Registry, infer};
-use pgmbench::storage::Existing;
 
 use super::count::Count;
 use super::failure::{Failure, ResultExt};

@@ -9,7 +9,7 @@ use pgmbench::comparison::{Comparison, Marginals, NoMarginal, Reference, chart, 
 use pgmbench::data::{Dataset, Entry, Registry, read_labelled, read_synthetic};
 use pgmbench::figures::{Size, png, svg};
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 use private_pgm::model::file::MAGIC;
 
 use super::engine_files::{is_standard, read_model};

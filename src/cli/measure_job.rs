@@ -8,7 +8,7 @@ use pgmbench::data::{Entry, Registry};
 use pgmbench::experiment::{
     Filter, GuaranteeKind, MECHANISMS, Mechanism, MechanismSpec, Plan, Workload, kept_by,
 };
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 use super::failure::{Failure, ResultExt};
 
@@ -53,7 +53,7 @@ impl MeasureJob {
         };
         let named = &plan.experiment.datasets[0];
         let dataset = match &named.schema {
-            Some(schema) => plan.source.beside(schema.as_ref()).to_string_lossy().into_owned(),
+            Some(schema) => plan.source.resolve(schema.as_ref()).to_string_lossy().into_owned(),
             None => named.name.as_ref().clone(),
         };
         let entry = registry.entry(&dataset).input()?;

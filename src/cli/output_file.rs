@@ -11,8 +11,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use pgmbench::atomic_file::{Existing, NewFile};
 use pgmbench::budget_file::is_budget_file;
-use pgmbench::storage::{Existing, NewFile};
 
 use super::failure::{Failure, ResultExt};
 

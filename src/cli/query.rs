@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use private_pgm::domain::{AttributeId, Clique, Domain};
-use private_pgm::factor::{CliqueLayout, Projectable};
+use private_pgm::factor::CliqueLayout;
 use private_pgm::fit::OracleKind;
-use private_pgm::model::{Calibrated, InferenceError, Model};
+use private_pgm::model::{Calibrated, InferenceError, Model, Projectable};
 use private_pgm::oracle::{Loopy, LoopyError, LoopyOptions};
 use private_pgm::problem::FactoredQuery;
 use private_pgm::query::QueryFactor;

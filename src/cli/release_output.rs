@@ -3,7 +3,7 @@
 use dp::{Delta, Epsilon, Neighbours};
 use pgmbench::data::{Dataset, Entry, RecordWriter, StandIn, ValueForm};
 use pgmbench::experiment::SyntheticRelease;
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 use rand::SeedableRng;
 use rand::rngs::SysRng;
 use rand_chacha::ChaCha20Rng;

@@ -1,5 +1,5 @@
 use pgmbench::experiment::Plan;
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 use super::failure::Failure;
 use super::output::print;

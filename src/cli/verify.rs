@@ -37,9 +37,9 @@ pub(crate) struct VerifyArgs {
     /// Another seed draws others
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
-    /// Where the experiment file was, if it named schemas beside it
+    /// The folder of the experiment file, which its paths to schemas are relative to
     #[arg(long, value_name = "DIR", default_value = ".")]
-    beside: PathBuf,
+    config_dir: PathBuf,
 }
 
 impl VerifyArgs {
@@ -78,17 +78,18 @@ impl VerifyArgs {
 
     fn plan(&self, manifest: &Manifest, folder: &Path) -> Result<Plan, Failure> {
         let file = folder.join("manifest.json");
-        let missing =
-            schemas(manifest).map(|schema| self.beside.join(schema)).find(|path| !path.is_file());
+        let missing = schemas(manifest)
+            .map(|schema| self.config_dir.join(schema))
+            .find(|path| !path.is_file());
         if let Some(path) = missing {
             return Err(Failure::input(format!(
-                "there is no schema {}, as {} asks for; --beside DIR says where the experiment \
-                 file was, beside which schemas are looked for",
+                "there is no schema {}, which {} names; give the folder of the experiment file \
+                 with --config-dir DIR",
                 path.display(),
                 file.display()
             )));
         }
-        match Plan::of_manifest(manifest, &self.beside, &Registry::default()) {
+        match Plan::of_manifest(manifest, &self.config_dir, &Registry::default()) {
             // The manifest has no source lines to show.
             Err(ReplayError::Plan(PlanError::Config(ConfigError::Invalid(mistake)))) => {
                 Err(Failure::input(format!("{}: {}", file.display(), mistake.message)))

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use thiserror::Error;
 
-use crate::wording::closest;
+use crate::did_you_mean::closest;
 
 /// Why an experiment file could not be read.
 #[derive(Debug, Error)]

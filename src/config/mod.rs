@@ -51,7 +51,7 @@ mod stored;
 mod tests;
 mod workload;
 
-pub use crate::wording::closest;
+pub use crate::did_you_mean::closest;
 pub use byte_size::{ByteSize, NotAByteSize};
 pub use claim::Claim;
 pub use dataset::{Chain, Dataset};

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::check::{complete, experiment};
 use super::error::{ConfigError, Mistake, printable};
 use super::experiment::Experiment;
-use crate::wording::in_words;
+use crate::did_you_mean::in_words;
 
 /// The text of an experiment file, kept to show its lines in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Source {
     }
 
     /// Resolves a path in the file, which is relative to the folder of the file.
-    pub fn beside(&self, path: &Path) -> PathBuf {
+    pub fn resolve(&self, path: &Path) -> PathBuf {
         parent(&self.path).join(path)
     }
 

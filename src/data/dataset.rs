@@ -5,7 +5,8 @@ use thiserror::Error;
 use super::SourceFile;
 use super::column::Column;
 use private_pgm::domain::{AttributeId, Clique, Domain};
-use private_pgm::factor::{Factor, Projectable};
+use private_pgm::factor::Factor;
+use private_pgm::model::{MarginalError, Projectable};
 
 /// The most cells of a marginal. Our choice: 1 GiB of counts.
 const MAX_MARGINAL_CELLS: usize = 1 << 27;
@@ -58,13 +59,6 @@ pub enum CodesError {
         code: u32,
         size: usize,
     },
-}
-
-#[derive(Debug, Error, PartialEq)]
-#[error("the marginal on {attributes:?} has {cells:.3e} cells; the limit is {MAX_MARGINAL_CELLS}")]
-pub struct MarginalTooLarge {
-    pub attributes: Vec<String>,
-    pub cells: f64,
 }
 
 impl Dataset {
@@ -168,19 +162,13 @@ impl Dataset {
 }
 
 impl Projectable for Dataset {
-    type Error = MarginalTooLarge;
-
     fn domain(&self) -> &Domain {
         &self.domain
     }
 
     /// Counts the records in one pass over the columns of `clique`, in blocks that stay in cache.
-    fn project(&self, clique: &Clique) -> Result<Factor, MarginalTooLarge> {
-        let cells = self.domain.cells(clique).filter(|&cells| cells <= MAX_MARGINAL_CELLS);
-        let cells = cells.ok_or_else(|| MarginalTooLarge {
-            attributes: self.domain.names(clique).into_iter().map(String::from).collect(),
-            cells: self.domain.cells_f64(clique),
-        })?;
+    fn project(&self, clique: &Clique) -> Result<Factor, MarginalError> {
+        let cells = MarginalError::check_cells(&self.domain, clique, MAX_MARGINAL_CELLS)?;
         let mut counts = vec![0.0; cells];
         let mut block = [0u32; 2048];
         for start in (0..self.len).step_by(block.len()) {
@@ -262,7 +250,7 @@ mod tests {
     fn marginals_beyond_the_limit_are_refused() {
         let dataset = dataset(&[1000; 4], &vec![vec![0, 999]; 4]);
         let refused = dataset.project(&dataset.domain().everything()).unwrap_err();
-        assert_eq!(refused.cells, 1e12);
+        assert!(matches!(refused, MarginalError::TooLarge { cells: 1e12, .. }));
         assert_eq!(dataset.project(&Clique::empty()).unwrap().values(), [2.0]);
     }
 

@@ -9,7 +9,7 @@ use super::source::Source;
 use super::stored::{self, Manifest, StandIn};
 use super::table::read_table;
 use super::{DataError, Dataset, generate};
-use crate::storage::Existing;
+use crate::atomic_file::Existing;
 
 pub(super) const SCHEMA: &str = "schema.toml";
 pub(super) const IMPORTED: &str = "imported";

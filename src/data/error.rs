@@ -3,8 +3,8 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use super::MarginalTooLarge;
 use super::schema::{CellProblem, SchemaError};
+use private_pgm::model::MarginalError;
 
 /// Why data could not be read, imported or understood.
 #[derive(Debug, Error)]
@@ -44,7 +44,7 @@ pub enum DataError {
     #[error("'{name}' is made from {expected} file(s), {found} given")]
     FileCount { name: String, expected: usize, found: usize },
     #[error(transparent)]
-    Marginal(#[from] MarginalTooLarge),
+    Marginal(#[from] MarginalError),
     #[error("{file}: the file is empty")]
     Empty { file: String },
     #[error("{file}: no records; {rows} row(s) were read, {dropped} of them dropped")]

@@ -7,7 +7,7 @@
 //! ```
 //! use pgmbench::data::Registry;
 //! use private_pgm::domain::Clique;
-//! use private_pgm::factor::Projectable;
+//! use private_pgm::model::Projectable;
 //!
 //! let titanic = Registry::default().load("titanic")?;
 //! assert_eq!(titanic.len(), 1304);
@@ -40,7 +40,7 @@ mod stored;
 mod synthetic;
 mod table;
 
-pub use dataset::{CodesError, Dataset, MarginalTooLarge, Provenance};
+pub use dataset::{CodesError, Dataset, Provenance};
 pub use describe::{AttributeDescription, Description};
 pub use entry::{Availability, Entry, Import};
 pub use error::DataError;

@@ -248,7 +248,7 @@ mod tests {
     use super::super::source::Source;
     use super::super::table::read_table;
     use super::*;
-    use private_pgm::factor::Projectable;
+    use private_pgm::model::Projectable;
 
     const SCHEMA: &str = r#"
 name = "messy"

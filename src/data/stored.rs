@@ -14,8 +14,8 @@ use super::column::Column;
 use super::schema::Schema;
 use super::source::{Source, SourceFile};
 use super::{DataError, Dataset, Provenance};
-use crate::storage::{Existing, NewFile};
-use private_pgm::factor::Projectable;
+use crate::atomic_file::{Existing, NewFile};
+use private_pgm::model::Projectable;
 
 pub(super) const MANIFEST: &str = "manifest.toml";
 pub(super) const RECORDS: &str = "records.bin.gz";

@@ -162,7 +162,7 @@ fn read<C: Codes>(
 mod tests {
     use super::*;
     use private_pgm::domain::Labels;
-    use private_pgm::factor::Projectable;
+    use private_pgm::model::Projectable;
 
     const SCHEMA: &str = "name = 'm'\n[table]\nfiles = [{ name = 'f' }]\n\
         [[attribute]]\nname = 'age'\ncolumn = 'AGE'\nkind = 'numeric'\nwidth = 10\nlow = 0\n\

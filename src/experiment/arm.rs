@@ -1,7 +1,6 @@
 use crate::config::Estimation;
-use private_pgm::baselines::{
-    Estimator, FullLeastSquares, LocalLeastSquares, MultiplicativeWeights, Pgm,
-};
+use private_pgm::baselines::{FullLeastSquares, LocalLeastSquares, MultiplicativeWeights};
+use private_pgm::fit::{Estimator, Pgm};
 use private_pgm::numeric::lsmr::LsmrOptions;
 
 /// An estimator that an arm can name.

@@ -7,9 +7,8 @@ use dp::{
     Budget, Delta, Epsilon, Guarantee, Ledger, LedgerError, Neighbours, NoiseSource,
     ParameterError, Provenance, Rho,
 };
-use private_pgm::baselines::Pgm;
 use private_pgm::domain::{Clique, Domain};
-use private_pgm::fit::Settings;
+use private_pgm::fit::{Pgm, Settings};
 use private_pgm::problem::{Problem, ProblemError};
 use private_pgm::query::QueryError;
 

@@ -4,7 +4,7 @@ use crate::results::manifest::{
 };
 use crate::workload::SubWorkload;
 use private_pgm::domain::Domain;
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 impl Plan {
     /// The manifest of its results, with the given history of runs.

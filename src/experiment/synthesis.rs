@@ -10,8 +10,7 @@ use dp::{
     Delta, Epsilon, Guarantee, Ledger, LedgerError, Neighbours, NoiseSource, ParameterError,
     Provenance,
 };
-use private_pgm::baselines::{Pgm, Run};
-use private_pgm::fit::Settings;
+use private_pgm::fit::{EstimatorContext, Pgm, Settings};
 
 /// Iterations of the fit (our choice): the remaining optimisation error is far below the noise.
 const ITERATIONS: usize = 500;
@@ -64,7 +63,7 @@ pub fn synthesize(
     let mut source = NoiseSource::from_operating_system().map_err(randomness)?;
     let mut rng = ChaCha20Rng::try_from_rng(&mut SysRng).map_err(randomness)?;
     let pgm = Pgm::new(Settings { iterations: Some(ITERATIONS), ..Settings::default() });
-    let mut run = Run {
+    let mut context = EstimatorContext {
         memory_limit,
         deadline: None,
         warm_start: None,
@@ -72,7 +71,7 @@ pub fn synthesize(
         observer: &mut |_| {},
     };
     let synthesis =
-        spanning_tree::synthesize(data, &mut budget, &mut source, &pgm, count, &mut run)?;
+        spanning_tree::synthesize(data, &mut budget, &mut source, &pgm, count, &mut context)?;
     let ledger = budget.ledger();
     ledger.verify(budget.total())?;
     Ok(SyntheticRelease { synthesis, ledger, randomness: source.provenance() })

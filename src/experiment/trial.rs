@@ -12,10 +12,11 @@ use crate::mechanism::{MechanismError, Published, Release, Task};
 use crate::results::{Status, TraceRecord, TrialRecord};
 use crate::workload::SubWorkload;
 use dp::{Budget, Line, NoiseSource};
-use private_pgm::baselines::{Estimated, Estimator, EstimatorError, MarginalError, Pgm, Run};
-use private_pgm::factor::Projectable;
-use private_pgm::fit::{Progress, Settings};
+use private_pgm::fit::{
+    Estimated, Estimator, EstimatorContext, EstimatorError, Pgm, Progress, Settings,
+};
 use private_pgm::loss::Measurement;
+use private_pgm::model::{MarginalError, Projectable};
 
 /// Iterations between two rounds of an adaptive mechanism (our choice). The errors that select the
 /// next query are far larger than the remaining optimisation error.
@@ -282,7 +283,7 @@ impl ArmRun<'_> {
         };
         let mut rng = ChaCha20Rng::from_seed(plan.seed_path(trial).with("arm", &arm.name).seed());
         let began = Instant::now();
-        let mut run = Run {
+        let mut context = EstimatorContext {
             memory_limit: limits.memory_limit,
             deadline: limits.deadline(),
             warm_start: None,
@@ -305,7 +306,7 @@ impl ArmRun<'_> {
                 &*named.ok_or_else(missing)?.1
             }
         };
-        let estimated = estimator.estimate(&evidence, &mut run)?;
+        let estimated = estimator.estimate(&evidence, &mut context)?;
         Ok((estimated, began.elapsed().as_secs_f64()))
     }
 }

@@ -3,7 +3,6 @@
 use super::chart::Series;
 use super::palette::colours;
 use crate::results::TrialRecord;
-use crate::wording::enumeration;
 
 /// In the order of panels in the paper's Figure 1.
 const MECHANISMS: [&str; 4] = ["PrivBayes", "DualQuery", "MWEM", "HDMM"];
@@ -118,6 +117,15 @@ pub(super) fn joined(parts: &[&str]) -> String {
     parts.join(" · ")
 }
 
+/// "a", "a and b", "a, b and c".
+pub(crate) fn enumeration(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
 /// Marks datasets that are stand-ins.
 const STAR: &str = "*";
 
@@ -142,6 +150,15 @@ pub(super) fn standin_note(trials: &[TrialRecord]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_joined_by_commas_and_a_final_and() {
+        let names = ["a", "b", "c"].map(String::from);
+        assert_eq!(
+            [0, 1, 2, 3].map(|n| enumeration(&names[..n])),
+            ["", "a", "a and b", "a, b and c"]
+        );
+    }
 
     #[test]
     fn mechanisms_have_the_names_of_the_literature() {

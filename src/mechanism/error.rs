@@ -1,11 +1,12 @@
 use thiserror::Error;
 
-use crate::data::{CodesError, MarginalTooLarge};
+use crate::data::CodesError;
 use crate::postprocess::contingency::PublicError;
 use crate::postprocess::tree::TreeError;
 use dp::SensitivityError;
 use dp::{BudgetError, DrawError, ParameterError as PrivacyParameterError};
-use private_pgm::baselines::{EstimatorError, MarginalError};
+use private_pgm::fit::EstimatorError;
+use private_pgm::model::MarginalError;
 use private_pgm::query::QueryError;
 
 /// A mechanism cannot be built with these parameters.
@@ -36,8 +37,6 @@ pub enum MechanismError {
     #[error(transparent)]
     Parameter(#[from] PrivacyParameterError),
     #[error(transparent)]
-    Marginal(#[from] MarginalTooLarge),
-    #[error(transparent)]
     Query(#[from] QueryError),
     #[error(transparent)]
     Codes(#[from] CodesError),
@@ -48,5 +47,5 @@ pub enum MechanismError {
     #[error(transparent)]
     Estimator(#[from] EstimatorError),
     #[error(transparent)]
-    MarginalError(#[from] MarginalError),
+    Marginal(#[from] MarginalError),
 }

@@ -1,9 +1,8 @@
 use std::time::Instant;
 
 use dp::Neighbours;
-use private_pgm::baselines::Estimator;
 use private_pgm::domain::Domain;
-use private_pgm::fit::{Evidence, Likelihood, Observed};
+use private_pgm::fit::{Estimator, Evidence, Likelihood, Observed};
 use private_pgm::loss::{Measurement, estimate_total};
 
 use super::{MechanismError, Task};
@@ -41,7 +40,7 @@ pub struct Rounds {
     pub limit: usize,
 }
 
-/// The evidence for estimators.
+/// The evidence for estimators. A release owns it; [`Observed`] borrows it.
 pub enum Published {
     /// Noisy answers to linear queries.
     Answers(Vec<Measurement>),

@@ -7,10 +7,10 @@ use crate::data::Dataset;
 use crate::workload::Workload;
 use dp::sensitivity::Norm;
 use dp::{Budget, Neighbours, NumberLine, Sensitivity, Share, Spacing};
-use private_pgm::baselines::Estimator;
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
+use private_pgm::fit::Estimator;
 use private_pgm::loss::Measurement;
+use private_pgm::model::Projectable;
 
 /// A bound on the number of records of any table where that number is private: 2^32. Our choice.
 /// It enters allowances for rounding only.

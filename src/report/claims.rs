@@ -6,13 +6,14 @@ pub(super) fn table(id: String, findings: &[Finding]) -> Table {
     let row = |finding: &Finding| {
         [
             text(finding.says.as_str()),
+            text(finding.role.name()),
             Cell { value: finding.paper.parse().ok(), ..text(finding.paper.as_str()) },
             Cell { value: finding.value, ..text(finding.ours_with_interval()) },
             verdict(finding.verdict),
             text(finding.why.as_str()),
         ]
     };
-    let columns = ["claim", "paper*", "ours*", "verdict", "why"];
+    let columns = ["claim", "role", "paper*", "ours*", "verdict", "why"];
     let rows = findings.iter().map(row).collect();
     Table::new(id, "What the paper says, and what our trials say", columns, rows)
 }
@@ -25,20 +26,4 @@ fn verdict(verdict: Verdict) -> Cell {
         Verdict::CannotTell => ("?", "open"),
     };
     Cell { class, ..text(format!("{sign} {verdict}")) }
-}
-
-/// For example `12 hold, 3 differ, 1 cannot be told`; empty without claims.
-pub(super) fn tally(findings: &[Finding]) -> String {
-    let count = |verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
-    let plural = |count: usize, one: &str, many: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        _ => Some(format!("{count} {many}")),
-    };
-    let parts = [
-        plural(count(Verdict::Holds), "holds", "hold"),
-        plural(count(Verdict::Differs), "differs", "differ"),
-        plural(count(Verdict::CannotTell), "cannot be told", "cannot be told"),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -18,7 +18,7 @@ pub(super) fn datasets(id: String, experiment: &Experiment) -> Table {
             Cell { value: data.domain.parse().ok(), ..text(data.domain.as_str()) },
             chosen(data.queries as f64),
             parts(data),
-            text(if data.standin { "made-up stand-ins" } else { "real" }),
+            text(if data.standin { "stand-in" } else { "real" }),
             Cell { class: "code", ..text(data.blake3.as_str()) },
         ]
     };

@@ -1,7 +1,7 @@
 use super::experiment::Experiment;
 use crate::config::FigureKind;
 use crate::figures::labels;
-use crate::wording::enumeration;
+use crate::figures::labels::enumeration;
 
 /// Longer lists of names are replaced by their number.
 const MAX_NAMES: usize = 5;

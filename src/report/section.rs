@@ -6,6 +6,7 @@ use super::figure::Figure;
 use super::table::Table;
 use super::{failures, ledger, numbers, provenance, question};
 use crate::figures::labels;
+use crate::results::claims::tally;
 
 /// The part of the page about one experiment.
 pub(super) struct Section {
@@ -53,7 +54,7 @@ impl Section {
             question: question::of(experiment),
             state: state(experiment),
             standins: standins.map(|data| labels::dataset(&data.name)).collect(),
-            verdicts: claims::tally(&experiment.findings),
+            verdicts: tally(&experiment.findings),
             claims: claims::table(part("claims"), &experiment.findings),
             numbers: numbers::table(part("numbers"), experiment),
             about_marks: numbers::about_marks(experiment),

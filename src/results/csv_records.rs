@@ -7,7 +7,7 @@ use serde::de::value::Error as NamesError;
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 
-use crate::storage::NewFile;
+use crate::atomic_file::NewFile;
 
 /// The names of a record's fields, in the order in which they are written.
 pub(super) fn columns<T: DeserializeOwned>() -> &'static [&'static str] {

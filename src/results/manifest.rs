@@ -13,8 +13,8 @@ use super::machine::Machine;
 use super::schedule::{self, Block, ScheduledArm};
 use super::shard::Shard;
 use super::timestamp::rfc3339;
+use crate::atomic_file::NewFile;
 use crate::config::Experiment;
-use crate::storage::NewFile;
 
 const FILE: &str = "manifest.json";
 

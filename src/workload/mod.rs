@@ -1,7 +1,7 @@
 //! Workloads: the queries by which a release is evaluated.
 
 use private_pgm::domain::{Clique, Domain};
-use private_pgm::factor::Projectable;
+use private_pgm::model::{MarginalError, Projectable};
 use private_pgm::query::{QueryError, QueryFactor, QueryMatrix};
 
 /// Queries over several cliques, W.
@@ -62,7 +62,7 @@ impl Workload {
     }
 
     /// By sub-workload.
-    pub fn answers<P: Projectable>(&self, data: &P) -> Result<Vec<Vec<f64>>, P::Error> {
+    pub fn answers(&self, data: &dyn Projectable) -> Result<Vec<Vec<f64>>, MarginalError> {
         let answer = |part: &SubWorkload| Ok(part.answers(data.project(&part.clique)?.values()));
         self.parts.iter().map(answer).collect()
     }

@@ -79,7 +79,7 @@ fn a_release_of_answers_is_charged_recorded_and_never_replaced() {
     assert!(facts.to_string().contains("operating-system"));
     measure(&session, &["--force"]).refuses(&["problem.json", "never replaced"]);
     let again = session.run(MEASURE.iter().chain(&["other.json", "--budget", "b"]));
-    again.refuses(&["b", "budget"]);
+    again.refuses(&["b: overspent", "nothing was charged"]);
     assert!(!session.path("other.json").exists());
     session
         .run(MEASURE.iter().chain(&["people.csv"]))

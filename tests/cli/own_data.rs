@@ -123,10 +123,10 @@ fn results_are_verified_from_another_folder_with_the_path_of_the_schema() {
     let refused = run(&[]);
     let said = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(2), "{said}");
-    for words in ["./own/schema.toml", "../results/mine/manifest.json", "--beside DIR"] {
+    for words in ["./own/schema.toml", "../results/mine/manifest.json", "--config-dir DIR"] {
         assert!(said.contains(words), "{words}: {said}");
     }
-    assert!(run(&["--beside", ".."]).status.success());
+    assert!(run(&["--config-dir", ".."]).status.success());
 }
 
 const MESSY: &str = "id;born;town;income;rate;state\r\n\

@@ -10,27 +10,36 @@ const MODULES: &[(&str, &[&str])] = &[
     // Kernels that mechanisms need and the engine does not.
     ("numeric", &[]),
     // Files are written completely or not at all.
-    ("storage", &[]),
-    // Wording of errors about settings.
-    ("wording", &[]),
+    ("atomic_file", &[]),
+    // Suggestions in errors about settings.
+    ("did_you_mean", &[]),
     ("workload", &[]),
     ("postprocess", &["numeric"]),
     ("evaluation", &["workload"]),
-    ("budget_file", &["storage"]),
-    ("data", &["storage", "wording"]),
+    ("budget_file", &["atomic_file"]),
+    ("data", &["atomic_file", "did_you_mean"]),
     ("mechanism", &["numeric", "data", "workload", "postprocess"]),
     // Files name the noise of mechanisms.
-    ("config", &["wording", "mechanism"]),
+    ("config", &["did_you_mean", "mechanism"]),
     ("audit", &["data", "workload", "mechanism"]),
-    ("results", &["config", "storage"]),
-    ("figures", &["config", "results", "storage", "wording"]),
+    ("results", &["config", "atomic_file"]),
+    ("figures", &["config", "results", "atomic_file"]),
     // Synthetic records against data or models.
     ("comparison", &["evaluation", "results", "figures"]),
     (
         "experiment",
-        &["config", "data", "workload", "mechanism", "evaluation", "results", "figures", "storage"],
+        &[
+            "config",
+            "data",
+            "workload",
+            "mechanism",
+            "evaluation",
+            "results",
+            "figures",
+            "atomic_file",
+        ],
     ),
-    ("report", &["config", "results", "experiment", "figures", "storage", "wording"]),
+    ("report", &["config", "results", "experiment", "figures", "atomic_file"]),
     (
         "cli",
         &[
@@ -43,7 +52,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "results",
             "figures",
             "report",
-            "storage",
+            "atomic_file",
         ],
     ),
     ("main", &["cli"]),
@@ -210,7 +219,7 @@ fn uses_are_found_in_every_spelling() {
         use pgmbench::experiment::Plan;\n\
         #[cfg(test)]\nuse crate::data::Dataset;\n\
         #[cfg(test)]\nmod tests { mod inner {} use crate::figures::Chart; }\n\
-        use my_crate::storage::File;\n";
+        use my_crate::atomic_file::File;\n";
     let found = used(&without_tests_and_comments(code));
     let expected = ["config", "experiment", "numeric", "results", "workload"];
     assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);

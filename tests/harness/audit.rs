@@ -10,10 +10,11 @@ use pgmbench::mechanism::{
     ReleaseDiagnostics, Task, Times, find,
 };
 use pgmbench::workload::SubWorkload;
-use private_pgm::baselines::{AsMeasured, Pgm};
+use private_pgm::baselines::AsMeasured;
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
+use private_pgm::fit::Pgm;
 use private_pgm::loss::Measurement;
+use private_pgm::model::Projectable;
 use private_pgm::query::QueryMatrix;
 use rand::{Rng, RngExt};
 

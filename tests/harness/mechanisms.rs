@@ -10,9 +10,8 @@ use pgmbench::mechanism::{
     GuaranteeKind, MECHANISMS, MechanismError, MechanismSpec, Noise, Published, Release, Task,
 };
 use pgmbench::workload::Workload;
-use private_pgm::baselines::Pgm;
-use private_pgm::factor::Projectable;
-use private_pgm::fit::Settings;
+use private_pgm::fit::{Pgm, Settings};
+use private_pgm::model::Projectable;
 
 fn titanic() -> (Dataset, Workload) {
     let entry = Registry::new("no such folder").entry("titanic").unwrap();

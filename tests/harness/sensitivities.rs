@@ -15,9 +15,8 @@ use pgmbench::mechanism::{
     GuaranteeKind, MECHANISMS, Mechanism, MechanismError, MechanismSpec, Noise, Published, Task,
 };
 use pgmbench::workload::Workload;
-use private_pgm::baselines::Pgm;
 use private_pgm::domain::{Clique, Domain};
-use private_pgm::fit::Settings;
+use private_pgm::fit::{Pgm, Settings};
 use private_pgm::loss::Measurement;
 
 const CELLS: usize = 6;

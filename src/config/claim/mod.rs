@@ -17,6 +17,7 @@ use written::WrittenClaim;
 /// | key | meaning |
 /// | --- | --- |
 /// | `says` | the statement, as a sentence |
+/// | `role` | whose statement it is, see [`Role`]; default: `statement` |
 /// | `paper` | the paper's number, or a short text |
 /// | `kind` | the quantity, see below |
 /// | `dataset`, `mechanism`, `arm` | the trials; `dataset` is optional for `reach` and `largest` |
@@ -36,6 +37,10 @@ use written::WrittenClaim;
 /// by which one step may go against the trend. Arms of different mechanisms are paired by the
 /// number of the trial, but do not share noise.
 ///
+/// A `ratio` whose bounds are all on one side of 1 says that one arm is better than the other. Then
+/// the whole confidence interval must be on that side, and a paper's number above 1 is never
+/// confirmed by a ratio below 1, whatever the tolerance.
+///
 /// | kind | quantity |
 /// | --- | --- |
 /// | `ratio` | median over the trials of metric(arm) / metric(`against`) in the same trial |
@@ -48,6 +53,7 @@ use written::WrittenClaim;
 #[serde(try_from = "WrittenClaim", into = "WrittenClaim")]
 pub struct Claim {
     pub(crate) says: String,
+    pub(crate) role: Role,
     pub(crate) paper: Paper,
     pub(crate) dataset: Option<String>,
     pub(crate) case: Option<String>,
@@ -91,6 +97,38 @@ impl Claim {
             _ => None,
         };
         [(self.mechanism.as_str(), self.arm.as_str())].into_iter().chain(against)
+    }
+}
+
+/// Whose statement a claim is. Only statements of the paper count in "n of m claims hold".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Printed in the paper.
+    #[default]
+    Statement,
+    /// A number that the paper's authors did not print, measured with their code.
+    Reference,
+    /// What we expect; no paper says it.
+    Expectation,
+    /// Was made so: a condition under which the workload or a limit was chosen.
+    Condition,
+    /// True by construction or by a theorem; only a bug can break it.
+    Invariant,
+}
+
+impl Role {
+    pub const ALL: [Self; 5] =
+        [Self::Statement, Self::Reference, Self::Expectation, Self::Condition, Self::Invariant];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Statement => "statement",
+            Role::Reference => "reference",
+            Role::Expectation => "expectation",
+            Role::Condition => "condition",
+            Role::Invariant => "invariant",
+        }
     }
 }
 
@@ -146,6 +184,13 @@ pub(crate) enum Expectation {
 pub(crate) struct Bounds {
     pub(crate) low: f64,
     pub(crate) high: f64,
+}
+
+impl Bounds {
+    /// Whether all ratios within the bounds say that the same arm is better.
+    pub(crate) fn name_a_winner(self) -> bool {
+        self.low < self.high && (self.low >= 1.0 || self.high <= 1.0)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

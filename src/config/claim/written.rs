@@ -3,7 +3,7 @@ use thiserror::Error;
 
 use super::super::metric::Metric;
 use super::super::status::Status;
-use super::{Bounds, Claim, Expectation, Paper, Quantity, Side, Statement, Trend};
+use super::{Bounds, Claim, Expectation, Paper, Quantity, Role, Side, Statement, Trend};
 
 /// Default factor between our number and the paper's.
 const TOLERANCE: f64 = 1.5;
@@ -39,6 +39,8 @@ fn combination(with: &Option<&str>) -> String {
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenClaim {
     says: String,
+    #[serde(default)]
+    role: Role,
     paper: Paper,
     kind: Kind,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,6 +155,7 @@ impl TryFrom<WrittenClaim> for Claim {
         let trials = if matches!(kind, Kind::Reach | Kind::Ends) { 1 } else { TRIALS };
         Ok(Claim {
             says: raw.says,
+            role: raw.role,
             paper: raw.paper,
             dataset: raw.dataset,
             case: raw.case,
@@ -170,6 +173,7 @@ impl From<Claim> for WrittenClaim {
     fn from(claim: Claim) -> Self {
         let written = Self {
             says: claim.says,
+            role: claim.role,
             paper: claim.paper,
             dataset: claim.dataset,
             case: claim.case,
@@ -291,7 +295,13 @@ impl WrittenClaim {
         let tolerance = self.tolerance(TOLERANCE)?;
         match self.paper {
             Paper::Number(paper) if paper > 0.0 && paper.is_finite() => {
-                Ok(Bounds { low: paper / tolerance, high: paper * tolerance })
+                let (low, high) = (paper / tolerance, paper * tolerance);
+                // A tolerance must not turn "1.2 times better" into its opposite.
+                Ok(match self.kind {
+                    Kind::Ratio if paper > 1.0 => Bounds { low: low.max(1.0), high },
+                    Kind::Ratio if paper < 1.0 => Bounds { low, high: high.min(1.0) },
+                    _ => Bounds { low, high },
+                })
             }
             _ => Err(ClaimError::NothingExpected),
         }

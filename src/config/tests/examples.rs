@@ -42,7 +42,7 @@ fn every_setting_is_read() {
     let mine = &experiment.datasets[1];
     assert_eq!(mine.name.as_ref(), "mine");
     let schema = mine.schema.as_ref().unwrap().as_ref();
-    assert_eq!(source("").beside(schema), std::path::Path::new("configs/my/schema.toml"));
+    assert_eq!(source("").resolve(schema), std::path::Path::new("configs/my/schema.toml"));
     let chain = experiment.datasets[2].chain.as_ref().unwrap().as_ref();
     let expected = Chain { attributes: 4, records: 100, ones: 0.3, flips: 0.2, seed: 1 };
     assert_eq!(*chain, expected);

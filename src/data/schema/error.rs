@@ -1,7 +1,7 @@
 use thiserror::Error;
 
 use super::bins::BinsError;
-use crate::wording::in_words;
+use crate::did_you_mean::in_words;
 use private_pgm::domain::DomainError;
 
 #[derive(Debug, Error)]

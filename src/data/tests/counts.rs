@@ -1,8 +1,8 @@
 use std::fs;
 
 use super::super::{Availability, DataError, Registry, Schema, SchemaError};
-use crate::storage::Existing;
-use private_pgm::factor::Projectable;
+use crate::atomic_file::Existing;
+use private_pgm::model::Projectable;
 
 fn binary() -> Registry {
     Registry::new("no such folder")

@@ -2,8 +2,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::{Availability, DataError, Registry};
-use crate::storage::Existing;
-use private_pgm::factor::Projectable;
+use crate::atomic_file::Existing;
+use private_pgm::model::Projectable;
 
 const SCHEMA: &str = "
 name = 'colours'

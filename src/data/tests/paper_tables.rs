@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 use super::super::source::Source;
 use super::super::{Availability, Dataset, Provenance, Registry};
-use crate::storage::Existing;
+use crate::atomic_file::Existing;
 use private_pgm::domain::Domain;
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 fn folder() -> PathBuf {
     std::env::var_os("PGMBENCH_PAPER_TABLES").expect("PGMBENCH_PAPER_TABLES names a folder").into()

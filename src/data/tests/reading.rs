@@ -9,7 +9,7 @@ use super::super::source::Source;
 use super::super::table::read_table;
 use super::super::{DataError, Dataset};
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 const ATTRIBUTES: &str = "
 [[attribute]]

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::super::shipped::SHIPPED;
 use super::super::{Availability, Entry, Registry};
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 /// Without folders, so that the datasets come from the binary.
 fn binary() -> Registry {

@@ -8,7 +8,7 @@ use crate::data::{DataError, Dataset};
 use crate::workload::{SubWorkload, Workload};
 use dp::SeedPath;
 use private_pgm::domain::Domain;
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 use private_pgm::numeric::matrix::Matrix;
 use private_pgm::query::{QueryError, QueryFactor, QueryMatrix};
 

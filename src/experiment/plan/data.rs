@@ -10,7 +10,7 @@ use crate::data::{AttributeKind, DataError, Dataset, Entry, Registry, Schema};
 use crate::workload::Workload;
 use dp::SeedPath;
 use private_pgm::domain::{AttributeId, Clique, Domain};
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 /// Numeric attributes with more bins have prefix queries, if neither file nor schema says which
 /// attributes have (our choice).
@@ -121,7 +121,7 @@ fn entry(
             other => other.into(),
         });
     };
-    let path = source.beside(schema.as_ref());
+    let path = source.resolve(schema.as_ref());
     let entry = registry
         .entry(&path.to_string_lossy())
         .map_err(|error| source.error(schema.span(), error.to_string(), None))?;

@@ -27,7 +27,7 @@ use std::path::Path;
 
 use super::chart::Chart;
 use super::error::FigureError;
-use crate::storage::NewFile;
+use crate::atomic_file::NewFile;
 
 /// Pixels of a PNG per unit of length: 300 per inch, as journals require.
 pub const PIXELS_PER_UNIT: f64 = 3.125;

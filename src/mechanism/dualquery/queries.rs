@@ -2,7 +2,7 @@ use crate::data::Dataset;
 use crate::mechanism::MechanismError;
 use crate::workload::{SubWorkload, Workload};
 use private_pgm::domain::{AttributeId, Domain};
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 /// The queries of a workload with consecutive numbers. Each is a conjunction of one predicate per
 /// attribute of its clique. Query `i + len` is the negation of `i`.

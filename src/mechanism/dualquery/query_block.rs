@@ -1,6 +1,8 @@
 //! The kernels of [`History`](super::softmax::History): weights of eight queries at a time, updated
 //! from round to round by multiplication.
 
+use std::array::from_fn;
+
 use multiversion::multiversion;
 
 use private_pgm::numeric::exp::{exp_all, maximum};
@@ -154,7 +156,8 @@ fn blend(no: &Lanes, yes: &Lanes, mask: &[u64; LANES]) -> Lanes {
     blended
 }
 
-/// The weights of a block of queries and of their negations during a segment.
+/// The weights of a block of queries and of their negations during a segment. Its methods loop over
+/// lanes by index: `Zip::new` is not inlined across codegen units.
 #[derive(Clone, Copy)]
 struct Block {
     weights: Lanes,
@@ -170,14 +173,14 @@ impl Block {
     #[inline(always)]
     fn new(Start { weights, inverses, growth, decay }: Start<'_>, index: usize) -> Self {
         let no = growth[index];
-        let inverse_no = no.map(|factor| 1.0 / factor);
+        let inverse_no: Lanes = from_fn(|lane| 1.0 / no[lane]);
         Self {
             weights: weights[index],
             inverses: inverses[index],
             no,
-            yes: no.map(|factor| factor * decay),
+            yes: from_fn(|lane| no[lane] * decay),
             inverse_no,
-            inverse_yes: inverse_no.map(|factor| factor / decay),
+            inverse_yes: from_fn(|lane| inverse_no[lane] / decay),
         }
     }
 
@@ -190,22 +193,24 @@ impl Block {
                 (blend(&self.no, &self.yes, mask), blend(&self.inverse_no, &self.inverse_yes, mask))
             }
         };
-        self.weights.iter_mut().zip(factors).for_each(|(weight, factor)| *weight *= factor);
-        let inverses = self.inverses.iter_mut().zip(inverse_factors);
-        inverses.for_each(|(inverse, factor)| *inverse *= factor);
+        for lane in 0..LANES {
+            self.weights[lane] *= factors[lane];
+            self.inverses[lane] *= inverse_factors[lane];
+        }
     }
 
     #[inline(always)]
     fn add_sum(&self, sums: &mut Lanes) {
-        let pairs = self.weights.iter().zip(&self.inverses);
-        sums.iter_mut().zip(pairs).for_each(|(sum, (w, inverse))| *sum += w + inverse);
+        for lane in 0..LANES {
+            sums[lane] += self.weights[lane] + self.inverses[lane];
+        }
     }
 
     #[inline(always)]
     fn add_difference(&self, coefficient: f64, slopes: &mut Lanes) {
-        let pairs = self.weights.iter().zip(&self.inverses);
-        let terms = pairs.map(|(w, inverse)| coefficient * (w - inverse));
-        slopes.iter_mut().zip(terms).for_each(|(slope, term)| *slope += term);
+        for lane in 0..LANES {
+            slopes[lane] += coefficient * (self.weights[lane] - self.inverses[lane]);
+        }
     }
 }
 

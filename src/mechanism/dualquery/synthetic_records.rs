@@ -1,13 +1,12 @@
 use std::sync::Arc;
 
 use crate::data::Dataset;
-use private_pgm::baselines::{
-    Answers, Diagnostics, Estimated, Estimator, EstimatorError, MarginalError, Run,
-};
-use private_pgm::domain::Clique;
+use private_pgm::domain::{Clique, Domain};
 use private_pgm::factor::Factor;
-use private_pgm::factor::Projectable;
-use private_pgm::fit::Evidence;
+use private_pgm::fit::{
+    Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence,
+};
+use private_pgm::model::{MarginalError, Projectable};
 
 /// DualQuery's own estimator: the records of the game with equal weights that sum to N.
 pub(super) struct SyntheticRecords {
@@ -33,7 +32,7 @@ impl Estimator for SyntheticRecords {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        _run: &mut Run<'_>,
+        _context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         let times = evidence.total / self.records.len() as f64;
         let answers = Box::new(Repeated { records: Arc::clone(&self.records), times });
@@ -48,14 +47,12 @@ struct Repeated {
     times: f64,
 }
 
-impl Answers for Repeated {
-    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
-        let domain = self.records.domain();
-        let scaled = |counts: Factor| {
-            let clique = counts.clique().clone();
-            let values = counts.into_values().into_iter().map(|count| count * self.times);
-            Factor::new(domain, clique, values.collect())
-        };
-        Ok(Answers::marginals(&*self.records, cliques)?.into_iter().map(scaled).collect())
+impl Projectable for Repeated {
+    fn domain(&self) -> &Domain {
+        self.records.domain()
+    }
+
+    fn project(&self, clique: &Clique) -> Result<Factor, MarginalError> {
+        Ok(self.records.project(clique)?.scaled(self.times))
     }
 }

@@ -8,6 +8,8 @@
 //!
 //! so one pass over the queries serves all rounds.
 
+use std::array::from_fn;
+
 use multiversion::multiversion;
 
 use super::query_block::{LANES, Lanes};
@@ -93,7 +95,7 @@ impl UnsatisfiedQueries {
 fn powers(arguments: &[[f64; NARROW]]) -> [f64; TERMS] {
     let mut sums = [[0.0; NARROW]; TERMS];
     for u in arguments {
-        let square = u.map(|u| u * u);
+        let square: [f64; NARROW] = from_fn(|lane| u[lane] * u[lane]);
         let mut power = square;
         for sums in &mut sums[1..] {
             for lane in 0..NARROW {
@@ -108,7 +110,7 @@ fn powers(arguments: &[[f64; NARROW]]) -> [f64; TERMS] {
 /// u times the sum of c_k u^2k.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 fn odd_series(coefficients: &[f64; TERMS], u: &Lanes) -> Lanes {
-    let square = u.map(|u| u * u);
+    let square: Lanes = from_fn(|lane| u[lane] * u[lane]);
     let mut sum = [0.0; LANES];
     for c in coefficients.iter().rev() {
         for lane in 0..LANES {

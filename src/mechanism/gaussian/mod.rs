@@ -16,8 +16,8 @@ use super::{
 use dp::{Budget, L2, Neighbours, NoiseSource, Sensitivity};
 use private_pgm::baselines::AsMeasured;
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
+use private_pgm::model::Projectable;
 use private_pgm::query::QueryMatrix;
 
 pub(super) static GAUSSIAN: MechanismSpec = MechanismSpec {

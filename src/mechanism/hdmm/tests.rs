@@ -13,10 +13,11 @@ use crate::mechanism::support::strategy::Strategy;
 use crate::workload::Workload;
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Epsilon, Guarantee, L1, Neighbours, SeedPath};
-use private_pgm::baselines::{Estimator, LocalLeastSquares, Pgm, Run};
+use private_pgm::baselines::LocalLeastSquares;
 use private_pgm::domain::{Clique, Domain};
-use private_pgm::factor::{Factor, Projectable};
-use private_pgm::fit::Progress;
+use private_pgm::factor::Factor;
+use private_pgm::fit::{Estimator, EstimatorContext, Pgm, Progress};
+use private_pgm::model::Projectable;
 use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
 use private_pgm::query::{PIdentity, QueryFactor};
@@ -216,7 +217,7 @@ fn the_error_on_adult_agrees_with_the_authors_code() {
         .map(|seed| {
             let (release, _) = adult.release("", 1.0, seed);
             let mut rng = ChaCha20Rng::seed_from_u64(seed);
-            let mut run = Run {
+            let mut context = EstimatorContext {
                 memory_limit: 1 << 30,
                 deadline: None,
                 warm_start: None,
@@ -224,7 +225,7 @@ fn the_error_on_adult_agrees_with_the_authors_code() {
                 observer: &mut |_: &Progress<'_>| {},
             };
             let evidence = release.evidence(adult.workload.domain());
-            let estimated = LocalLeastSquares::default().estimate(&evidence, &mut run).unwrap();
+            let estimated = LocalLeastSquares::default().estimate(&evidence, &mut context).unwrap();
             let marginals = estimated.answers.marginals(&adult.workload.cliques()).unwrap();
             let parts = adult.workload.parts();
             workload_error(&truth, &answers_to(parts, marginals.iter().map(Factor::values)))

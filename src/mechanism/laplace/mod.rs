@@ -20,7 +20,8 @@ use super::{
 };
 use crate::postprocess::contingency::{self, PublicMarginals};
 use dp::{Budget, L1, NoiseSource, Sensitivity};
-use private_pgm::baselines::{AsMeasured, Estimator, EstimatorError};
+use private_pgm::baselines::AsMeasured;
+use private_pgm::fit::{Estimator, EstimatorError};
 use private_pgm::loss::Measurement;
 use private_pgm::numeric::bytes::Bytes;
 use private_pgm::query::QueryMatrix;

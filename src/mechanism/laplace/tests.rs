@@ -4,8 +4,8 @@ use super::*;
 use crate::mechanism::support::small_table::{SmallTable, answers};
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Epsilon, Neighbours};
-use private_pgm::baselines::Run;
-use private_pgm::factor::Projectable;
+use private_pgm::fit::EstimatorContext;
+use private_pgm::model::Projectable;
 
 #[test]
 fn a_record_is_in_one_cell_of_each_marginal() {
@@ -60,14 +60,14 @@ fn public_marginals_are_kept_and_cost_nothing() {
     let domain = table.data.domain();
     for (name, estimator) in &first_order.extra_estimators {
         let mut rng = rand_chacha::ChaCha20Rng::from_seed([0; 32]);
-        let mut run = Run {
+        let mut context = EstimatorContext {
             memory_limit: 1 << 30,
             deadline: None,
             warm_start: None,
             rng: &mut rng,
             observer: &mut |_| {},
         };
-        let found = estimator.estimate(&first_order.evidence(domain), &mut run).unwrap();
+        let found = estimator.estimate(&first_order.evidence(domain), &mut context).unwrap();
         let whole = &found.answers.marginals(&[domain.everything()]).unwrap()[0];
         for known in public {
             let ours = whole.sum_onto(&known.clique);

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::workload::SubWorkload;
 use dp::{Budget, NoiseSource};
-use private_pgm::baselines::Estimator;
+use private_pgm::fit::Estimator;
 use private_pgm::loss::Measurement;
 use private_pgm::numeric::bytes::Bytes;
 use private_pgm::numeric::product::multiply;

@@ -10,10 +10,9 @@ use crate::mechanism::support::small_table::{SmallTable, answers};
 use crate::mechanism::{MechanismError, Noise, Task};
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Budget, Epsilon, L1, Neighbours, NoiseSource, SeedPath};
-use private_pgm::baselines::Run;
 use private_pgm::domain::Domain;
-use private_pgm::factor::Projectable;
-use private_pgm::fit::Progress;
+use private_pgm::fit::{EstimatorContext, Progress};
+use private_pgm::model::Projectable;
 use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
 use private_pgm::numeric::product::{View, product};
@@ -207,14 +206,14 @@ fn with_negligible_noise_every_estimator_finds_the_counts() {
             .map(|(name, extra_estimators)| (*name, extra_estimators));
         for (name, estimator) in estimators.chain([("own", &release.own_estimator)]) {
             let mut rng = ChaCha20Rng::from_seed([0; 32]);
-            let mut run = Run {
+            let mut context = EstimatorContext {
                 memory_limit: 1 << 30,
                 deadline: None,
                 warm_start: None,
                 rng: &mut rng,
                 observer: &mut |_: &Progress<'_>| {},
             };
-            let found = estimator.estimate(&release.evidence(domain), &mut run).unwrap();
+            let found = estimator.estimate(&release.evidence(domain), &mut context).unwrap();
             let cells = found.answers.marginals(std::slice::from_ref(&clique)).unwrap();
             let pairs = cells[0].values().iter().zip(truth.values());
             assert!(pairs.clone().all(|(a, b)| (a - b).abs() < 0.3), "{name}: {pairs:?}");

@@ -39,13 +39,13 @@ use super::{
 };
 use dp::{Budget, Neighbours, NoiseSource, Scores, Sensitivity, Share};
 use parameters::{PARAMETERS, Parameters};
-use private_pgm::baselines::{EstimatorError, MultiplicativeWeights, Run};
+use private_pgm::baselines::MultiplicativeWeights;
 use private_pgm::domain::Clique;
-use private_pgm::factor::{Factor, Projectable};
-use private_pgm::fit::{Evidence, Observed};
+use private_pgm::factor::Factor;
+use private_pgm::fit::{EstimatorContext, EstimatorError, Evidence, Observed};
 use private_pgm::junction_tree::JunctionTree;
 use private_pgm::loss::Measurement;
-use private_pgm::model::Model;
+use private_pgm::model::{Model, Projectable};
 use private_pgm::query::QueryMatrix;
 use scores::Measure;
 
@@ -239,7 +239,7 @@ fn estimate(
     let mut rng = ChaCha20Rng::seed_from_u64(progress.answers.len() as u64);
     let estimated = task.estimator.estimate(
         &evidence,
-        &mut Run {
+        &mut EstimatorContext {
             memory_limit: task.memory_limit,
             deadline: None,
             warm_start: progress.model.as_ref(),

@@ -1,10 +1,10 @@
 use serde::Deserialize;
 
-use crate::data::MarginalTooLarge;
 use crate::mechanism::support::score_grid::on_grid;
 use crate::workload::{SubWorkload, Workload};
 use dp::{LInfinity, Neighbours, Sensitivity, SensitivityError};
-use private_pgm::factor::{Factor, Projectable};
+use private_pgm::factor::Factor;
+use private_pgm::model::{MarginalError, Projectable};
 
 /// What a round selects and measures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -19,11 +19,11 @@ pub(super) enum Measure {
 
 impl Measure {
     /// The exact answers of all candidates by sub-workload. They are integers.
-    pub(super) fn truth<P: Projectable<Error = MarginalTooLarge>>(
+    pub(super) fn truth(
         self,
         workload: &Workload,
-        data: &P,
-    ) -> Result<Vec<Vec<f64>>, MarginalTooLarge> {
+        data: &dyn Projectable,
+    ) -> Result<Vec<Vec<f64>>, MarginalError> {
         match self {
             Measure::Query => workload.answers(data),
             Measure::Marginal => {

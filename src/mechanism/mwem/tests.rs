@@ -7,9 +7,9 @@ use crate::mechanism::{Noise, find};
 use crate::workload::{SubWorkload, Workload};
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Epsilon, Guarantee, LInfinity, SeedPath};
-use private_pgm::baselines::{Answers, Estimator, Pgm};
 use private_pgm::domain::Domain;
-use private_pgm::fit::{Progress, Settings};
+use private_pgm::fit::{Estimator, Pgm, Progress, Settings};
+use private_pgm::model::Projectable;
 
 fn domain() -> Domain {
     Domain::new([("a", 2), ("b", 3), ("c", 4), ("d", 3)]).unwrap()
@@ -83,16 +83,25 @@ fn measured(release: &Release) -> &[Measurement] {
     }
 }
 
-fn estimated(release: &Release, domain: &Domain, estimator: &dyn Estimator) -> Box<dyn Answers> {
+fn estimated(
+    release: &Release,
+    domain: &Domain,
+    estimator: &dyn Estimator,
+) -> Box<dyn Projectable> {
     let mut rng = ChaCha20Rng::seed_from_u64(0);
     let observer = &mut |_: &Progress<'_>| {};
-    let mut run =
-        Run { memory_limit: 1 << 30, deadline: None, warm_start: None, rng: &mut rng, observer };
-    estimator.estimate(&release.evidence(domain), &mut run).unwrap().answers
+    let mut context = EstimatorContext {
+        memory_limit: 1 << 30,
+        deadline: None,
+        warm_start: None,
+        rng: &mut rng,
+        observer,
+    };
+    estimator.estimate(&release.evidence(domain), &mut context).unwrap().answers
 }
 
 /// The mean over the sub-workloads of |W x - W x^|_1 / (2 |W x|_1).
-fn error(workload: &Workload, data: &Dataset, estimate: &dyn Answers) -> f64 {
+fn error(workload: &Workload, data: &Dataset, estimate: &dyn Projectable) -> f64 {
     let truth = workload.answers(data).unwrap();
     let marginals = estimate.marginals(&workload.cliques()).unwrap();
     let part = |((part, truth), marginal): ((&SubWorkload, &Vec<f64>), &Factor)| {

@@ -1,9 +1,10 @@
-use crate::data::{Dataset, MarginalTooLarge};
+use crate::data::Dataset;
 use crate::mechanism::MechanismError;
 use crate::mechanism::support::counting_query::{self, CountingQuery};
 use crate::mechanism::support::score_grid::on_grid;
 use crate::workload::{SubWorkload, Workload};
-use private_pgm::factor::{Factor, Projectable};
+use private_pgm::factor::Factor;
+use private_pgm::model::{MarginalError, Projectable};
 
 /// The queries of a workload and their negations, with their exact answers.
 ///
@@ -107,7 +108,7 @@ impl<'a> Queries<'a> {
 
 /// The exact answers. If the table of all possible records is smaller than the data, the data is
 /// read once instead of once per marginal.
-fn truth(workload: &Workload, data: &Dataset) -> Result<Vec<Vec<f64>>, MarginalTooLarge> {
+fn truth(workload: &Workload, data: &Dataset) -> Result<Vec<Vec<f64>>, MarginalError> {
     let everything = data.domain().everything();
     match data.domain().cells(&everything) {
         Some(cells) if cells < data.len() => {

@@ -6,12 +6,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::potentials;
-use super::table::Table;
+use super::{potentials, table};
 use crate::mechanism::support::counting_query::CountingQuery;
-use private_pgm::baselines::{Diagnostics, Estimated, Estimator, EstimatorError, Run, Tables};
+use private_pgm::baselines::Tables;
 use private_pgm::factor::{CliqueLayout, Potentials};
-use private_pgm::fit::{EstimateError, Evidence};
+use private_pgm::fit::{
+    Diagnostics, EstimateError, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence,
+};
 use private_pgm::junction_tree::JunctionTree;
 use private_pgm::loss::maximal_cliques;
 use private_pgm::model::{Calibrated, DEFAULT_CELL_LIMIT, Model};
@@ -45,8 +46,8 @@ impl Updates {
     }
 }
 
-fn in_time(run: &Run<'_>, iterations: usize) -> Result<(), EstimatorError> {
-    match run.deadline {
+fn in_time(context: &EstimatorContext<'_>, iterations: usize) -> Result<(), EstimatorError> {
+    match context.deadline {
         Some(deadline) if Instant::now() >= deadline => Err(EstimatorError::Timeout { iterations }),
         _ => Ok(()),
     }
@@ -56,24 +57,23 @@ impl Estimator for Dense {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
-        let bytes = Table::bytes(evidence.domain);
-        if bytes > run.memory_limit as f64 {
+        let bytes = table::bytes(evidence.domain);
+        if bytes > context.memory_limit as f64 {
             let message = format!(
                 "the table of all possible records needs {}, more than the limit of {}",
                 Bytes(bytes),
-                Bytes(run.memory_limit as f64),
+                Bytes(context.memory_limit as f64),
             );
             return Err(EstimatorError::Infeasible { bytes, message });
         }
-        let mut table = Table::uniform(evidence.domain);
+        let mut table = table::uniform(evidence.domain);
         for (iteration, query) in self.0.queries.iter().enumerate() {
-            in_time(run, iteration)?;
-            table.update(query, self.0.eta);
+            in_time(context, iteration)?;
+            table::update(&mut table, query, self.0.eta);
         }
-        let table = table.into_factor(evidence.domain, evidence.total);
-        let answers = Box::new(Tables::new(evidence.domain, vec![table]));
+        let answers = Box::new(Tables::new(evidence.domain, vec![table.scaled(evidence.total)]));
         Ok(Estimated { answers, model: None, diagnostics: self.0.diagnostics(bytes, None) })
     }
 }
@@ -82,13 +82,13 @@ impl Estimator for LogDomain {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
-        in_time(run, 0)?;
+        in_time(context, 0)?;
         let domain = evidence.domain;
         let cliques = maximal_cliques(self.0.queries.iter().map(|query| &query.clique));
         let tree = JunctionTree::new(domain, &cliques);
-        tree.check_limit(run.memory_limit).map_err(EstimateError::from)?;
+        tree.check_limit(context.memory_limit).map_err(EstimateError::from)?;
         let mut potentials = Potentials::zeros(&CliqueLayout::new(domain.clone(), cliques));
         for query in &self.0.queries {
             potentials::update(domain, &mut potentials, query, self.0.eta);

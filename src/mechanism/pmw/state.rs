@@ -1,17 +1,15 @@
 use crate::mechanism::MechanismError;
 use crate::mechanism::support::counting_query::CountingQuery;
-use private_pgm::baselines::EstimatorError;
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::elimination_plan::EliminationPlan;
 use private_pgm::factor::{Factor, Marginals, Potentials};
-use private_pgm::fit::EstimateError;
+use private_pgm::fit::{EstimateError, EstimatorError};
 use private_pgm::junction_tree::JunctionTree;
 use private_pgm::loss::maximal_cliques;
 use private_pgm::numeric::strided::Projection;
 use private_pgm::oracle::{Exact, MarginalOracle};
 
-use super::potentials;
-use super::table::Table;
+use super::{potentials, table};
 
 /// p^ during the rounds. It supports updates and marginals.
 ///
@@ -26,7 +24,7 @@ pub(super) struct State {
 }
 
 enum Form {
-    Table { table: Table, projections: Vec<Projection> },
+    Table { table: Factor, projections: Vec<Projection> },
     Model(Box<ModelState>),
 }
 
@@ -48,13 +46,13 @@ impl State {
     ) -> Result<Self, MechanismError> {
         let maximal = maximal_cliques(&cliques);
         let tree = JunctionTree::new(domain, &maximal);
-        let form = match tree.size().bytes() < Table::bytes(domain) {
+        let form = match tree.size().bytes() < table::bytes(domain) {
             true => Form::Model(Box::new(model(domain, &cliques, &maximal, &tree, memory_limit)?)),
             false => {
-                tree.check_bytes(Table::bytes(domain), memory_limit)
+                tree.check_bytes(table::bytes(domain), memory_limit)
                     .map_err(|error| EstimatorError::from(EstimateError::from(error)))?;
-                let table = Table::uniform(domain);
-                let projections = cliques.iter().map(|clique| table.onto(clique)).collect();
+                let table = table::uniform(domain);
+                let projections = cliques.iter().map(|clique| table.projection(clique)).collect();
                 Form::Table { table, projections }
             }
         };
@@ -64,7 +62,7 @@ impl State {
     /// The update U(q, p^).
     pub(super) fn update(&mut self, query: &CountingQuery, eta: f64) {
         match &mut self.form {
-            Form::Table { table, .. } => table.update(query, eta),
+            Form::Table { table, .. } => table::update(table, query, eta),
             Form::Model(state) => {
                 potentials::update(&self.domain, &mut state.potentials, query, eta);
                 state.recompute();
@@ -76,7 +74,7 @@ impl State {
     pub(super) fn marginals(&self) -> Vec<Factor> {
         let values: Vec<Vec<f64>> = match &self.form {
             Form::Table { table, projections } => {
-                projections.iter().map(|projection| table.marginal(projection)).collect()
+                projections.iter().map(|projection| projection.sums(table.values())).collect()
             }
             Form::Model(state) => state.marginals(),
         };
@@ -120,9 +118,7 @@ impl ModelState {
 
     fn marginals(&self) -> Vec<Vec<f64>> {
         let marginal = |(index, projection): &(usize, Projection)| {
-            let mut small = vec![0.0; projection.small_len()];
-            projection.sum(self.marginals.table(*index), &mut small);
-            small
+            projection.sums(self.marginals.table(*index))
         };
         self.projections.iter().map(marginal).collect()
     }
@@ -155,17 +151,17 @@ mod tests {
                 chain.iter().cloned().chain([Clique::new([domain.declared()[3]])]).collect();
             let mut state = State::uniform(&domain, asked.clone(), u64::MAX).unwrap();
             prop_assert!(matches!(state.form, Form::Model(_)));
-            let mut table = Table::uniform(&domain);
+            let mut table = table::uniform(&domain);
             for (place, mut cells) in updates {
                 cells.sort_unstable();
                 cells.dedup();
                 let query = CountingQuery { clique: chain[place].clone(), cells };
                 state.update(&query, eta);
-                table.update(&query, eta);
+                table::update(&mut table, &query, eta);
             }
             for (clique, found) in asked.iter().zip(state.marginals()) {
-                let expected = table.marginal(&table.onto(clique));
-                for (a, b) in found.values().iter().zip(expected) {
+                let expected = table.sum_onto(clique);
+                for (a, b) in found.values().iter().zip(expected.values()) {
                     prop_assert!((a - b).abs() < 1e-12, "{} and {}", a, b);
                 }
             }

@@ -10,10 +10,9 @@ use crate::mechanism::{Noise, find};
 use crate::workload::{SubWorkload, Workload};
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Delta, Epsilon, Guarantee, LInfinity, Neighbours, Rho, SeedPath};
-use private_pgm::baselines::{Answers, Estimator, EstimatorError, Pgm, Run};
 use private_pgm::domain::{Clique, Domain};
-use private_pgm::factor::Projectable;
-use private_pgm::fit::Progress;
+use private_pgm::fit::{Estimator, EstimatorContext, EstimatorError, Pgm, Progress};
+use private_pgm::model::Projectable;
 use private_pgm::numeric::matrix::Matrix;
 use private_pgm::query::{QueryFactor, QueryMatrix};
 
@@ -86,25 +85,31 @@ fn estimated(
     release: &Release,
     domain: &Domain,
     memory_limit: u64,
-) -> Result<Box<dyn Answers>, EstimatorError> {
+) -> Result<Box<dyn Projectable>, EstimatorError> {
     let mut rng = ChaCha20Rng::seed_from_u64(0);
     let observer = &mut |_: &Progress<'_>| {};
-    let mut run = Run { memory_limit, deadline: None, warm_start: None, rng: &mut rng, observer };
-    Ok(estimator.estimate(&release.evidence(domain), &mut run)?.answers)
+    let mut context = EstimatorContext {
+        memory_limit,
+        deadline: None,
+        warm_start: None,
+        rng: &mut rng,
+        observer,
+    };
+    Ok(estimator.estimate(&release.evidence(domain), &mut context)?.answers)
 }
 
 fn model(release: &Release) -> &dyn Estimator {
     &*release.extra_estimators[0].1
 }
 
-fn of_estimate(workload: &Workload, estimate: &dyn Answers) -> Vec<f64> {
+fn of_estimate(workload: &Workload, estimate: &dyn Projectable) -> Vec<f64> {
     let marginals = estimate.marginals(&workload.cliques()).unwrap();
     let parts = workload.parts().iter().zip(&marginals);
     parts.flat_map(|(part, marginal)| part.answers(marginal.values())).collect()
 }
 
 /// The largest error of a query, as a share of the records.
-fn largest_error(workload: &Workload, data: &Dataset, estimate: &dyn Answers) -> f64 {
+fn largest_error(workload: &Workload, data: &Dataset, estimate: &dyn Projectable) -> f64 {
     let truth = workload.answers(data).unwrap().concat();
     let found = of_estimate(workload, estimate);
     let errors = truth.iter().zip(found).map(|(t, e)| (t - e).abs());

@@ -37,8 +37,8 @@ use super::{
     Published, Release, ReleaseDiagnostics, Task, Times, WorkloadDependence, parse,
 };
 use dp::{Budget, Epsilon, Guarantee, L1, Neighbours, NoiseSource, Sensitivity, Share};
-use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
+use private_pgm::model::Projectable;
 use private_pgm::query::QueryMatrix;
 use score::Score;
 

@@ -8,12 +8,12 @@ use super::PrivBayes;
 use super::candidates::ParentSets;
 use super::model_size::ModelSize;
 use super::score::{Score, Shape};
-use crate::data::{Dataset, MarginalTooLarge};
+use crate::data::Dataset;
 use crate::mechanism::MechanismError;
 use crate::mechanism::support::bayesian_network::Family;
 use dp::{NoiseSource, Scores, SeedPath, Share};
 use private_pgm::domain::{AttributeId, Clique, Domain};
-use private_pgm::factor::Projectable;
+use private_pgm::model::{MarginalError, Projectable};
 
 /// Selects the families of a network over all attributes, one per share after the first attribute.
 /// Parents come before their children.
@@ -90,11 +90,7 @@ fn candidates(
 }
 
 /// The dependence of a child on its parents in the data.
-pub(super) fn score(
-    score: Score,
-    data: &Dataset,
-    family: &Family,
-) -> Result<f64, MarginalTooLarge> {
+pub(super) fn score(score: Score, data: &Dataset, family: &Family) -> Result<f64, MarginalError> {
     if family.parents.is_empty() {
         return Ok(0.0);
     }

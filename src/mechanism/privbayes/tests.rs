@@ -5,9 +5,8 @@ use crate::mechanism::{Noise, find};
 use crate::workload::Workload;
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{LInfinity, Mechanism as Draw, SeedPath};
-use private_pgm::baselines::{Pgm, Run};
 use private_pgm::domain::{AttributeId, Clique, Domain};
-use private_pgm::fit::Progress;
+use private_pgm::fit::{EstimatorContext, Pgm, Progress};
 use private_pgm::junction_tree::JunctionTree;
 use rand::SeedableRng;
 
@@ -111,7 +110,7 @@ fn the_same_seed_gives_the_same_bytes() {
     let data = chain(&[2, 3, 4, 2, 5], 500);
     let run = || {
         let release = release(&PrivBayes::default(), &data, &mut budget(1.0)).unwrap();
-        let mut run = Run {
+        let mut context = EstimatorContext {
             memory_limit: 1 << 30,
             deadline: None,
             warm_start: None,
@@ -119,7 +118,7 @@ fn the_same_seed_gives_the_same_bytes() {
             observer: &mut |_: &Progress<'_>| {},
         };
         let estimated =
-            release.own_estimator.estimate(&release.evidence(data.domain()), &mut run).unwrap();
+            release.own_estimator.estimate(&release.evidence(data.domain()), &mut context).unwrap();
         let drawn = estimated.answers.marginals(&[data.domain().everything()]).unwrap();
         (answers(&release).to_vec(), drawn)
     };

@@ -2,7 +2,7 @@ use super::*;
 use crate::mechanism::support::small_table::{SmallTable, answers};
 use dp::Epsilon;
 use dp::sensitivity::brute_force::{Records, worst_case};
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 
 #[test]
 fn the_sensitivity_of_the_coefficients_is_as_claimed() {

@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use crate::data::{Dataset, MarginalTooLarge};
+use crate::data::Dataset;
 use crate::mechanism::MechanismError;
 use dp::{LInfinity, Neighbours, NoiseSource, Scores, Sensitivity, SensitivityError, Share};
 use private_pgm::domain::{AttributeId, Clique};
-use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
+use private_pgm::model::{MarginalError, Projectable};
 
 /// Estimates are rounded to multiples of this. Up to 2^36 records all differences and their sums
 /// are exact, and the sensitivity of a computed score is that of the exact score.
@@ -73,7 +73,7 @@ fn score(
     of_a: &[f64],
     of_b: &[f64],
     total: f64,
-) -> Result<f64, MarginalTooLarge> {
+) -> Result<f64, MarginalError> {
     // Ids ascend, so the axis of a is the first.
     let counts = data.project(&Clique::new([a, b]))?;
     let rows = counts.values().chunks_exact(of_b.len()).zip(of_a);

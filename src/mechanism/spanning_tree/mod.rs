@@ -42,8 +42,8 @@ use dp::{
     ParameterError as PrivacyParameterError, Rho, Sensitivity, Share,
 };
 use private_pgm::domain::{AttributeId, Clique, Domain};
-use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
+use private_pgm::model::Projectable;
 use private_pgm::query::QueryMatrix;
 
 pub(super) static SPANNING_TREE: MechanismSpec = MechanismSpec {

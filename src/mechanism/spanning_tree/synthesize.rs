@@ -3,10 +3,9 @@ use crate::data::{Dataset, Provenance};
 use crate::mechanism::{Mechanism, MechanismError, Noise, Task};
 use crate::workload::Workload;
 use dp::{Budget, NoiseSource};
-use private_pgm::baselines::{Diagnostics, Estimator, EstimatorError, Pgm, Run};
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
-use private_pgm::model::{Model, Sampling};
+use private_pgm::fit::{Diagnostics, Estimator, EstimatorContext, EstimatorError, Pgm};
+use private_pgm::model::{Model, Projectable, Sampling};
 
 #[derive(Debug)]
 pub struct Synthesis {
@@ -29,7 +28,7 @@ pub(crate) fn synthesize(
     source: &mut NoiseSource,
     pgm: &Pgm,
     count: Option<usize>,
-    run: &mut Run<'_>,
+    context: &mut EstimatorContext<'_>,
 ) -> Result<Synthesis, MechanismError> {
     let domain = data.domain();
     let task = Task {
@@ -38,19 +37,20 @@ pub(crate) fn synthesize(
         noise: Noise::Exact,
         estimator: pgm,
         public: None,
-        memory_limit: run.memory_limit,
-        deadline: run.deadline,
+        memory_limit: context.memory_limit,
+        deadline: context.deadline,
     };
     let release = SpanningTree::default().release(&task, budget, source)?;
-    let estimated = pgm.estimate(&release.evidence(domain), run)?;
+    let estimated = pgm.estimate(&release.evidence(domain), context)?;
     let Some(model) = estimated.model else {
         let message = "the estimator has no model to draw records from".to_string();
         return Err(EstimatorError::Unsupported(message).into());
     };
     let count = count.unwrap_or(release.total.round() as usize);
     let calibrated = model.calibrate().map_err(EstimatorError::from)?;
-    let codes =
-        calibrated.synthesize(count, Sampling::Rounded, run.rng).map_err(EstimatorError::from)?;
+    let codes = calibrated
+        .synthesize(count, Sampling::Rounded, context.rng)
+        .map_err(EstimatorError::from)?;
     let name = format!("synthetic-{}", data.name());
     let records = Dataset::from_codes(&name, domain, &codes, Provenance::default())?;
     Ok(Synthesis { records, model, diagnostics: estimated.diagnostics })

@@ -6,8 +6,7 @@ use crate::data::Provenance;
 use crate::mechanism::Noise;
 use crate::workload::Workload;
 use dp::{Guarantee, Mechanism as Draw, SeedPath};
-use private_pgm::baselines::{Estimated, Estimator, Pgm, Run};
-use private_pgm::fit::{Progress, Settings};
+use private_pgm::fit::{Estimated, Estimator, EstimatorContext, Pgm, Progress, Settings};
 
 /// b copies a except in every tenth record, and d copies c.
 fn pairs(records: u32) -> Dataset {
@@ -50,14 +49,14 @@ fn answers(release: &Release) -> &[Measurement] {
 }
 
 fn estimate(estimator: &dyn Estimator, release: &Release, domain: &Domain) -> Estimated {
-    let mut run = Run {
+    let mut context = EstimatorContext {
         memory_limit: 1 << 30,
         deadline: None,
         warm_start: None,
         rng: &mut ChaCha20Rng::seed_from_u64(5),
         observer: &mut |_: &Progress<'_>| {},
     };
-    estimator.estimate(&release.evidence(domain), &mut run).unwrap()
+    estimator.estimate(&release.evidence(domain), &mut context).unwrap()
 }
 
 #[test]
@@ -191,7 +190,7 @@ fn synthetic_records_resemble_the_data() {
     let data = pairs(6000);
     let mut budget = rho(10.0, Neighbours::Replace);
     let mut source = NoiseSource::seeded(&SeedPath::new("test", "synthesize"));
-    let mut run = Run {
+    let mut context = EstimatorContext {
         memory_limit: 1 << 30,
         deadline: None,
         warm_start: None,
@@ -199,7 +198,7 @@ fn synthetic_records_resemble_the_data() {
         observer: &mut |_: &Progress<'_>| {},
     };
     let pgm = Pgm::new(Settings { iterations: Some(200), ..Settings::default() });
-    let made = synthesize(&data, &mut budget, &mut source, &pgm, Some(3000), &mut run).unwrap();
+    let made = synthesize(&data, &mut budget, &mut source, &pgm, Some(3000), &mut context).unwrap();
     assert_eq!((made.records.len(), made.records.name()), (3000, "synthetic-pairs"));
     let pair = Clique::new(["c", "d"].map(|name| data.domain().id(name).unwrap()));
     let (found, truth) = (made.records.project(&pair).unwrap(), data.project(&pair).unwrap());

@@ -3,10 +3,11 @@
 use rand::{Rng, RngExt};
 
 use crate::data::{Dataset, Provenance};
-use private_pgm::baselines::{Diagnostics, Estimated, Estimator, EstimatorError, Run};
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::factor::Factor;
-use private_pgm::fit::{Evidence, Observed};
+use private_pgm::fit::{
+    Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence, Observed,
+};
 use private_pgm::loss::Measurement;
 
 /// An attribute X and its parents P, on which its distribution is conditioned.
@@ -38,7 +39,7 @@ impl Estimator for BayesianNetwork {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         let Observed::Answers(answers) = evidence.observed else {
             return Err(EstimatorError::Unsupported(
@@ -53,11 +54,11 @@ impl Estimator for BayesianNetwork {
             .collect::<Result<_, _>>()?;
         let records = evidence.total.round().max(0.0) as usize;
         let bytes = 4.0 * records as f64 * domain.len() as f64;
-        if bytes > run.memory_limit as f64 {
+        if bytes > context.memory_limit as f64 {
             let message = format!("{records} records of {} attributes", domain.len());
             return Err(EstimatorError::Infeasible { bytes, message });
         }
-        let codes = draw(domain, &tables, records, run.rng);
+        let codes = draw(domain, &tables, records, context.rng);
         let drawn = Dataset::from_codes("drawn", domain, &codes, Provenance::default())
             .map_err(|error| EstimatorError::Unsupported(error.to_string()))?;
         let diagnostics = Diagnostics {
@@ -178,14 +179,14 @@ mod tests {
             .collect();
         let observed = Observed::Answers(&answers);
         let evidence = Evidence { domain: &domain, total: records, observed, zeros: &[] };
-        let mut run = Run {
+        let mut context = EstimatorContext {
             memory_limit: 1 << 20,
             deadline: None,
             warm_start: None,
             rng: &mut ChaCha20Rng::seed_from_u64(seed),
             observer: &mut |_: &Progress<'_>| {},
         };
-        let estimated = BayesianNetwork { families }.estimate(&evidence, &mut run)?;
+        let estimated = BayesianNetwork { families }.estimate(&evidence, &mut context)?;
         let marginal = estimated.answers.marginals(&[domain.everything()]).unwrap().remove(0);
         Ok(marginal.values_as_listed(&[a, b, c]))
     }

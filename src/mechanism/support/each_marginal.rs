@@ -1,9 +1,11 @@
 use std::time::Instant;
 
 use crate::postprocess::admm::{Estimate, StopReason};
-use private_pgm::baselines::{Diagnostics, Estimated, Estimator, EstimatorError, Run, Tables};
+use private_pgm::baselines::Tables;
 use private_pgm::factor::Factor;
-use private_pgm::fit::{Evidence, Observed};
+use private_pgm::fit::{
+    Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence, Observed,
+};
 use private_pgm::loss::Measurement;
 
 /// Post-processes each measurement separately into the table of its clique.
@@ -42,7 +44,7 @@ where
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         let Observed::Answers(measurements) = evidence.observed else {
             let message = "expected noisy answers to linear queries, found a likelihood";
@@ -51,10 +53,10 @@ where
         let began = Instant::now();
         let (mut tables, mut iterations, mut message) = (Vec::new(), 0, String::new());
         for (index, measurement) in measurements.iter().take(self.count).enumerate() {
-            if run.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            if context.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Err(EstimatorError::Timeout { iterations });
             }
-            let processed = (self.process)(index, measurement, run.deadline)?;
+            let processed = (self.process)(index, measurement, context.deadline)?;
             let clique = measurement.clique.clone();
             tables.push(Factor::new(evidence.domain, clique, processed.cells));
             iterations += processed.iterations;

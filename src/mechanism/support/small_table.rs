@@ -4,8 +4,8 @@ use crate::data::{Dataset, Provenance};
 use crate::mechanism::{Mechanism, MechanismSpec, Noise, Published, Release, Task};
 use crate::workload::Workload;
 use dp::{Budget, Guarantee, Neighbours, NoiseSource, SeedPath};
-use private_pgm::baselines::Pgm;
 use private_pgm::domain::{Clique, Domain};
+use private_pgm::fit::Pgm;
 use private_pgm::loss::Measurement;
 
 /// Records with attributes of two and three values, and a workload of three marginals with prefix

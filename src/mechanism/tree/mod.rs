@@ -22,8 +22,8 @@ use crate::postprocess::histogram;
 use crate::postprocess::htree::HTree;
 use crate::postprocess::tree::Tree;
 use dp::{Budget, L1, Neighbours, NoiseSource, Sensitivity};
-use private_pgm::baselines::{Estimator, EstimatorError};
 use private_pgm::domain::{Clique, Domain};
+use private_pgm::fit::{Estimator, EstimatorError};
 use private_pgm::loss::Measurement;
 use private_pgm::query::QueryMatrix;
 

@@ -3,7 +3,7 @@ use crate::mechanism::support::small_table::{SmallTable, answers};
 use crate::postprocess::admm::Settings;
 use dp::Epsilon;
 use dp::sensitivity::brute_force::{Records, worst_case};
-use private_pgm::factor::Projectable;
+use private_pgm::model::Projectable;
 use private_pgm::numeric::cholesky::Cholesky;
 use private_pgm::numeric::matrix::Matrix;
 

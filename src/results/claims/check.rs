@@ -25,8 +25,9 @@ impl Claim {
     /// Compares the claim with the rows of one configuration (no stale ones, one for each trial
     /// and arm) and their traces.
     ///
-    /// Medians decide. The reason names the interval if it extends across a bound. A single epsilon
-    /// that disagrees makes the claim differ. With missing rows or a stand-in for the data the
+    /// Medians decide. The reason names the interval if it extends across a bound. If the bounds of
+    /// a ratio name a winner, an interval that includes 1 cannot tell. A single epsilon that
+    /// disagrees makes the claim differ. With missing rows or a stand-in for the data the
     /// verdict is [`Verdict::CannotTell`], and the value is shown nevertheless.
     pub fn check(&self, rows: &[TrialRecord], traces: &[TraceRecord]) -> Finding {
         let is_ours = |row: &&TrialRecord| {
@@ -43,7 +44,10 @@ impl Claim {
             Statement::Measures(quantity, expectation) => {
                 measured = self.measure(quantity, &rows, traces);
                 let judgement = match expectation {
-                    Expectation::Within(bounds) => within(*bounds, &measured),
+                    Expectation::Within(bounds) => {
+                        let is_ratio = matches!(quantity, Quantity::Ratio { .. });
+                        within(*bounds, is_ratio && bounds.name_a_winner(), &measured)
+                    }
                     Expectation::AsEpsilonFalls { trend, slack } => {
                         follows(*trend, *slack, &measured)
                     }
@@ -56,7 +60,7 @@ impl Claim {
             (Some(row), Verdict::Holds | Verdict::Differs) => {
                 let would = if verdict == Verdict::Holds { "agree" } else { "do not agree" };
                 let dataset = &row.dataset;
-                let why = format!("made-up records stand in for {dataset}; they {would}: {why}");
+                let why = format!("{dataset} is a stand-in; its records {would}: {why}");
                 (Verdict::CannotTell, why)
             }
             _ => (verdict, why),
@@ -68,6 +72,7 @@ impl Claim {
         let interval = single.and_then(|spread| spread.interval);
         Finding {
             says: self.says.clone(),
+            role: self.role,
             paper: self.paper.to_string(),
             ours,
             value: single.map(|spread| spread.median),
@@ -195,7 +200,7 @@ fn rebound(row: &TrialRecord, traces: &[TraceRecord]) -> Option<f64> {
     Some(if last == smallest { 1.0 } else { last / smallest })
 }
 
-fn within(bounds: Bounds, measured: &[Measured]) -> Judgement {
+fn within(bounds: Bounds, needs_winner: bool, measured: &[Measured]) -> Judgement {
     let lack = lack_of(measured);
     let enough = || measured.iter().filter(|at| at.lack.is_none());
     let medians = || enough().filter_map(|at| Some((at, at.spread?)));
@@ -209,6 +214,9 @@ fn within(bounds: Bounds, measured: &[Measured]) -> Judgement {
     }
     if let Some(lack) = lack {
         return (Verdict::CannotTell, lack);
+    }
+    if needs_winner && let Some(draw) = medians().find_map(|(at, spread)| undecided(at, &spread)) {
+        return (Verdict::CannotTell, draw);
     }
     let doubt = medians().map(|(_, spread)| interval_across_bound(bounds, &spread));
     let doubt = doubt.max_by_key(String::len).unwrap_or_default();
@@ -267,6 +275,17 @@ fn text_of(measured: &[Measured]) -> String {
             texts.collect::<Vec<_>>().join(", ")
         }
     }
+}
+
+/// Why a ratio names no winner, if its interval includes 1.
+fn undecided(at: &Measured, spread: &Spread) -> Option<String> {
+    let interval = spread.interval?;
+    let includes_one = interval.low <= 1.0 && interval.high >= 1.0;
+    includes_one.then(|| {
+        let coverage = 100.0 * interval.coverage;
+        let (low, high) = (number(interval.low), number(interval.high));
+        format!("at epsilon {} the {coverage:.1} % interval [{low}, {high}] includes 1", at.epsilon)
+    })
 }
 
 /// The addition to the reason if an end of the interval is on the other side of a bound than the

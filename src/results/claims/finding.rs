@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::csv_records;
 use super::super::text_table::{TextTable, number};
+use crate::config::claim::Role;
 
 /// Whether our trials agree with a claim of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,8 @@ impl fmt::Display for Verdict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     pub says: String,
+    #[serde(default)]
+    pub role: Role,
     pub paper: String,
     /// Our value as text; one number per epsilon if there are several.
     pub ours: String,
@@ -55,25 +58,70 @@ pub fn read_claims(path: &Path) -> Result<Vec<Finding>, csv::Error> {
     csv::Reader::from_path(path)?.into_deserialize().collect()
 }
 
-/// The table for a terminal, followed by the reasons of the claims that do not hold.
+/// The claims with their verdicts for the terminal, the count, and the reasons of those that do not
+/// hold. Claims with the same reason share a line.
 pub fn claims_table(findings: &[Finding]) -> String {
-    let mut table = TextTable::new(["", "claim", "paper", "ours", "verdict"]);
+    let mut table = TextTable::new(["", "claim", "role", "paper", "ours", "verdict"]);
     for (index, finding) in (1..).zip(findings) {
         table.push([
             format!("{index}"),
             finding.says.clone(),
+            finding.role.name().into(),
             finding.paper.clone(),
             finding.ours_with_interval(),
             finding.verdict.to_string(),
         ]);
     }
     let mut text: String = table.lines().iter().map(|line| format!("{line}\n")).collect();
+    text += &format!("{}\n", tally(findings));
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for (index, finding) in (1..).zip(findings) {
-        if finding.verdict != Verdict::Holds {
-            text += &format!("{index}: {}\n", finding.why);
+        if finding.verdict == Verdict::Holds {
+            continue;
+        }
+        match reasons.iter_mut().find(|(why, _)| *why == finding.why) {
+            Some((_, indices)) => indices.push(index.to_string()),
+            None => reasons.push((&finding.why, vec![index.to_string()])),
         }
     }
+    for (why, indices) in reasons {
+        text += &format!("{}: {why}\n", indices.join(", "));
+    }
     text
+}
+
+/// The verdicts of each role, those that do not hold included. For example `statements of the
+/// paper: 12 of 15 hold, 2 differ, 1 cannot tell; invariants: 2 of 2 hold`. Empty without claims.
+pub fn tally(findings: &[Finding]) -> String {
+    let of_role = |role: Role| {
+        let count =
+            |verdict| findings.iter().filter(|it| it.role == role && it.verdict == verdict).count();
+        let [holds, differs, open] =
+            [Verdict::Holds, Verdict::Differs, Verdict::CannotTell].map(count);
+        let all = holds + differs + open;
+        let verb = |count, one: &str, many: &str| {
+            (count > 0).then(|| format!(", {count} {}", if count == 1 { one } else { many }))
+        };
+        (all > 0).then(|| {
+            format!(
+                "{}: {holds} of {all} hold{}{}",
+                plural(role),
+                verb(differs, "differs", "differ").unwrap_or_default(),
+                verb(open, "cannot tell", "cannot tell").unwrap_or_default(),
+            )
+        })
+    };
+    Role::ALL.into_iter().filter_map(of_role).collect::<Vec<_>>().join("; ")
+}
+
+fn plural(role: Role) -> &'static str {
+    match role {
+        Role::Statement => "statements of the paper",
+        Role::Reference => "values of the authors' code",
+        Role::Expectation => "expectations of ours",
+        Role::Condition => "conditions of our choices",
+        Role::Invariant => "invariants",
+    }
 }
 
 impl Finding {

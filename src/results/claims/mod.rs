@@ -5,4 +5,4 @@ mod finding;
 #[cfg(test)]
 mod tests;
 
-pub use finding::{Finding, Verdict, claims_table, read_claims, write_claims};
+pub use finding::{Finding, Verdict, claims_table, read_claims, tally, write_claims};

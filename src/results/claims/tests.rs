@@ -48,7 +48,7 @@ fn verdict(claim: &Claim, rows: &[TrialRecord]) -> Verdict {
 use Verdict::{CannotTell, Differs, Holds};
 
 const PGM: [f64; 5] = [0.1, 0.2, 0.1, 0.2, 0.1];
-const LLS: [f64; 5] = [0.3, 0.8, 0.31, 0.2, 0.5];
+const LLS: [f64; 5] = [0.3, 0.8, 0.31, 0.24, 0.5];
 const RATIO: &str = "kind = 'ratio'\ndataset = 'adult'\narm = 'lls'\nagainst = 'pgm'\n";
 
 #[test]
@@ -66,7 +66,7 @@ fn all_statements_of_the_paper_can_be_written_down() {
 
 #[test]
 fn a_ratio_holds_within_its_tolerance_of_the_papers_number() {
-    // Ratios 3, 4, 3.1, 1, 5: the median is 3.1.
+    // Ratios 3, 4, 3.1, 1.2, 5: the median is 3.1.
     let rows = [trials("lls", 1.0, &LLS), trials("pgm", 1.0, &PGM)].concat();
     for (keys, expected) in [
         ("paper = 3.2\n", Holds),
@@ -88,11 +88,30 @@ fn a_ratio_holds_within_its_tolerance_of_the_papers_number() {
     }
     let finding = claim(&format!("{RATIO}paper = 3.2\n")).check(&rows, &[]);
     assert_eq!((&*finding.paper, &*finding.ours), ("3.2", "3.100"));
-    assert!((finding.low.unwrap() - 1.0).abs() < 1e-12);
+    assert!((finding.low.unwrap() - 1.2).abs() < 1e-12);
     assert!((finding.high.unwrap() - 5.0).abs() < 1e-12);
     let why = "3.100 is between 2.133 and 4.800, \
-               though the 93.8 % interval [1.000, 5.000] leaves it open";
+               though the 93.8 % interval [1.200, 5.000] leaves it open";
     assert_eq!(finding.why, why);
+}
+
+#[test]
+fn a_tolerance_never_confirms_the_opposite_and_a_winner_needs_its_whole_interval() {
+    let rows =
+        |errors: [f64; 5]| [trials("lls", 1.0, &errors), trials("pgm", 1.0, &[1.0; 5])].concat();
+    let smaller = claim(&format!("{RATIO}paper = 1.2\n"));
+    assert_eq!(verdict(&smaller, &rows([0.8, 0.85, 0.9, 0.95, 0.97])), Differs);
+    assert_eq!(verdict(&smaller, &rows([0.9, 1.1, 1.2, 1.3, 1.4])), CannotTell);
+    assert_eq!(verdict(&smaller, &rows([1.05, 1.1, 1.2, 1.3, 1.4])), Holds);
+    let behind = claim(&format!("{RATIO}paper = 0.9\n"));
+    assert_eq!(verdict(&behind, &rows([1.01, 1.02, 1.03, 1.04, 1.05])), Differs);
+    let ahead = claim(&format!("{RATIO}paper = 'ahead'\nat_least = 1\n"));
+    let finding = ahead.check(&rows([0.9, 1.1, 1.2, 1.3, 1.4]), &[]);
+    assert_eq!(finding.verdict, CannotTell);
+    assert_eq!(finding.why, "at epsilon 1 the 93.8 % interval [0.9000, 1.400] includes 1");
+    // Equality names no winner.
+    let level = claim(&format!("{RATIO}paper = 1\n"));
+    assert_eq!(verdict(&level, &rows([0.9, 1.1, 1.2, 1.3, 1.4])), Holds);
 }
 
 #[test]
@@ -122,10 +141,10 @@ fn a_ratio_cannot_be_told_when_too_few_trials_have_both_arms() {
 fn a_stand_in_tells_nothing_but_our_number_is_shown() {
     let mut rows = [trials("lls", 1.0, &LLS), trials("pgm", 1.0, &PGM)].concat();
     rows.iter_mut().for_each(|row| row.standin = true);
-    for (paper, would) in [("3", "they agree"), ("30", "they do not agree")] {
+    for (paper, would) in [("3", "its records agree"), ("30", "its records do not agree")] {
         let finding = claim(&format!("{RATIO}paper = {paper}\n")).check(&rows, &[]);
         assert_eq!((finding.verdict, &*finding.ours), (CannotTell, "3.100"));
-        assert!(finding.why.contains("stand in for adult"), "{}", finding.why);
+        assert!(finding.why.contains("adult is a stand-in"), "{}", finding.why);
         assert!(finding.why.contains(would), "{}", finding.why);
     }
 }
@@ -305,7 +324,8 @@ fn claims_that_make_no_sense_are_refused_with_their_line() {
 #[test]
 fn findings_are_written_and_printed_with_the_reasons_of_those_that_do_not_hold() {
     let rows = [trials("lls", 1.0, &LLS), trials("pgm", 1.0, &PGM)].concat();
-    let claims = ["paper = 3.2\n", "paper = 30\n"].map(|keys| claim(&format!("{RATIO}{keys}")));
+    let keys = ["paper = 3.2\n", "paper = 30\n", "paper = 30\nrole = 'invariant'\n"];
+    let claims = keys.map(|keys| claim(&format!("{RATIO}{keys}")));
     let findings = claims.map(|claim| claim.check(&rows, &[]));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("claims.csv");
@@ -313,10 +333,13 @@ fn findings_are_written_and_printed_with_the_reasons_of_those_that_do_not_hold()
     let read: Result<Vec<Finding>, _> =
         csv::Reader::from_path(&path).unwrap().deserialize().collect();
     assert_eq!(read.unwrap(), findings);
-    let expected = "   claim     paper  ours                  verdict\n\
-                    1  so it is  3.2    3.100 [1.000, 5.000]  holds\n\
-                    2  so it is  30     3.100 [1.000, 5.000]  differs\n\
-                    2: 3.100 is not between 20.00 and 45.00\n";
+    let expected = "   claim     role       paper  ours                  verdict\n\
+                    1  so it is  statement  3.2    3.100 [1.200, 5.000]  holds\n\
+                    2  so it is  statement  30     3.100 [1.200, 5.000]  differs\n\
+                    3  so it is  invariant  30     3.100 [1.200, 5.000]  differs\n\
+                    statements of the paper: 1 of 2 hold, 1 differs; invariants: 0 of 1 hold, \
+                    1 differs\n\
+                    2, 3: 3.100 is not between 20.00 and 45.00\n";
     assert_eq!(claims_table(&findings), expected);
 }
 

@@ -43,7 +43,7 @@ use self::merge::Part;
 use self::recorded::{Contents, in_order};
 use super::record::{TraceRecord, TrialRecord};
 use super::shard::Shard;
-use crate::storage::remove_abandoned;
+use crate::atomic_file::remove_abandoned;
 
 /// The results of an experiment, open for appending by one process.
 #[derive(Debug)]

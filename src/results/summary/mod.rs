@@ -12,8 +12,8 @@ use std::path::Path;
 use super::convergence::{UNCONVERGED_MARK, unconverged};
 use super::record::TrialRecord;
 use super::statistics::{PairedRatio, Spread};
+use crate::atomic_file::NewFile;
 use crate::config::{Metric, Status};
-use crate::storage::NewFile;
 
 /// The arm that the others are compared with.
 pub const REFERENCE_ARM: &str = "pgm";

@@ -30,7 +30,7 @@ impl Summary {
             text += &format!("\n{}\n", unconverged_note());
         }
         if self.groups.iter().any(|group| group.standin) {
-            text += "\n* made-up records stand in for data that is not here\n";
+            text += "\n* stand-in: synthetic records in place of data that does not ship\n";
         }
         text
     }

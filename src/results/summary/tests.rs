@@ -179,7 +179,7 @@ mwem
 
 [low, high]: the median of all possible trials is in it with a probability of 93.8 %
 
-* made-up records stand in for data that is not here
+* stand-in: synthetic records in place of data that does not ship
 ";
     // Written by hand, so the blanks between columns are not compared; text_table tests them.
     let words = |text: &str| -> Vec<Vec<String>> {

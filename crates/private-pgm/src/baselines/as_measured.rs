@@ -1,8 +1,7 @@
 use super::least_squares::linear_measurements;
 use super::tables::Tables;
-use super::{Diagnostics, Estimated, Estimator, EstimatorError, Run};
 use crate::factor::Factor;
-use crate::fit::Evidence;
+use crate::fit::{Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence};
 use crate::loss::Measurement;
 
 /// No estimation: the noisy marginals as they were published. Measurements of other queries than
@@ -14,7 +13,7 @@ impl Estimator for AsMeasured {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        _run: &mut Run<'_>,
+        _context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         let measurements = linear_measurements(evidence)?;
         if measurements.iter().any(|measurement| !measurement.query.is_identity()) {

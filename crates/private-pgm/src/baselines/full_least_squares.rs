@@ -1,8 +1,7 @@
 use super::least_squares::{StackedSystem, l1_l2, linear_measurements};
 use super::tables::Tables;
-use super::{Diagnostics, Estimated, Estimator, EstimatorError, Run};
 use crate::factor::Factor;
-use crate::fit::Evidence;
+use crate::fit::{Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence};
 use crate::numeric::bytes::Bytes;
 use crate::numeric::lsmr::LsmrOptions;
 use crate::query::MAX_CELLS;
@@ -29,22 +28,22 @@ impl Estimator for FullLeastSquares {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         let measurements = linear_measurements(evidence)?;
         let everything = evidence.domain.everything();
         let (domain, cells) = (evidence.domain, evidence.domain.cells_f64(&everything));
         let bytes = StackedSystem::bytes(domain, &everything, measurements);
-        if bytes > run.memory_limit as f64 || cells > MAX_CELLS as f64 {
+        if bytes > context.memory_limit as f64 || cells > MAX_CELLS as f64 {
             let message = format!(
                 "least squares over the whole domain needs {}, more than the limit of {}",
                 Bytes(bytes),
-                Bytes(run.memory_limit as f64)
+                Bytes(context.memory_limit as f64)
             );
             return Err(EstimatorError::Infeasible { bytes, message });
         }
         let system = StackedSystem::new(domain, &everything, measurements);
-        let solution = system.solve(self.stopping, run.deadline)?;
+        let solution = system.solve(self.stopping, context.deadline)?;
         let table = Factor::new(domain, everything, solution.table);
         let residuals = l1_l2(measurements, |m| table.sum_onto(&m.clique).into_values());
         let answers = Box::new(Tables::new(domain, vec![table]));

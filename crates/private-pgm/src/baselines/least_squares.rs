@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
-use super::{EstimatorError, in_time};
+use super::in_time;
 use crate::domain::{Clique, Domain};
-use crate::fit::{EstimateError, Evidence, Observed};
+use crate::fit::{EstimateError, EstimatorError, Evidence, Observed};
 use crate::loss::{LinearLossError, Measurement};
 use crate::numeric::lsmr::{LsmrOptions, Termination, lsmr};
 use crate::numeric::strided::Projection;

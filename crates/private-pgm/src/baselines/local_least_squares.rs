@@ -1,9 +1,9 @@
+use super::in_time;
 use super::least_squares::{Solution, StackedSystem, l1_l2, linear_measurements};
 use super::tables::Tables;
-use super::{Diagnostics, Estimated, Estimator, EstimatorError, Run, in_time};
 use crate::domain::Clique;
 use crate::factor::Factor;
-use crate::fit::Evidence;
+use crate::fit::{Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence};
 use crate::loss::{Measurement, maximal_cliques};
 use crate::numeric::bytes::Bytes;
 use crate::numeric::lsmr::LsmrOptions;
@@ -32,7 +32,7 @@ impl Estimator for LocalLeastSquares {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         let measurements = linear_measurements(evidence)?;
         let domain = evidence.domain;
@@ -43,21 +43,21 @@ impl Estimator for LocalLeastSquares {
                 .iter()
                 .map(|clique| StackedSystem::bytes(domain, clique, inside(clique, measurements)))
                 .fold(0.0, f64::max);
-        if bytes > run.memory_limit as f64 {
+        if bytes > context.memory_limit as f64 {
             let message = format!(
                 "least squares on the measured cliques needs {}, more than the limit of {}",
                 Bytes(bytes),
-                Bytes(run.memory_limit as f64)
+                Bytes(context.memory_limit as f64)
             );
             return Err(EstimatorError::Infeasible { bytes, message });
         }
         let mut tables = Vec::with_capacity(cliques.len());
         let (mut iterations, mut seconds, mut converged) = (0, 0.0, true);
         for clique in cliques {
-            if !in_time(run.deadline) {
+            if !in_time(context.deadline) {
                 return Err(EstimatorError::Timeout { iterations });
             }
-            let solution = self.solve(evidence, &clique, measurements, run)?;
+            let solution = self.solve(evidence, &clique, measurements, context)?;
             iterations += solution.iterations;
             seconds += solution.seconds;
             converged &= solution.converged;
@@ -86,7 +86,7 @@ impl LocalLeastSquares {
         evidence: &Evidence<'_>,
         clique: &Clique,
         measurements: &[Measurement],
-        run: &Run<'_>,
+        context: &EstimatorContext<'_>,
     ) -> Result<Solution, EstimatorError> {
         let inside: Vec<&Measurement> = inside(clique, measurements).collect();
         if let [only] = inside[..]
@@ -95,7 +95,7 @@ impl LocalLeastSquares {
             let table = inverse.apply(&only.y);
             return Ok(Solution { table, iterations: 0, converged: true, seconds: 0.0 });
         }
-        StackedSystem::new(evidence.domain, clique, inside).solve(self.stopping, run.deadline)
+        StackedSystem::new(evidence.domain, clique, inside).solve(self.stopping, context.deadline)
     }
 }
 

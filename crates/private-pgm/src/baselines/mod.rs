@@ -1,13 +1,10 @@
-//! Estimators: from the published answers of a mechanism to marginals.
-//!
-//! [`Pgm`] fits a graphical model; the other estimators are the baselines it is compared with.
+//! Baselines: the estimators that the graphical model is compared with.
 
 mod as_measured;
 mod full_least_squares;
 mod least_squares;
 mod local_least_squares;
 mod multiplicative_weights;
-mod pgm;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -16,135 +13,11 @@ pub use as_measured::AsMeasured;
 pub use full_least_squares::FullLeastSquares;
 pub use local_least_squares::LocalLeastSquares;
 pub use multiplicative_weights::MultiplicativeWeights;
-pub use pgm::Pgm;
 pub use tables::Tables;
 
 use std::time::Instant;
 
-use rand::Rng;
-use thiserror::Error;
-
-use crate::domain::Clique;
-use crate::factor::Factor;
-use crate::fit::{EstimateError, Evidence, Progress};
-use crate::model::{InferenceError, Model};
-
-/// Estimates a distribution, or at least some of its marginals.
-pub trait Estimator: Send + Sync {
-    /// The estimate from this evidence.
-    fn estimate(
-        &self,
-        evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
-    ) -> Result<Estimated, EstimatorError>;
-}
-
-/// The resources of one estimate, and its observer.
-pub struct Run<'a> {
-    /// Bytes that its tables may take.
-    pub memory_limit: u64,
-    /// The estimate fails if it is not finished by then.
-    pub deadline: Option<Instant>,
-    /// A model to start from, for estimators that can.
-    pub warm_start: Option<&'a Model>,
-    /// Randomness, for estimators that draw records.
-    pub rng: &'a mut (dyn Rng + Send),
-    /// Called after every iteration.
-    pub observer: &'a mut (dyn FnMut(&Progress<'_>) + Send),
-}
-
 /// Whether the deadline, if there is one, is not over.
 fn in_time(deadline: Option<Instant>) -> bool {
     deadline.is_none_or(|deadline| Instant::now() < deadline)
-}
-
-/// An estimate, and how it came about.
-pub struct Estimated {
-    /// Answers queries.
-    pub answers: Box<dyn Answers>,
-    /// The graphical model, if it is one.
-    pub model: Option<Model>,
-    /// Losses, iterations, time and memory.
-    pub diagnostics: Diagnostics,
-}
-
-/// Losses, iterations, time and memory of an estimate. `None`: the estimator does not know it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Diagnostics {
-    /// The sum of |r| over the measured answers and half the sum of r^2.
-    pub l1_l2: Option<(f64, f64)>,
-    /// The loss that was minimised, where a certificate of it could be given.
-    pub loss: Option<f64>,
-    /// How far above the smallest possible the loss is at most.
-    pub gap: Option<f64>,
-    /// Calls of the oracle, or whatever the method repeats.
-    pub iterations: Option<usize>,
-    /// Wall time of one iteration.
-    pub seconds_per_iteration: Option<f64>,
-    /// Cells of the junction tree.
-    pub junction_tree_cells: Option<f64>,
-    /// Bytes of the tables that it held.
-    pub bytes: Option<f64>,
-    /// Why it ended, in a sentence.
-    pub message: String,
-}
-
-/// Whatever answers queries: a fitted model, a table, records.
-pub trait Answers: Send + Sync {
-    /// The marginals on these cliques, in counts. They need not be consistent with each other.
-    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError>;
-}
-
-/// Why there is no answer.
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum MarginalError {
-    /// Nothing was estimated about these attributes.
-    #[error("this estimate says nothing about the marginal on {attributes:?}")]
-    Unknown {
-        /// Their names.
-        attributes: Vec<String>,
-    },
-    /// The model cannot answer.
-    #[error(transparent)]
-    Inference(#[from] InferenceError),
-}
-
-/// Why there is no estimate.
-#[derive(Debug, Error)]
-pub enum EstimatorError {
-    /// It would not fit into memory.
-    #[error("{message}")]
-    Infeasible {
-        /// How many bytes it would take.
-        bytes: f64,
-        /// What would take them.
-        message: String,
-    },
-    /// The deadline was reached first.
-    #[error("out of time after {iterations} iterations")]
-    Timeout {
-        /// Iterations until then.
-        iterations: usize,
-    },
-    /// The estimator cannot use evidence of this kind.
-    #[error("{0}")]
-    Unsupported(String),
-    /// The evidence is wrong.
-    #[error(transparent)]
-    Estimate(EstimateError),
-    /// The model cannot answer.
-    #[error(transparent)]
-    Inference(#[from] InferenceError),
-}
-
-impl From<EstimateError> for EstimatorError {
-    fn from(error: EstimateError) -> Self {
-        match error {
-            EstimateError::TooLarge(too_large) => {
-                Self::Infeasible { bytes: too_large.needed_bytes, message: too_large.to_string() }
-            }
-            EstimateError::Deadline { iterations } => Self::Timeout { iterations },
-            other => Self::Estimate(other),
-        }
-    }
 }

@@ -1,6 +1,6 @@
-use super::{Answers, MarginalError};
 use crate::domain::{Clique, Domain};
 use crate::factor::Factor;
+use crate::model::{MarginalError, Projectable};
 
 /// Independent tables, which may be inconsistent: a marginal comes from the smallest table that
 /// contains its clique.
@@ -23,13 +23,12 @@ impl Tables {
     }
 }
 
-impl Answers for Tables {
-    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
-        let answer = |clique: &Clique| {
-            self.marginal(clique).ok_or_else(|| MarginalError::Unknown {
-                attributes: self.domain.names(clique).into_iter().map(String::from).collect(),
-            })
-        };
-        cliques.iter().map(answer).collect()
+impl Projectable for Tables {
+    fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    fn project(&self, clique: &Clique) -> Result<Factor, MarginalError> {
+        self.marginal(clique).ok_or_else(|| MarginalError::unknown(&self.domain, clique))
     }
 }

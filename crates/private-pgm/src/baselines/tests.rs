@@ -5,9 +5,14 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
 use super::*;
+use crate::domain::Clique;
 use crate::domain::Domain;
-use crate::fit::Observed;
+use crate::factor::Factor;
+use crate::fit::{
+    Estimated, Estimator, EstimatorContext, EstimatorError, Evidence, Observed, Progress,
+};
 use crate::loss::{Measurement, MeasurementError};
+use crate::model::{MarginalError, Projectable};
 use crate::numeric::cholesky::Cholesky;
 use crate::numeric::matrix::Matrix;
 use crate::query::{PIdentity, QueryFactor, QueryMatrix};
@@ -22,21 +27,21 @@ fn run(
     let observed = Observed::Answers(measurements);
     let evidence = Evidence { domain, total: 10.0, observed, zeros: &[] };
     let mut rng = ChaCha20Rng::seed_from_u64(0);
-    let mut run = Run {
+    let mut context = EstimatorContext {
         memory_limit,
         deadline,
         warm_start: None,
         rng: &mut rng,
         observer: &mut |_: &Progress<'_>| {},
     };
-    estimator.estimate(&evidence, &mut run)
+    estimator.estimate(&evidence, &mut context)
 }
 
 fn solve(
     estimator: &dyn Estimator,
     domain: &Domain,
     measurements: &[Measurement],
-) -> Box<dyn Answers> {
+) -> Box<dyn Projectable> {
     run(estimator, domain, measurements, 1 << 30, None).unwrap().answers
 }
 

@@ -19,18 +19,6 @@ pub struct Factor {
     values: Vec<f64>,
 }
 
-/// A source of marginals on any set of attributes: a dataset, a table, a fitted model.
-pub trait Projectable {
-    /// Why a marginal is not available.
-    type Error;
-
-    /// The attributes and their sizes.
-    fn domain(&self) -> &Domain;
-
-    /// The marginal on `clique`, in counts.
-    fn project(&self, clique: &Clique) -> Result<Factor, Self::Error>;
-}
-
 impl Factor {
     /// The table over `clique` with these cells, row-major in axis order.
     ///
@@ -40,6 +28,15 @@ impl Factor {
         let shape = domain.shape(&clique);
         assert_eq!(shape.iter().product::<usize>(), values.len(), "cells of {clique:?}");
         Self { clique, shape, values }
+    }
+
+    /// The table over `clique` with this number in every cell.
+    ///
+    /// # Panics
+    /// If the number of cells overflows.
+    pub fn filled(domain: &Domain, clique: Clique, value: f64) -> Self {
+        let cells = domain.cells(&clique).expect("a number of cells");
+        Self::new(domain, clique, vec![value; cells])
     }
 
     /// The table over the attributes `listed`, with cells row-major in the order of `listed`.
@@ -98,6 +95,11 @@ impl Factor {
     }
 
     /// The cells, row-major in axis order.
+    pub fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// The cells, row-major in axis order.
     pub fn into_values(self) -> Vec<f64> {
         self.values
     }
@@ -107,18 +109,37 @@ impl Factor {
         self.values.iter().sum()
     }
 
+    /// The sum of all cells as a sum of sums of blocks, which has a smaller rounding error than one
+    /// long sum.
+    pub fn sum_in_blocks(&self) -> f64 {
+        self.values.chunks(1 << 12).map(|block| block.iter().sum::<f64>()).sum()
+    }
+
+    /// The table with every cell multiplied by `factor`.
+    pub fn scaled(mut self, factor: f64) -> Self {
+        self.values.iter_mut().for_each(|cell| *cell *= factor);
+        self
+    }
+
+    /// The map from the cells of this table to those of the table over `keep`, for tables that are
+    /// summed or changed often.
+    ///
+    /// # Panics
+    /// If `keep` is not a subset of this table's attributes.
+    pub fn projection(&self, keep: &Clique) -> Projection {
+        assert!(keep.is_subset(&self.clique), "{keep:?} is not a subset of {:?}", self.clique);
+        let kept: Vec<bool> = self.clique.iter().map(|id| keep.contains(id)).collect();
+        Projection::new(&self.shape, &kept)
+    }
+
     /// The table over `keep`, with all other attributes summed out.
     ///
     /// # Panics
     /// If `keep` is not a subset of this table's attributes.
     pub fn sum_onto(&self, keep: &Clique) -> Factor {
-        assert!(keep.is_subset(&self.clique), "{keep:?} is not a subset of {:?}", self.clique);
-        let kept: Vec<bool> = self.clique.iter().map(|id| keep.contains(id)).collect();
-        let projection = Projection::new(&self.shape, &kept);
-        let mut values = vec![0.0; projection.small_len()];
-        projection.sum(&self.values, &mut values);
-        let shape =
-            self.shape.iter().zip(&kept).filter(|&(_, &kept)| kept).map(|(&n, _)| n).collect();
+        let values = self.projection(keep).sums(&self.values);
+        let axes = self.clique.iter().zip(&self.shape);
+        let shape = axes.filter(|&(id, _)| keep.contains(id)).map(|(_, &size)| size).collect();
         Factor { clique: keep.clone(), shape, values }
     }
 }

@@ -18,7 +18,8 @@ pub struct Evidence<'a> {
     pub zeros: &'a [StructuralZeros],
 }
 
-/// What a mechanism has published, borrowed.
+/// What a mechanism has published, borrowed from whoever holds it: a release, a problem, or a
+/// mechanism between its rounds.
 #[derive(Clone, Copy)]
 pub enum Observed<'a> {
     /// Noisy answers to linear queries.

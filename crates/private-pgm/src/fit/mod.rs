@@ -1,15 +1,18 @@
 //! From evidence to a fitted model: puts structure, oracle, loss and optimiser together.
 //!
 //! [`estimate`] takes a problem and the defaults; [`Fit`] is the builder for everything else.
+//! [`Estimator`] is what the fit and the baselines have in common; [`Pgm`] is the fit as one.
 
 mod builder;
 mod estimate;
+mod estimator;
 mod evidence;
 mod huber;
 mod memory_limit;
 mod minimisation;
 mod observed_loss;
 mod oracle_plan;
+mod pgm;
 mod run;
 pub mod settings;
 mod spectral;
@@ -18,8 +21,10 @@ mod warm_start;
 pub use crate::optimiser::{Progress, Reason, StepSize};
 pub use builder::Fit;
 pub use estimate::{Estimate, EstimateError};
+pub use estimator::{Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorError};
 pub use evidence::{Evidence, Likelihood, Observed, StructuralZeros};
 pub use memory_limit::default_memory_limit;
+pub use pgm::Pgm;
 pub use settings::{
     Algorithm, Choice, Constant, NotASetting, OracleKind, Settings, SettingsError, SettingsLayer,
 };

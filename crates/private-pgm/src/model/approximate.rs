@@ -1,7 +1,7 @@
 use super::marginals::DisjointProduct;
-use super::{InferenceError, Model};
+use super::{InferenceError, MarginalError, Model, Projectable};
 use crate::domain::{Clique, Domain};
-use crate::factor::{CliqueLayout, Factor, Marginals, Projectable};
+use crate::factor::{CliqueLayout, Factor, Marginals};
 use crate::oracle::{Loopy, MarginalOracle};
 
 /// Approximate marginals from loopy belief propagation, for a model whose junction tree is too
@@ -38,13 +38,11 @@ impl Approximate {
 }
 
 impl Projectable for Approximate {
-    type Error = InferenceError;
-
     fn domain(&self) -> &Domain {
         self.layout().domain()
     }
 
-    fn project(&self, clique: &Clique) -> Result<Factor, InferenceError> {
+    fn project(&self, clique: &Clique) -> Result<Factor, MarginalError> {
         let (domain, cliques) = (self.domain(), self.layout().cliques());
         let is_modelled = |id: &_| cliques.iter().any(|clique| clique.contains(*id));
         let modelled: Clique = clique.iter().filter(is_modelled).collect();
@@ -115,6 +113,7 @@ mod tests {
         let oracle = Loopy::convex(model.layout(), LoopyOptions::default()).unwrap();
         let asked = Clique::new([a, c]);
         let refused = model.approximate(oracle).unwrap().project(&asked);
-        assert_eq!(refused, Err(InferenceError::NotTogether { attributes: asked }));
+        let not_together = InferenceError::NotTogether { attributes: asked };
+        assert_eq!(refused, Err(not_together.into()));
     }
 }

@@ -1,10 +1,10 @@
 use rayon::prelude::*;
 
-use super::InferenceError;
 use super::calibration::Calibrated;
 use super::plan::{Planner, check_cells};
+use super::{InferenceError, MarginalError, Projectable};
 use crate::domain::{Clique, Domain};
-use crate::factor::{Factor, Projectable};
+use crate::factor::Factor;
 use crate::numeric::contraction::{Axis, Contraction};
 
 impl Calibrated {
@@ -55,14 +55,16 @@ impl Calibrated {
 }
 
 impl Projectable for Calibrated {
-    type Error = InferenceError;
-
     fn domain(&self) -> &Domain {
         self.domain()
     }
 
-    fn project(&self, clique: &Clique) -> Result<Factor, InferenceError> {
-        self.marginal(clique)
+    fn project(&self, clique: &Clique) -> Result<Factor, MarginalError> {
+        Ok(self.marginal(clique)?)
+    }
+
+    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
+        Ok(self.marginals(cliques)?)
     }
 }
 

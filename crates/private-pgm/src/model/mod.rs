@@ -43,6 +43,7 @@ mod marginals;
 mod named;
 mod origin;
 mod plan;
+mod projectable;
 mod region;
 mod region_plan;
 mod sampling;
@@ -54,6 +55,7 @@ pub use approximate::Approximate;
 pub use calibration::{Calibrated, DEFAULT_CELL_LIMIT};
 pub use error::InferenceError;
 pub use origin::Origin;
+pub use projectable::{MarginalError, Projectable};
 pub use sampling::Sampling;
 
 use std::sync::{Arc, OnceLock};

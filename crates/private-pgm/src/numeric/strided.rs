@@ -75,6 +75,13 @@ impl Projection {
         self.fold(big, small, |total, row| *total += row.iter().sum::<f64>(), |s, b| *s += b);
     }
 
+    /// The big table, summed onto the small one.
+    pub fn sums(&self, big: &[f64]) -> Vec<f64> {
+        let mut small = vec![0.0; self.small_len];
+        self.sum(big, &mut small);
+        small
+    }
+
     /// Writes the maximum of the cells of the big table that map to each cell of the small one.
     pub fn max(&self, big: &[f64], small: &mut [f64]) {
         small.fill(f64::NEG_INFINITY);

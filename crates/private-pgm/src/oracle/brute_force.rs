@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::MarginalOracle;
 use crate::domain::Clique;
-use crate::factor::{CliqueLayout, Marginals, Potentials};
+use crate::factor::{CliqueLayout, Factor, Marginals, Potentials};
 use crate::numeric::strided::Projection;
 
 /// The exact oracle that enumerates every record.
@@ -20,7 +20,7 @@ pub struct BruteForce {
     layout: Arc<CliqueLayout>,
     /// From the joint table to the table of each clique.
     projections: Vec<Projection>,
-    joint: Vec<f64>,
+    joint: Factor,
     log_unmentioned: f64,
 }
 
@@ -45,22 +45,15 @@ impl BruteForce {
         let mentioned = Clique::new(layout.cliques().iter().flat_map(Clique::iter));
         // A projection counts cells in 32 bits.
         let most = limit.min(u32::MAX as usize);
-        let cells = domain.cells(&mentioned).filter(|&cells| cells <= most).ok_or_else(|| {
-            BruteForceError::TooManyCells { cells: domain.cells_f64(&mentioned), limit: most }
-        })?;
-        let shape = domain.shape(&mentioned);
-        let projections = layout
-            .cliques()
-            .iter()
-            .map(|clique| {
-                let kept: Vec<bool> = mentioned.iter().map(|id| clique.contains(id)).collect();
-                Projection::new(&shape, &kept)
-            })
-            .collect();
+        if domain.cells(&mentioned).is_none_or(|cells| cells > most) {
+            let cells = domain.cells_f64(&mentioned);
+            return Err(BruteForceError::TooManyCells { cells, limit: most });
+        }
+        let joint = Factor::filled(domain, mentioned, 0.0);
         Ok(Self {
             layout: Arc::clone(layout),
-            projections,
-            joint: vec![0.0; cells],
+            projections: layout.cliques().iter().map(|clique| joint.projection(clique)).collect(),
+            joint,
             log_unmentioned: super::log_unmentioned(layout),
         })
     }
@@ -68,11 +61,12 @@ impl BruteForce {
     /// Fills the joint table with the logarithms of the unnormalised probabilities, and returns
     /// the largest.
     fn fill(&mut self, potentials: &Potentials) -> f64 {
-        self.joint.fill(0.0);
+        let joint = self.joint.values_mut();
+        joint.fill(0.0);
         for (index, projection) in self.projections.iter().enumerate() {
-            projection.broadcast(potentials.table(index), &mut self.joint, |x, theta| *x += theta);
+            projection.broadcast(potentials.table(index), joint, |x, theta| *x += theta);
         }
-        self.joint.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+        joint.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 }
 
@@ -87,11 +81,12 @@ impl MarginalOracle for BruteForce {
             marginals.values_mut().fill(0.0);
             return f64::NEG_INFINITY;
         }
-        self.joint.iter_mut().for_each(|x| *x = (*x - largest).exp());
-        let mass: f64 = self.joint.iter().sum();
-        self.joint.iter_mut().for_each(|x| *x *= total / mass);
+        let joint = self.joint.values_mut();
+        joint.iter_mut().for_each(|x| *x = (*x - largest).exp());
+        let mass: f64 = joint.iter().sum();
+        joint.iter_mut().for_each(|x| *x *= total / mass);
         for (index, projection) in self.projections.iter().enumerate() {
-            projection.sum(&self.joint, marginals.table_mut(index));
+            projection.sum(joint, marginals.table_mut(index));
         }
         largest + mass.ln() + self.log_unmentioned
     }

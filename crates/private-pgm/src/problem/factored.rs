@@ -1,7 +1,5 @@
-use serde::de::{Deserializer, Error, MapAccess};
-
 use super::ProblemError;
-use super::place::{Fields, Place, Read, fill, read_object};
+use super::place::read_fields;
 use super::raw::from_json;
 use super::resolve::{attributes, required};
 use crate::domain::{AttributeId, Domain};
@@ -62,28 +60,7 @@ impl RawFactored {
     }
 }
 
-impl Fields for RawFactored {
-    const KIND: &'static str = "an object with attrs and query";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        map: &mut A,
-        place: &Place,
-    ) -> Result<(), A::Error> {
-        match key {
-            "attrs" => fill(&mut self.attrs, map, place),
-            "query" => fill(&mut self.query, map, place),
-            _ => Err(A::Error::custom("unknown field, expected attrs or query")),
-        }
-    }
-}
-
-impl Read for RawFactored {
-    fn read<'de, D: Deserializer<'de>>(from: D, place: &Place) -> Result<Self, D::Error> {
-        read_object(from, place)
-    }
-}
+read_fields!(RawFactored { attrs and query });
 
 #[cfg(test)]
 mod tests {

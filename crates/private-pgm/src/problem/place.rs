@@ -236,3 +236,54 @@ pub(super) fn read_object<'de, T: Fields, D: Deserializer<'de>>(
     }
     from.deserialize_map(Object(place, PhantomData))
 }
+
+/// Reads a struct from an object: every field is an `Option` with the name of its key, and other
+/// keys are errors.
+macro_rules! read_fields {
+    ($object:ident { $first:ident $(, $field:ident)* and $last:ident }) => {
+        impl $crate::problem::place::Fields for $object {
+            const KIND: &'static str = concat!(
+                "an object with ",
+                stringify!($first), $(", ", stringify!($field),)*
+                " and ", stringify!($last)
+            );
+
+            fn field<'de, A: serde::de::MapAccess<'de>>(
+                &mut self,
+                key: &str,
+                map: &mut A,
+                place: &$crate::problem::place::Place,
+            ) -> Result<(), A::Error> {
+                use $crate::problem::place::fill;
+                match key {
+                    stringify!($first) => fill(&mut self.$first, map, place),
+                    $(stringify!($field) => fill(&mut self.$field, map, place),)*
+                    stringify!($last) => fill(&mut self.$last, map, place),
+                    _ => Err(serde::de::Error::custom(concat!(
+                        "unknown field, expected ",
+                        stringify!($first), $(", ", stringify!($field),)*
+                        " or ", stringify!($last)
+                    ))),
+                }
+            }
+        }
+
+        $crate::problem::place::read_as_object!($object);
+    };
+}
+pub(super) use read_fields;
+
+/// Reads a type with [`Fields`] from an object.
+macro_rules! read_as_object {
+    ($object:ident) => {
+        impl $crate::problem::place::Read for $object {
+            fn read<'de, D: serde::de::Deserializer<'de>>(
+                from: D,
+                place: &$crate::problem::place::Place,
+            ) -> Result<Self, D::Error> {
+                $crate::problem::place::read_object(from, place)
+            }
+        }
+    };
+}
+pub(super) use read_as_object;

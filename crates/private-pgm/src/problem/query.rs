@@ -5,9 +5,7 @@ use std::fmt;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::place::{
-    At, Fields, Place, Read, Step, WholeNumber, elements, fields, fill, read_object,
-};
+use super::place::{At, Fields, Place, Read, Step, WholeNumber, elements, fields, read_fields};
 use crate::numeric::matrix::Matrix;
 use crate::numeric::sparse::CsrMatrix;
 use crate::query::{QueryFactor, QueryMatrix};
@@ -166,28 +164,7 @@ impl Sparse {
     }
 }
 
-impl Fields for Sparse {
-    const KIND: &'static str = "an object with columns and rows";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        map: &mut A,
-        place: &Place,
-    ) -> Result<(), A::Error> {
-        match key {
-            "columns" => fill(&mut self.columns, map, place),
-            "rows" => fill(&mut self.rows, map, place),
-            _ => Err(A::Error::custom("unknown field, expected columns or rows")),
-        }
-    }
-}
-
-impl Read for Sparse {
-    fn read<'de, D: Deserializer<'de>>(from: D, place: &Place) -> Result<Self, D::Error> {
-        read_object(from, place)
-    }
-}
+read_fields!(Sparse { columns and rows });
 
 impl Read for (usize, f64) {
     fn read<'de, D: Deserializer<'de>>(from: D, place: &Place) -> Result<Self, D::Error> {

@@ -1,11 +1,11 @@
 //! The syntax of a problem file: the types of values are checked, their consistency is not.
 
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess};
+use serde::de::{IgnoredAny, MapAccess};
 
 use super::ProblemError;
 use super::answers::Answers;
 use super::labels::RawLists;
-use super::place::{Fields, Place, Read, fill, read_object};
+use super::place::{Fields, Place, Read, fill, read_as_object, read_fields};
 use super::query::RawQuery;
 
 #[derive(Default)]
@@ -115,49 +115,7 @@ impl Fields for RawDomain {
     }
 }
 
-impl Fields for RawMeasurement {
-    const KIND: &'static str = "an object with attrs, query, y and stddev";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        map: &mut A,
-        place: &Place,
-    ) -> Result<(), A::Error> {
-        match key {
-            "attrs" => fill(&mut self.attrs, map, place),
-            "query" => fill(&mut self.query, map, place),
-            "y" => fill(&mut self.y, map, place),
-            "stddev" => fill(&mut self.stddev, map, place),
-            _ => Err(A::Error::custom("unknown field, expected attrs, query, y or stddev")),
-        }
-    }
-}
-
-impl Fields for RawZeros {
-    const KIND: &'static str = "an object with attrs and cells";
-
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        map: &mut A,
-        place: &Place,
-    ) -> Result<(), A::Error> {
-        match key {
-            "attrs" => fill(&mut self.attrs, map, place),
-            "cells" => fill(&mut self.cells, map, place),
-            _ => Err(A::Error::custom("unknown field, expected attrs or cells")),
-        }
-    }
-}
-
-macro_rules! read_as_object {
-    ($($name:ty),*) => {$(
-        impl Read for $name {
-            fn read<'de, D: Deserializer<'de>>(from: D, place: &Place) -> Result<Self, D::Error> {
-                read_object(from, place)
-            }
-        }
-    )*};
-}
-read_as_object!(RawProblem, RawDomain, RawMeasurement, RawZeros);
+read_as_object!(RawProblem);
+read_as_object!(RawDomain);
+read_fields!(RawMeasurement { attrs, query, y and stddev });
+read_fields!(RawZeros { attrs and cells });

@@ -9,8 +9,8 @@ use super::*;
 use crate::mechanism::Noise;
 use crate::workload::Workload;
 use dp::{Delta, Epsilon, SeedPath};
-use private_pgm::baselines::Pgm;
 use private_pgm::domain::{Clique, Domain};
+use private_pgm::fit::Pgm;
 
 fn domain() -> Domain {
     Domain::new([("a", 3), ("b", 4), ("c", 2), ("d", 3), ("e", 5)]).unwrap()

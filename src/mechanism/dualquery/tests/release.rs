@@ -2,21 +2,21 @@ use super::*;
 use crate::mechanism::find;
 use dp::LInfinity;
 use dp::sensitivity::brute_force::{Records, worst_case};
-use private_pgm::baselines::Run;
 use private_pgm::factor::{CliqueLayout, Marginals};
-use private_pgm::fit::Progress;
+use private_pgm::fit::{EstimatorContext, Progress};
 
 fn own_answers(release: &Release) -> (Vec<Vec<f64>>, String) {
     let (domain, workload) = (domain(), workload());
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let mut run = Run {
+    let mut context = EstimatorContext {
         memory_limit: 1 << 24,
         deadline: None,
         warm_start: None,
         rng: &mut rng,
         observer: &mut |_: &Progress| {},
     };
-    let estimated = release.own_estimator.estimate(&release.evidence(&domain), &mut run).unwrap();
+    let estimated =
+        release.own_estimator.estimate(&release.evidence(&domain), &mut context).unwrap();
     let marginals = estimated.answers.marginals(&workload.cliques()).unwrap();
     let values = marginals.into_iter().map(|factor| factor.into_values()).collect();
     (values, estimated.diagnostics.message)

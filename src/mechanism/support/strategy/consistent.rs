@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::mechanism::support::each_marginal::{EachMarginal, Processed, refused};
 use crate::mechanism::support::post_processing::{AdmmParameters, AdmmVariant};
 use crate::postprocess::strategy::{Strategy, StrategyError};
-use private_pgm::baselines::{Estimator, EstimatorError};
+use private_pgm::fit::{Estimator, EstimatorError};
 use private_pgm::loss::Measurement;
 use private_pgm::numeric::bytes::Bytes;
 

@@ -8,8 +8,8 @@ pub(crate) use consistent::{Prepared, estimators};
 use crate::mechanism::{MechanismError, Task};
 use dp::{L1, Neighbours, NoiseSource, Sensitivity, Share};
 use private_pgm::domain::Clique;
-use private_pgm::factor::Projectable;
 use private_pgm::loss::Measurement;
+use private_pgm::model::Projectable;
 use private_pgm::query::{QueryFactor, QueryMatrix};
 
 #[derive(Clone, Debug, PartialEq)]

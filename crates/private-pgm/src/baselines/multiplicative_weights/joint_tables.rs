@@ -21,9 +21,8 @@ pub(super) struct JointTables {
 }
 
 struct Component {
-    clique: Clique,
-    /// Scratch: ln p up to a constant, or p up to a factor.
-    table: Vec<f64>,
+    /// ln p up to a constant, or p up to a factor.
+    table: Factor,
     /// The cliques of the component: their index in the layout, and the projection of the joint
     /// table onto their marginal.
     inside: Vec<(usize, Projection)>,
@@ -39,39 +38,31 @@ impl JointTables {
         let domain = layout.domain();
         let mut placed = vec![false; layout.cliques().len()];
         let mut component = |clique: Clique| {
-            let shape = domain.shape(&clique);
+            let table = Factor::filled(domain, clique, 0.0);
             let mut inside = Vec::new();
             for (index, small) in layout.cliques().iter().enumerate() {
-                if !placed[index] && small.is_subset(&clique) {
+                if !placed[index] && small.is_subset(table.clique()) {
                     placed[index] = true;
-                    let kept: Vec<bool> = clique.iter().map(|id| small.contains(id)).collect();
-                    inside.push((index, Projection::new(&shape, &kept)));
+                    inside.push((index, table.projection(small)));
                 }
             }
-            Component { table: vec![0.0; shape.iter().product()], clique, inside }
+            Component { table, inside }
         };
         let components: Vec<Component> = components.into_iter().map(&mut component).collect();
-        let free = |id: &_| !components.iter().any(|component| component.clique.contains(*id));
+        let free = |id: &_| !components.iter().any(|part| part.table.clique().contains(*id));
         let log_uniform = domain.ids().filter(free).map(|id| (domain.size(id) as f64).ln()).sum();
         Self { layout, components, log_uniform, deadline }
     }
 
     /// The joint tables of the model with these potentials, each of which sums to `total`. `None`
     /// if the potentials make every record impossible.
-    pub(super) fn into_tables(
-        mut self,
-        potentials: &Potentials,
-        total: f64,
-    ) -> Option<Vec<Factor>> {
-        let domain = self.layout.domain();
-        let table = |component: &mut Component| {
+    pub(super) fn into_tables(self, potentials: &Potentials, total: f64) -> Option<Vec<Factor>> {
+        let table = |mut component: Component| {
             component.write_logarithms(potentials, None)?;
             let (sum, _) = component.exponentiate()?;
-            let mut values = std::mem::take(&mut component.table);
-            values.iter_mut().for_each(|cell| *cell *= total / sum);
-            Some(Factor::new(domain, component.clique.clone(), values))
+            Some(component.table.scaled(total / sum))
         };
-        self.components.iter_mut().map(table).collect()
+        self.components.into_iter().map(table).collect()
     }
 }
 
@@ -82,10 +73,11 @@ impl Component {
         potentials: &Potentials,
         deadline: Option<Instant>,
     ) -> Option<()> {
-        self.table.fill(0.0);
+        let cells = self.table.values_mut();
+        cells.fill(0.0);
         for (index, projection) in &self.inside {
             in_time(deadline).then_some(())?;
-            projection.broadcast(potentials.table(*index), &mut self.table, |cell, x| *cell += x);
+            projection.broadcast(potentials.table(*index), cells, |cell, x| *cell += x);
         }
         in_time(deadline).then_some(())
     }
@@ -103,7 +95,7 @@ impl Component {
         for (index, projection) in &self.inside {
             in_time(deadline).then_some(())?;
             let marginal = marginals.table_mut(*index);
-            projection.sum(&self.table, marginal);
+            projection.sum(self.table.values(), marginal);
             marginal.iter_mut().for_each(|cell| *cell *= total / sum);
         }
         Some(shift + sum.ln())
@@ -112,15 +104,14 @@ impl Component {
     /// Replaces logarithms x by exp(x - shift), where shift is their maximum. Returns the sum of
     /// the weights and the shift; `None` if all weights are 0.
     fn exponentiate(&mut self) -> Option<(f64, f64)> {
-        let shift = maximum(&self.table);
+        let cells = self.table.values_mut();
+        let shift = maximum(cells);
         if shift == f64::NEG_INFINITY {
             return None;
         }
-        self.table.iter_mut().for_each(|cell| *cell -= shift);
-        exp_all(&mut self.table);
-        // Summation in blocks has a smaller rounding error than one long sum.
-        let sum = self.table.chunks(1 << 12).map(|block| block.iter().sum::<f64>()).sum();
-        Some((sum, shift))
+        cells.iter_mut().for_each(|cell| *cell -= shift);
+        exp_all(cells);
+        Some((self.table.sum_in_blocks(), shift))
     }
 }
 
@@ -146,7 +137,7 @@ impl MarginalOracle for JointTables {
     fn maximum(&mut self, potentials: &Potentials) -> Option<f64> {
         let largest = self.components.iter_mut().map(|component| {
             component.write_logarithms(potentials, self.deadline)?;
-            Some(maximum(&component.table))
+            Some(maximum(component.table.values()))
         });
         largest.sum()
     }

@@ -8,10 +8,12 @@ mod tests;
 
 use std::time::Instant;
 
-use super::{Diagnostics, Estimated, Estimator, EstimatorError, Run};
 use crate::domain::Clique;
 use crate::factor::{CliqueLayout, Marginals, Potentials};
-use crate::fit::{EstimateError, Evidence, Observed};
+use crate::fit::{
+    Diagnostics, EstimateError, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence,
+    Observed,
+};
 use crate::loss::{LinearLoss, Measurement, Norm};
 use crate::numeric::bytes::Bytes;
 use crate::optimiser::{
@@ -72,7 +74,7 @@ impl Estimator for MultiplicativeWeights {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         let Observed::Answers(answers) = evidence.observed else {
             let needs = "multiplicative weights need noisy answers to linear queries";
@@ -82,24 +84,24 @@ impl Estimator for MultiplicativeWeights {
             return Err(EstimateError::Total(evidence.total).into());
         }
         let cliques = evidence.cliques();
-        let tables = self.tables(evidence, answers, &cliques, run.memory_limit)?;
+        let tables = self.tables(evidence, answers, &cliques, context.memory_limit)?;
         let bytes = table_bytes(evidence.domain, &tables);
         let layout = CliqueLayout::new(evidence.domain.clone(), cliques);
         let mut loss = LinearLoss::new(layout.clone(), answers.to_vec(), Norm::L2)
             .map_err(EstimateError::from)?;
-        let mut oracle = JointTables::new(layout.clone(), tables, run.deadline);
+        let mut oracle = JointTables::new(layout.clone(), tables, context.deadline);
         let mut base = Potentials::zeros(&layout);
         evidence.exclude(&mut base);
         if !is_possible(&mut oracle, &base, evidence.total) {
             return Err(EstimateError::NothingPossible.into());
         }
 
-        let mut tell = |progress: &Progress<'_>| (run.observer)(progress);
+        let mut tell = |progress: &Progress<'_>| (context.observer)(progress);
         let stopping = Stopping {
             iterations: self.iterations.max(1),
             gap: self.gap,
             relative_gap: 0.0,
-            deadline: run.deadline,
+            deadline: context.deadline,
         };
         let mut objective =
             Objective { oracle: &mut oracle, loss: &mut loss, base: &base, total: evidence.total };

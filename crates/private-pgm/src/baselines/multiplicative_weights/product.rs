@@ -1,7 +1,6 @@
-use crate::baselines::{Answers, MarginalError};
 use crate::domain::{Clique, Domain};
 use crate::factor::Factor;
-use crate::model::InferenceError;
+use crate::model::{MarginalError, Projectable};
 use crate::numeric::strided::Projection;
 use crate::query::MAX_CELLS;
 
@@ -14,20 +13,14 @@ pub(super) struct IndependentProduct {
     pub(super) tables: Vec<Factor>,
 }
 
-impl Answers for IndependentProduct {
-    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
-        cliques.iter().map(|clique| self.marginal(clique)).collect()
+impl Projectable for IndependentProduct {
+    fn domain(&self) -> &Domain {
+        &self.domain
     }
-}
 
-impl IndependentProduct {
     /// The product of the tables' marginals on their parts of `clique`.
-    fn marginal(&self, clique: &Clique) -> Result<Factor, MarginalError> {
-        let cells = self.domain.cells(clique).filter(|&cells| cells <= MAX_CELLS);
-        let cells = cells.ok_or_else(|| InferenceError::TooLarge {
-            cells: self.domain.cells_f64(clique),
-            limit: MAX_CELLS,
-        })?;
+    fn project(&self, clique: &Clique) -> Result<Factor, MarginalError> {
+        let cells = MarginalError::check_cells(&self.domain, clique, MAX_CELLS)?;
         let shape = self.domain.shape(clique);
         let parts: Vec<(Clique, &Factor)> = self
             .tables

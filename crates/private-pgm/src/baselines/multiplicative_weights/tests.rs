@@ -7,10 +7,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
 use super::*;
-use crate::baselines::Pgm;
 use crate::domain::{AttributeId, Domain};
 use crate::factor::Factor;
-use crate::fit::StructuralZeros;
+use crate::fit::{Pgm, StructuralZeros};
 use crate::query::{QueryFactor, QueryMatrix};
 
 const TOTAL: f64 = 1000.0;
@@ -23,8 +22,9 @@ fn run(
 ) -> Result<Estimated, EstimatorError> {
     let mut rng = ChaCha20Rng::seed_from_u64(0);
     let observer = &mut |_: &Progress<'_>| {};
-    let run = &mut Run { memory_limit, deadline, warm_start: None, rng: &mut rng, observer };
-    estimator.estimate(evidence, run)
+    let context =
+        &mut EstimatorContext { memory_limit, deadline, warm_start: None, rng: &mut rng, observer };
+    estimator.estimate(evidence, context)
 }
 
 fn converged(full: bool) -> MultiplicativeWeights {

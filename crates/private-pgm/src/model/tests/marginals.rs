@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::factor::Projectable;
 use crate::junction_tree::JunctionTree;
+use crate::model::Projectable;
 use crate::model::{Calibrated, InferenceError};
 
 fn subset(model: &Model, mask: u32) -> Clique {

@@ -1,12 +1,10 @@
 use std::time::Instant;
 
-use super::{Answers, Diagnostics, Estimated, Estimator, EstimatorError, MarginalError, Run};
-use crate::domain::Clique;
-use crate::factor::Factor;
-use crate::fit::{Evidence, Fit, Settings};
-use crate::model::Calibrated;
+use super::{
+    Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence, Fit, Settings,
+};
 
-/// The graphical model of Private-PGM.
+/// The graphical model of Private-PGM, as an estimator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pgm {
     /// What to minimise and how.
@@ -34,36 +32,21 @@ impl Estimator for Pgm {
     fn estimate(
         &self,
         evidence: &Evidence<'_>,
-        run: &mut Run<'_>,
+        context: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
         let fit = Fit::to_evidence(*evidence)
             .settings(self.settings.clone())
-            .memory_limit(run.memory_limit)
-            .deadline(run.deadline.into_iter().chain(self.deadline).min())
+            .memory_limit(context.memory_limit)
+            .deadline(context.deadline.into_iter().chain(self.deadline).min())
             .parallel(self.parallel)
-            .warm_start(run.warm_start)
-            .observer(|progress| (run.observer)(progress))
+            .warm_start(context.warm_start)
+            .observer(|progress| (context.observer)(progress))
             .run()?;
-        let diagnostics = Diagnostics {
-            l1_l2: fit.l1_l2,
-            loss: Some(fit.loss),
-            gap: fit.gap,
-            iterations: Some(fit.iterations),
-            seconds_per_iteration: Some(fit.seconds_per_iteration),
-            junction_tree_cells: Some(fit.tree.cells),
-            bytes: Some(fit.bytes),
-            message: fit.reason.name().into(),
-        };
+        let diagnostics = Diagnostics::from(&fit);
         // Only the model is needed from here on, and calibration takes memory of its own.
         let model = fit.model;
         drop(fit.marginals);
         let answers = Box::new(model.calibrate()?);
         Ok(Estimated { answers, model: Some(model), diagnostics })
-    }
-}
-
-impl Answers for Calibrated {
-    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
-        Ok(Calibrated::marginals(self, cliques)?)
     }
 }

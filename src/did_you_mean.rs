@@ -1,5 +1,5 @@
-//! Suggestions for misspelt words, lists of names, and parser errors in the terms of TOML files
-//! instead of Rust types.
+//! Suggestions for misspelt words, and parser errors in the terms of TOML files instead of Rust
+//! types.
 
 /// The candidate with the smallest Damerau-Levenshtein distance from `word`, ignoring case, if at
 /// most a third of the letters differ; the first of several.
@@ -12,15 +12,6 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     });
     let (distance, candidate) = distances.min_by_key(|&(distance, _)| distance)?;
     (distance <= max_distance).then_some(candidate)
-}
-
-/// "a", "a and b", "a, b and c".
-pub(crate) fn enumeration(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
-    }
 }
 
 /// Translates an error of the TOML parser or of serde into a message and a suggestion.
@@ -88,15 +79,6 @@ fn choose(word: &str, allowed: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_joined_by_commas_and_a_final_and() {
-        let names = ["a", "b", "c"].map(String::from);
-        assert_eq!(
-            [0, 1, 2, 3].map(|n| enumeration(&names[..n])),
-            ["", "a", "a and b", "a, b and c"]
-        );
-    }
 
     #[test]
     fn the_closest_word_has_the_smallest_edit_distance() {
