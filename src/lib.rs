@@ -7,6 +7,7 @@
 pub mod atomic_file;
 pub mod audit;
 pub mod budget_file;
+pub mod comparison;
 pub mod config;
 pub mod data;
 mod did_you_mean;

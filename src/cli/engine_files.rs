@@ -1,6 +1,7 @@
 //! Files of the engine by path: the engine itself has readers and writers only.
 
-use std::fs::{self, File};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use private_pgm::domain::Domain;
@@ -9,20 +10,38 @@ use private_pgm::problem::{FactoredQuery, Problem};
 
 use super::failure::{Failure, ResultExt};
 
-fn open(path: &Path) -> Result<File, Failure> {
-    File::open(path).input_at(format!("cannot read {}", path.display()))
+/// Whether a path stands for the standard input or output.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The path in messages.
+fn shown(path: &Path) -> String {
+    match is_standard(path) {
+        true => "the standard input".into(),
+        false => path.display().to_string(),
+    }
+}
+
+fn open(path: &Path) -> Result<Box<dyn Read>, Failure> {
+    if is_standard(path) {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    let file = File::open(path).input_at(format!("cannot read {}", path.display()))?;
+    Ok(Box::new(file))
 }
 
 pub(crate) fn read_problem(path: &Path) -> Result<Problem, Failure> {
-    Problem::read(open(path)?).input_at(path.display())
+    Problem::read(open(path)?).input_at(shown(path))
 }
 
 /// Factored queries on the attributes of `domain`.
 pub(crate) fn read_queries(path: &Path, domain: &Domain) -> Result<Vec<FactoredQuery>, Failure> {
-    let text = fs::read(path).input_at(format!("cannot read {}", path.display()))?;
-    FactoredQuery::list_from_json(&text, domain).input_at(path.display())
+    let mut text = Vec::new();
+    open(path)?.read_to_end(&mut text).input_at(format!("cannot read {}", path.display()))?;
+    FactoredQuery::list_from_json(&text, domain).input_at(shown(path))
 }
 
 pub(crate) fn read_model(path: &Path) -> Result<Model, Failure> {
-    Model::read(open(path)?).input_at(path.display())
+    Model::read(open(path)?).input_at(shown(path))
 }

@@ -1,6 +1,7 @@
 //! `pgmbench estimate`.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -14,7 +15,7 @@ use private_pgm::model::Model;
 use private_pgm::problem::Problem;
 
 use super::choice::one_of;
-use super::engine_files::{read_model, read_problem};
+use super::engine_files::{is_standard, read_model, read_problem};
 use super::estimate_report::EstimateReport;
 use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
@@ -32,9 +33,9 @@ use super::progress::{Spinner, Trace};
     pgmbench estimate problem.json --out model.pgm\n  \
     pgmbench estimate problem.json --out model.pgm --gap 0.01 --memory-limit 2GiB --json")]
 pub(crate) struct EstimateArgs {
-    /// The problem, a JSON file (format: docs/formats.md)
+    /// The problem, a JSON file (format: docs/formats.md); - for the standard input
     problem: PathBuf,
-    /// Write the model to this file
+    /// Write the model to this file; - for the standard output
     #[arg(long, value_name = "MODEL")]
     out: PathBuf,
     /// Algorithm that minimises the loss
@@ -121,12 +122,19 @@ impl EstimateArgs {
         }
         // Either both files are written or none.
         let trace_file = trace_out.map(|file| file.stage(trace.as_bytes())).transpose()?;
+        let report = EstimateReport::new(&problem, &estimate);
+        let Some(out) = out else {
+            print(|output| estimate.model.write(output).map_err(io::Error::other))?;
+            trace_file.map_or(Ok(()), |file| file.commit())?;
+            // The standard output is the model.
+            let _ = report.summarise(&self.out, &mut io::stderr());
+            return Ok(());
+        };
         let mut model_file = out.start()?;
         let cannot_write = || format!("cannot write {}", self.out.display());
         estimate.model.write(&mut model_file).internal_at(cannot_write())?;
         model_file.commit()?;
         trace_file.map_or(Ok(()), |file| file.commit())?;
-        let report = EstimateReport::new(&problem, &estimate);
         match self.json {
             true => print_json(&report),
             false => print(|output| report.summarise(&self.out, output)),
@@ -166,12 +174,22 @@ impl EstimateArgs {
         Failure::input(message)
     }
 
-    /// Checks the output paths before anything is read. Returns those of the model and the trace.
-    fn check(&self) -> Result<(OutputFile, Option<OutputFile>), Failure> {
+    /// Checks the output paths before anything is read. Returns those of the model, unless it is
+    /// the standard output, and of the trace.
+    fn check(&self) -> Result<(Option<OutputFile>, Option<OutputFile>), Failure> {
+        let is_standard_output = is_standard(&self.out);
+        if is_standard_output && self.json {
+            return Err(Failure::input(
+                "--json and --out - both write to the standard output; write the model to a file",
+            ));
+        }
         let mut inputs = vec![("the problem file", self.problem.as_path())];
         inputs.extend(self.warm_start.iter().map(|path| ("the model to start from", &**path)));
         let overwrite = self.force.overwrite();
-        let out = OutputFile::check(&self.out, overwrite, &inputs)?;
+        let out = match is_standard_output {
+            true => None,
+            false => Some(OutputFile::check(&self.out, overwrite, &inputs)?),
+        };
         inputs.push(("the model of --out", &self.out));
         let trace = self.trace.iter().map(|trace| OutputFile::check(trace, overwrite, &inputs));
         Ok((out, trace.collect::<Result<Vec<_>, _>>()?.pop()))

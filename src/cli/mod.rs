@@ -11,15 +11,19 @@ mod choice;
 mod collect;
 mod completions;
 mod conclude;
+mod condition;
 mod count;
 mod datasets;
 mod engine_files;
 mod estimate;
 mod estimate_report;
+mod evaluate;
 mod experiment_args;
 mod failure;
 mod interrupt;
 mod list;
+mod measure;
+mod measure_job;
 mod model_description;
 mod output;
 mod output_file;
@@ -33,6 +37,7 @@ mod progress;
 mod query;
 mod release_charge;
 mod release_files;
+mod release_notes;
 mod release_output;
 mod report;
 mod results_args;
@@ -46,6 +51,7 @@ mod synthesize;
 mod table;
 mod table1;
 mod trial_progress;
+mod values_args;
 mod verify;
 
 use std::io::{self, Write};
@@ -65,9 +71,10 @@ use failure::{Failure, ResultExt};
     long_about = "Graphical models from noisy marginals, for differential privacy.\n\n\
         A privacy mechanism publishes noisy answers to counting queries. `run` compares \
         estimators on such answers, with the data sets and mechanisms of an experiment file. \
-        `estimate` fits a distribution to given noisy answers, `query` computes other answers \
-        from it, and `synth` draws records from it. These three never read private data, so they \
-        cost no privacy budget.",
+        `measure` releases noisy answers about your own data, and `synthesize` synthetic records. \
+        `estimate` fits a distribution to noisy answers, `query` computes other answers from it, \
+        and `synth` draws records from it. These three never read private data, so they cost no \
+        privacy budget.",
     after_help = "Examples:\n  \
         pgmbench run configs/fig1.toml\n  \
         pgmbench estimate problem.json --out model.pgm\n  \
@@ -101,6 +108,8 @@ enum Command {
     List(list::ListArgs),
     Datasets(datasets::DatasetsArgs),
     Synthesize(synthesize::SynthesizeArgs),
+    Measure(measure::MeasureArgs),
+    Evaluate(evaluate::EvaluateArgs),
     Budget(budget::BudgetArgs),
     Audit(audit::AuditArgs),
     Predict(predict::PredictArgs),
@@ -142,6 +151,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::List(args) => args.run(),
         Command::Datasets(args) => args.run(),
         Command::Synthesize(args) => args.run(),
+        Command::Measure(args) => args.run(),
+        Command::Evaluate(args) => args.run(),
         Command::Budget(args) => args.run(),
         Command::Audit(args) => args.run(),
         Command::Predict(args) => args.run(),

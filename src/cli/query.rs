@@ -14,11 +14,12 @@ use private_pgm::query::QueryFactor;
 use serde_json::Map;
 
 use super::choice::one_of;
+use super::condition::{self, Restriction};
 use super::engine_files::{read_model, read_queries};
 use super::failure::{Failure, ResultExt};
 use super::model_description::{description_json, write_description};
 use super::output::{print, print_json};
-use super::table::{Table, write_csv};
+use super::table::{Table, Unit, write_csv};
 
 /// Attributes that a message names at most.
 const NAMED: usize = 20;
@@ -26,27 +27,36 @@ const NAMED: usize = 20;
 /// Compute marginals and other counts of a model
 ///
 /// Prints the expected number of records for each combination of values of the listed attributes,
-/// or the answers to the factored queries of a file. Several tables are separated by an empty line
-/// in CSV, and are the elements of one list in JSON. Without --marginal and --factored, describes
+/// or the answers to the factored queries of a file. With --where, counts only records for which
+/// the condition holds; with --given, prints conditional probabilities. Several tables are separated
+/// by an empty line in CSV, and are the elements of one list in JSON. Without a question, describes
 /// the model.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     pgmbench query model.pgm --marginal age,sex --marginal income\n  \
-    pgmbench query model.pgm --marginal age --given sex=1 --format json\n  \
+    pgmbench query model.pgm --where 'age >= 50 and sex = \"F\"'\n  \
+    pgmbench query model.pgm --marginal age --given sex=F --format json\n  \
     pgmbench query model.pgm --factored queries.json\n\n\
     A file of factored queries is a JSON list such as\n  \
     [{\"attrs\": [\"age\", \"sex\"], \"query\": [\"prefix\", {\"evidence\": 1}]}]\n\
     with the building blocks of problem files (docs/formats.md).")]
 pub(crate) struct QueryArgs {
-    /// The model, a file that `estimate` wrote
+    /// The model, a file that `estimate` wrote; - for the standard input
     model: PathBuf,
     /// Attributes separated by commas; names that contain a comma are quoted as in CSV (repeatable)
     #[arg(long, value_name = "ATTRS")]
     marginal: Vec<String>,
-    /// Count only records with this value, in all marginals (repeatable)
+    /// Count only records with these values: comparisons (=, !=, <, <=, >, >=, in) joined by `and`
+    #[arg(long = "where", value_name = "CONDITION", conflicts_with = "given")]
+    condition: Option<String>,
+    /// Print the conditional probabilities of all marginals for records with this value: a label,
+    /// or a number if the model has no labels (repeatable)
     #[arg(long, value_name = "ATTR=VALUE", requires = "marginal")]
     given: Vec<String>,
-    /// A JSON file with a list of factored queries
+    /// Print the numbers of values instead of their labels
+    #[arg(long)]
+    codes: bool,
+    /// A JSON file with a list of factored queries; - for the standard input
     #[arg(long, value_name = "FILE")]
     factored: Option<PathBuf>,
     /// Computation of marginals [default: exact; required if the model was estimated with another
@@ -70,7 +80,7 @@ enum Format {
 impl QueryArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let model = read_model(&self.model)?;
-        if self.marginal.is_empty() && self.factored.is_none() {
+        if self.marginal.is_empty() && self.factored.is_none() && self.condition.is_none() {
             return match self.format {
                 Format::Csv => print(|output| write_description(&model, output)),
                 Format::Json => print_json(&description_json(&model)),
@@ -80,15 +90,25 @@ impl QueryArgs {
         // All queries are checked before the first is answered.
         let given = given(domain, &self.given)?;
         let requested = self.marginal.iter().map(|text| listed(domain, text, &given));
-        let requested = requested.collect::<Result<Vec<_>, _>>()?;
+        let mut requested = requested.collect::<Result<Vec<_>, _>>()?;
+        let restrictions = match &self.condition {
+            Some(text) => condition::parse(text, domain)
+                .map_err(|problem| Failure::input(format!("--where: {problem}")))?,
+            None => Vec::new(),
+        };
+        if self.condition.is_some() && requested.is_empty() {
+            // The number of records.
+            requested.push(Vec::new());
+        }
         let factored = match &self.factored {
             Some(path) => read_queries(path, domain)?,
             None => Vec::new(),
         };
+        let marginals = Marginals { requested, given, restrictions };
         let tables = match self.oracle(&model)? {
-            OracleKind::Exact => self.exact(&model, &requested, &given, &factored)?,
-            OracleKind::Loopy => self.approximate(&model, Loopy::bethe, &requested)?,
-            OracleKind::Convex => self.approximate(&model, Loopy::convex, &requested)?,
+            OracleKind::Exact => self.exact(&model, &marginals, &factored)?,
+            OracleKind::Loopy => self.approximate(&model, Loopy::bethe, &marginals)?,
+            OracleKind::Convex => self.approximate(&model, Loopy::convex, &marginals)?,
         };
         match self.format {
             Format::Csv => print(|output| write_csv(&tables, output)),
@@ -99,23 +119,65 @@ impl QueryArgs {
     fn exact(
         &self,
         model: &Model,
-        requested: &[Vec<AttributeId>],
-        given: &[(AttributeId, usize)],
+        marginals: &Marginals,
         factored: &[FactoredQuery],
     ) -> Result<Vec<Table>, Failure> {
         let domain = model.domain();
         let calibrated = model.calibrate().map_err(|error| self.too_large(error))?;
-        let mut tables = marginals(model, &calibrated, requested, given).input_at("--marginal")?;
+        let answers = marginals.answers(&calibrated).input_at("--marginal")?;
+        let answered = marginals.requested.iter().zip(answers);
+        let mut tables: Vec<Table> =
+            answered.map(|(ids, values)| self.table(domain, marginals, ids, values)).collect();
         for query in factored {
             let values = calibrated.answer(&query.factors).input_at("--factored")?;
             tables.push(Table {
                 attributes: query.factors.iter().map(|(id, _)| domain.name(*id).into()).collect(),
                 given: Map::new(),
+                condition: None,
+                labels: None,
                 shape: query.shape(domain),
+                unit: Unit::Count,
                 values,
             });
         }
         Ok(tables)
+    }
+
+    fn table(
+        &self,
+        domain: &Domain,
+        marginals: &Marginals,
+        ids: &[AttributeId],
+        values: Vec<f64>,
+    ) -> Table {
+        let name = |id: AttributeId| domain.name(id).to_string();
+        let shown = |id: AttributeId, value: usize| match self.codes {
+            true => value.to_string(),
+            false => domain.label(id, value),
+        };
+        let axes = ids.iter().map(|&id| {
+            let allowed = marginals.allowed(id);
+            let all = || (0..domain.size(id)).collect::<Vec<usize>>();
+            let values = allowed.map_or_else(all, <[usize]>::to_vec);
+            values.into_iter().map(|value| shown(id, value)).collect::<Vec<String>>()
+        });
+        let axes: Vec<Vec<String>> = axes.collect();
+        let is_named = |&id: &AttributeId| {
+            marginals.allowed(id).is_some() || (domain.labels(id).is_some() && !self.codes)
+        };
+        let given = marginals.given.iter().map(|&(id, value)| {
+            let is_named = domain.labels(id).is_some() && !self.codes;
+            (name(id), if is_named { shown(id, value).into() } else { value.into() })
+        });
+        Table {
+            attributes: ids.iter().map(|&id| name(id)).collect(),
+            given: given.collect(),
+            condition: self.condition.clone(),
+            shape: axes.iter().map(Vec::len).collect(),
+            labels: ids.iter().any(is_named).then_some(axes),
+            unit: if marginals.given.is_empty() { Unit::Count } else { Unit::Probability },
+            values,
+        }
     }
 
     /// The oracle of --oracle, or the exact one if the model was estimated with it.
@@ -130,9 +192,13 @@ impl QueryArgs {
                 name = origin.oracle
             ))),
             (Some(OracleKind::Loopy | OracleKind::Convex), _)
-                if !self.given.is_empty() || self.factored.is_some() =>
+                if !self.given.is_empty()
+                    || self.factored.is_some()
+                    || self.condition.is_some() =>
             {
-                Err(Failure::input("--oracle: --given and --factored need the exact oracle"))
+                Err(Failure::input(
+                    "--oracle: --given, --where and --factored need the exact oracle",
+                ))
             }
             (requested, _) => Ok(requested.unwrap_or(OracleKind::Exact)),
         }
@@ -152,15 +218,15 @@ impl QueryArgs {
         &self,
         model: &Model,
         oracle: fn(&Arc<CliqueLayout>, LoopyOptions) -> Result<Loopy, LoopyError>,
-        requested: &[Vec<AttributeId>],
+        marginals: &Marginals,
     ) -> Result<Vec<Table>, Failure> {
         let file = self.model.display();
         let oracle = oracle(model.layout(), LoopyOptions::default()).input_at(&file)?;
         let approximate = model.approximate(oracle).input_at(&file)?;
-        let each = requested.iter().map(|ids| {
+        let each = marginals.requested.iter().map(|ids| {
             let clique: Clique = ids.iter().copied().collect();
             let found = approximate.project(&clique).input_at("--marginal")?;
-            Ok(table(model.domain(), ids, &[], found.values_as_listed(ids)))
+            Ok(self.table(model.domain(), marginals, ids, found.values_as_listed(ids)))
         });
         let tables = each.collect::<Result<_, Failure>>()?;
         eprintln!("note: these marginals are approximations by belief propagation");
@@ -168,50 +234,54 @@ impl QueryArgs {
     }
 }
 
-fn marginals(
-    model: &Model,
-    calibrated: &Calibrated,
-    requested: &[Vec<AttributeId>],
-    given: &[(AttributeId, usize)],
-) -> Result<Vec<Table>, InferenceError> {
-    let domain = model.domain();
-    let values: Vec<Vec<f64>> = if given.is_empty() {
-        let cliques: Vec<Clique> =
-            requested.iter().map(|ids| ids.iter().copied().collect()).collect();
-        let found = calibrated.marginals(&cliques)?;
-        found.iter().zip(requested).map(|(table, ids)| table.values_as_listed(ids)).collect()
-    } else {
-        let evidence = given.iter().map(|&(id, value)| (id, QueryFactor::Evidence(vec![value])));
-        let queries = requested.iter().map(|ids| {
-            let every = ids.iter().map(|&id| (id, QueryFactor::Identity));
-            calibrated.answer(&every.chain(evidence.clone()).collect::<Vec<_>>())
-        });
-        queries.collect::<Result<_, _>>()?
-    };
-    Ok(requested
-        .iter()
-        .zip(values)
-        .map(|(ids, values)| table(domain, ids, given, values))
-        .collect())
+/// Marginals of all records, of some, or conditional ones.
+struct Marginals {
+    requested: Vec<Vec<AttributeId>>,
+    given: Vec<(AttributeId, usize)>,
+    restrictions: Vec<Restriction>,
 }
 
-fn table(
-    domain: &Domain,
-    ids: &[AttributeId],
-    given: &[(AttributeId, usize)],
-    values: Vec<f64>,
-) -> Table {
-    let name = |id: AttributeId| domain.name(id).to_string();
-    Table {
-        attributes: ids.iter().map(|&id| name(id)).collect(),
-        given: given.iter().map(|&(id, value)| (name(id), value.into())).collect(),
-        shape: ids.iter().map(|&id| domain.size(id)).collect(),
-        values,
+impl Marginals {
+    /// The values of an attribute that a condition allows.
+    fn allowed(&self, id: AttributeId) -> Option<&[usize]> {
+        let found = self.restrictions.iter().find(|(other, _)| *other == id);
+        found.map(|(_, values)| &values[..])
+    }
+
+    /// By request, row-major in the attributes as listed.
+    fn answers(&self, calibrated: &Calibrated) -> Result<Vec<Vec<f64>>, InferenceError> {
+        if !self.given.is_empty() {
+            let each = self.requested.iter().map(|ids| {
+                let clique: Clique = ids.iter().copied().collect();
+                Ok(calibrated.conditional(&clique, &self.given)?.values_as_listed(ids))
+            });
+            return each.collect();
+        }
+        if self.restrictions.is_empty() {
+            let cliques: Vec<Clique> =
+                self.requested.iter().map(|ids| ids.iter().copied().collect()).collect();
+            let found = calibrated.marginals(&cliques)?;
+            let listed = found.iter().zip(&self.requested);
+            return Ok(listed.map(|(table, ids)| table.values_as_listed(ids)).collect());
+        }
+        let each = self.requested.iter().map(|ids| {
+            let listed = ids.iter().map(|&id| match self.allowed(id) {
+                Some(values) => {
+                    let single = values.iter().map(|&value| (value, value + 1)).collect();
+                    (id, QueryFactor::Intervals(single))
+                }
+                None => (id, QueryFactor::Identity),
+            });
+            let others = self.restrictions.iter().filter(|(id, _)| !ids.contains(id));
+            let others = others.map(|(id, values)| (*id, QueryFactor::Evidence(values.clone())));
+            calibrated.answer(&listed.chain(others).collect::<Vec<_>>())
+        });
+        each.collect()
     }
 }
 
 /// The attributes in a list such as `age,"a name, with a comma"`.
-fn listed(
+pub(crate) fn listed(
     domain: &Domain,
     text: &str,
     given: &[(AttributeId, usize)],
@@ -237,15 +307,19 @@ fn given(domain: &Domain, texts: &[String]) -> Result<Vec<(AttributeId, usize)>,
     let mut given: Vec<(AttributeId, usize)> = Vec::with_capacity(texts.len());
     for text in texts {
         let wrong = |message: String| Err(Failure::input(format!("--given: {message}")));
-        let Some((name, value)) = text.rsplit_once('=') else {
+        // Names and labels may contain the sign.
+        let mut splits = text.match_indices('=').map(|(at, _)| (&text[..at], &text[at + 1..]));
+        let first = splits.clone().next();
+        let split = splits.find(|(name, _)| domain.id(name).is_some()).or(first);
+        let Some((name, text)) = split else {
             return wrong(format!(
                 "expected an attribute and its value, as in sex=1, found {text:?}"
             ));
         };
         let id = attribute(domain, "--given", name)?;
-        let size = domain.size(id);
-        let Some(value) = value.parse().ok().filter(|&value: &usize| value < size) else {
-            return wrong(format!("expected a value of {name:?} below {size}, found {value:?}"));
+        let value = match condition::value(domain, id, text) {
+            Ok(value) => value,
+            Err(problem) => return wrong(problem),
         };
         if given.iter().any(|&(other, _)| other == id) {
             return wrong(format!("expected {name:?} once, found twice"));

@@ -1,11 +1,12 @@
 //! Writing a release: as CSV with its facts, or as a stand-in next to the schema.
 
-use std::io;
-
 use dp::{Delta, Epsilon, Neighbours};
-use pgmbench::data::{Dataset, Entry, Schema, StandIn};
+use pgmbench::data::{Dataset, Entry, RecordWriter, StandIn, ValueForm};
 use pgmbench::experiment::{ReleaseMechanism, SyntheticRelease};
 use private_pgm::model::Projectable;
+use rand::SeedableRng;
+use rand::rngs::SysRng;
+use rand_chacha::ChaCha20Rng;
 use serde_json::json;
 
 use super::count::Count;
@@ -24,7 +25,7 @@ pub(crate) struct ReleaseTerms {
 }
 
 pub(crate) enum Destination {
-    Files(RecordFiles),
+    Files(RecordFiles, ValueForm),
     StandIn,
 }
 
@@ -39,7 +40,7 @@ impl Destination {
     /// The name of the release in a budget file.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Files(files) => files.records_path().display().to_string(),
+            Self::Files(files, _) => files.records_path().display().to_string(),
             Self::StandIn => "stand-in".into(),
         }
     }
@@ -51,7 +52,7 @@ impl Destination {
         release: &SyntheticRelease,
     ) -> Result<Written, Failure> {
         match self {
-            Self::Files(files) => write_files(files, entry.schema(), terms, release),
+            Self::Files(files, form) => write_files(files, *form, entry, terms, release),
             Self::StandIn => store_stand_in(entry, terms, release),
         }
     }
@@ -59,7 +60,8 @@ impl Destination {
 
 fn write_files(
     files: &RecordFiles,
-    schema: &Schema,
+    form: ValueForm,
+    entry: &Entry,
     terms: &ReleaseTerms,
     release: &SyntheticRelease,
 ) -> Result<Written, Failure> {
@@ -67,11 +69,11 @@ fn write_files(
     let cannot_write = || format!("cannot write {out}");
     let records = &release.records;
     let ledger = serde_json::to_value(release.ledger.lines()).internal_at(cannot_write())?;
-    let csv = csv(schema, records).internal_at(cannot_write())?;
+    let csv = csv(entry, form, records).internal_at(cannot_write())?;
     let records_blake3 = blake3::hash(&csv).to_hex().to_string();
     files.write(&csv, || {
         json!({
-            "dataset": schema.name,
+            "dataset": entry.schema().name,
             "records": records.len(),
             "records_blake3": records_blake3,
             "epsilon": terms.epsilon.get(),
@@ -124,24 +126,11 @@ fn variant_name(variant: &impl serde::Serialize) -> String {
     value.as_str().unwrap_or_default().to_string()
 }
 
-/// The records, with the values as the schema names them.
-fn csv(schema: &Schema, records: &Dataset) -> io::Result<Vec<u8>> {
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    let declared = records.domain().declared();
-    csv.write_record(schema.attributes().iter().map(|attribute| attribute.name.as_str()))?;
-    let labels: Vec<Vec<String>> = schema
-        .attributes()
-        .iter()
-        .map(|attribute| {
-            let codes = 0..attribute.size() as u32;
-            codes.map(|code| attribute.label(code).unwrap_or_default()).collect()
-        })
-        .collect();
-    for record in 0..records.len() {
-        let fields = declared.iter().zip(&labels);
-        csv.write_record(
-            fields.map(|(&id, labels)| labels[records.code(record, id) as usize].as_str()),
-        )?;
-    }
-    csv.into_inner().map_err(|error| error.into_error())
+/// The records as a file. The draws within bins depend on the released records alone, so that they
+/// cost nothing.
+fn csv(entry: &Entry, form: ValueForm, records: &Dataset) -> anyhow::Result<Vec<u8>> {
+    let writer = RecordWriter::new(entry.schema(), form, entry.columns()?)?;
+    let column = |&id| (0..records.len()).map(|record| records.code(record, id)).collect();
+    let codes: Vec<Vec<u32>> = records.domain().declared().iter().map(column).collect();
+    Ok(writer.write(&codes, &mut ChaCha20Rng::try_from_rng(&mut SysRng)?)?)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use dp::{Delta, Epsilon, Neighbours, ParameterError};
 use pgmbench::budget_file::Request;
-use pgmbench::data::{Availability, Dataset, Draft, Entry, Missing, Registry, Schema};
+use pgmbench::data::{Dataset, Entry, RecordWriter, Registry, ValueForm};
 use pgmbench::experiment::{ReleaseMechanism, SynthesisRequest, synthesize};
 use private_pgm::model::Projectable;
 
@@ -15,7 +15,9 @@ use super::output_file::{ForceArgs, Input};
 use super::privacy_args::{WeakPrivacyArgs, delta, epsilon};
 use super::release_charge::{PaidRelease, budget_of};
 use super::release_files::RecordFiles;
+use super::release_notes::{print_release_notes, refuse_draft};
 use super::release_output::{Destination, ReleaseTerms, Written};
+use super::values_args::ValuesArgs;
 
 /// Release synthetic records of a data set under differential privacy
 ///
@@ -28,7 +30,8 @@ use super::release_output::{Destination, ReleaseTerms, Written};
 #[command(after_help = "Examples:\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv --mechanism mst\n  \
-    pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv --budget adult.budget")]
+    pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv --budget adult.budget\n  \
+    pgmbench synthesize mine/schema.toml --epsilon 1 --delta 1e-9 --out synthetic.csv --values uniform")]
 pub(crate) struct SynthesizeArgs {
     /// The name of a data set, or the path of a schema
     dataset: String,
@@ -60,6 +63,8 @@ pub(crate) struct SynthesizeArgs {
     /// the number of records is then private too
     #[arg(long)]
     add_remove: bool,
+    #[command(flatten)]
+    values: ValuesArgs,
     #[command(flatten)]
     weak: WeakPrivacyArgs,
     #[command(flatten)]
@@ -97,7 +102,7 @@ impl SynthesizeArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         self.weak.check_epsilon(self.epsilon)?;
         let entry = Registry::default().entry(&self.dataset).input()?;
-        self.refuse_draft(entry.schema())?;
+        refuse_draft(&self.dataset, entry.schema())?;
         let budget = budget_of(&entry, self.budget.as_deref())?;
         let destination = self.destination(&entry, budget.as_deref())?;
         let synthesis = self.request();
@@ -117,7 +122,7 @@ impl SynthesizeArgs {
         }
         let data = entry.load().input()?;
         self.weak.check_delta(self.delta, data.len())?;
-        self.print_notes(&entry, budget.is_some());
+        print_release_notes(&entry, &self.dataset, budget.is_some(), self.add_remove);
         warn_about_noise(&synthesis, &data).input()?;
         // From here on noise is drawn, so the charge remains even if a later step fails.
         let paid = budget.map(|budget| PaidRelease::charge(&budget, request)).transpose()?;
@@ -130,27 +135,17 @@ impl SynthesizeArgs {
         print(|output| output.write_all(written.summary.as_bytes()))
     }
 
-    /// A release publishes the bounds and values of its schema, so they must not come from the
-    /// data.
-    fn refuse_draft(&self, schema: &Schema) -> Result<(), Failure> {
-        match schema.draft {
-            true => Err(Failure::input(format!(
-                "{}: the schema is a draft with bounds and values taken from the records; check \
-                 {}; then remove the line `draft = true`",
-                self.dataset,
-                Draft::CHECKS
-            ))),
-            false => Ok(()),
-        }
-    }
-
     fn destination(&self, entry: &Entry, budget: Option<&Path>) -> Result<Destination, Failure> {
         let files = entry.files();
         let mut inputs: Vec<Input> = files.iter().map(|(what, path)| (*what, &**path)).collect();
         inputs.extend(budget.map(|path| ("the budget file", path)));
         match &self.out {
-            Some(out) => RecordFiles::check(out, true, self.force.overwrite(), &inputs)
-                .map(Destination::Files),
+            Some(out) => {
+                let form = self.values.form().unwrap_or(ValueForm::Label);
+                RecordWriter::new(entry.schema(), form, None).input_at("--values")?;
+                RecordFiles::check(out, true, self.force.overwrite(), &inputs)
+                    .map(|files| Destination::Files(files, form))
+            }
             None => {
                 let places = entry.stand_in_files();
                 if let Some(place) = places.iter().find(|place| place.exists()) {
@@ -162,25 +157,6 @@ impl SynthesizeArgs {
                 }
                 Ok(Destination::StandIn)
             }
-        }
-    }
-
-    fn print_notes(&self, entry: &Entry, has_budget: bool) {
-        if !has_budget {
-            eprintln!(
-                "note: no budget file, so this release is not added to other releases of {}; see \
-                 `pgmbench budget create --help`",
-                entry.schema().name
-            );
-        }
-        if entry.availability() == Availability::StandIn {
-            eprintln!("note: {} is a stand-in: its records are already synthetic", self.dataset);
-        }
-        if !self.add_remove && drops(entry.schema()) {
-            eprintln!(
-                "note: the schema drops records with missing values; the number of remaining \
-                 records becomes public without --add-remove"
-            );
         }
     }
 
@@ -235,9 +211,4 @@ fn warn_about_noise(request: &SynthesisRequest, data: &Dataset) -> Result<(), Pa
         );
     }
     Ok(())
-}
-
-/// Whether records with missing values are dropped.
-fn drops(schema: &Schema) -> bool {
-    schema.attributes().iter().any(|attribute| attribute.missing == Missing::Drop)
 }

@@ -1,8 +1,8 @@
 use super::DataError;
 use super::column::Column;
+use super::lines::Lines;
 use super::schema::Schema;
 use super::source::Source;
-use super::table::Lines;
 
 /// A table of counts while it is read: a count per cell of the table over all attributes in
 /// declared order, the last of which varies fastest.
@@ -29,7 +29,7 @@ impl<'s> Counts<'s> {
                 self.counts.push(count);
             }
         }
-        Ok(lines.reader.into_inner())
+        Ok(lines.into_source())
     }
 
     /// The columns, and the number of records.

@@ -20,7 +20,7 @@ pub struct Description {
 #[derive(Clone, Debug)]
 pub struct AttributeDescription {
     pub name: String,
-    /// "numeric" or "categorical".
+    /// "numeric", "date" or "categorical".
     pub kind: &'static str,
     pub bins: usize,
     pub missing: Missing,
@@ -65,13 +65,14 @@ fn describe(
         name: attribute.name.clone(),
         kind: match attribute.kind {
             AttributeKind::Numeric { .. } => "numeric",
+            AttributeKind::Date { .. } => "date",
             AttributeKind::Categorical { .. } => "categorical",
         },
         bins: attribute.bins(),
         missing: attribute.missing,
         missing_records: counts.get(attribute.bins()).copied(),
         outside: dataset.provenance().outside.get(&attribute.name).copied().unwrap_or(0),
-        labels: (0..attribute.size() as u32).filter_map(|code| attribute.label(code)).collect(),
+        labels: attribute.labels(),
         counts,
     }
 }

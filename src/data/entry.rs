@@ -2,7 +2,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::describe::Description;
-use super::schema::{Schema, SchemaError};
+use super::lines::Lines;
+use super::schema::{Schema, SchemaError, TableForm};
 use super::shipped::{SHIPPED, Shipped};
 use super::source::Source;
 use super::stored::{self, Manifest, StandIn};
@@ -176,6 +177,20 @@ impl Entry {
                 }
             },
             Availability::NotImported => Err(self.not_here()),
+        }
+    }
+
+    /// The columns of the first file, from the schema or from its header line. `None` if the file
+    /// is not here, or has counts instead of records.
+    pub fn columns(&self) -> Result<Option<Vec<String>>, DataError> {
+        let table = &self.schema.table;
+        let Some(file) = table.files.first().filter(|file| self.home.has(&file.name)) else {
+            return Ok(table.columns.clone());
+        };
+        match (table.form, &table.columns) {
+            (TableForm::Counts, _) => Ok(None),
+            (_, Some(columns)) => Ok(Some(columns.clone())),
+            (_, None) => Lines::new(self.home.open(&file.name)?, table).read_header().map(Some),
         }
     }
 

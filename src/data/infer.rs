@@ -4,10 +4,10 @@ use std::io::Read;
 use std::path::Path;
 
 use super::DataError;
-use super::profile::{Profile, Verdict};
-use super::schema::{Encoding, TableFacts, TableForm};
+use super::lines::{Lines, decode};
+use super::profile::{Profile, Proposal, Verdict};
+use super::schema::{Encoding, TableFacts, TableForm, quote};
 use super::source::Source;
-use super::table::{Lines, decode};
 
 /// Common texts for a missing value.
 const MISSING_TEXTS: &[&str] = &["", "?", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"];
@@ -23,8 +23,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A column with more distinct texts is taken for identifiers or free text (our choice).
-    pub const MAX_VALUES: usize = 1000;
+    /// A column with more distinct texts is left out (our choice).
+    pub const MAX_VALUES: usize = 100;
 
     /// The comment at the top of a draft.
     pub const WARNING: &str = "The bounds and the lists of values below were taken from the \
@@ -33,23 +33,25 @@ impl Draft {
         differential privacy, replace them by what is known without looking at the data.";
 
     /// The checks required before `draft = true` is removed.
-    pub const CHECKS: &str = "that bounds and bins (low, high, below, bins), lists of values and \
+    pub const CHECKS: &str = "that bounds and bins (low, high, below, width), lists of values and \
         texts for missing values come from public knowledge, such as a questionnaire or a code \
         book, and not from the records";
 }
 
 /// Drafts a schema for a CSV file whose first line names the columns.
 ///
-/// Integers get one bin each, or 100 bins when they span more; other numbers get 100 bins;
-/// everything else becomes a list of values. Columns with more than [`Draft::MAX_VALUES`] distinct
-/// texts are left out.
+/// Recognises numbers with separators and units, and dates. Integers get one bin each, or at most
+/// 100 bins of a round width; other numbers get at most 100 bins of a round width; dates become
+/// years. Everything else becomes a list of values, where texts that differ in capitals are one
+/// value. Identifiers and columns with more than [`Draft::MAX_VALUES`] distinct texts are left out,
+/// with a proposal as a comment.
 pub fn infer(file: &Path) -> Result<Draft, DataError> {
     let delimiter = guess_delimiter(Source::open(file)?)?;
     draft(Source::open(file)?, delimiter)
 }
 
 /// The most frequent delimiter of the first line.
-fn guess_delimiter(mut source: Source) -> Result<u8, DataError> {
+pub(super) fn guess_delimiter(mut source: Source) -> Result<u8, DataError> {
     let mut start = Vec::new();
     let read = source.by_ref().take(1 << 16).read_to_end(&mut start);
     read.map_err(|error| DataError::Io { file: source.name, error })?;
@@ -83,7 +85,7 @@ fn draft(source: Source, delimiter: u8) -> Result<Draft, DataError> {
         let (column, line) = (name.1.clone(), lines.line());
         return Err(DataError::DuplicateColumn { file, line, column });
     }
-    let mut profiles = vec![Profile::default(); header.len()];
+    let mut profiles = vec![Profile::new(delimiter); header.len()];
     let mut missing_texts = BTreeSet::from([""]);
     let mut utf8 = true;
     while lines.advance()? {
@@ -104,29 +106,62 @@ fn draft(source: Source, delimiter: u8) -> Result<Draft, DataError> {
             }
         }
     }
+    let texts: Vec<&str> = missing_texts.iter().copied().collect();
     let mut left_out = Vec::new();
-    let mut attributes = String::new();
+    let (mut attributes, mut reasons, mut kept) = (String::new(), String::new(), 0);
     for (name, profile) in header.into_iter().zip(profiles) {
-        match profile.verdict() {
+        match profile.verdict(&texts) {
             Verdict::Attribute(_) if name.is_empty() => {
                 left_out.push((name, "the column has no name".into()));
             }
-            Verdict::Attribute(settings) => {
-                let _ =
-                    writeln!(attributes, "\n[[attribute]]\nname = {}\n{settings}", quote(&name));
+            Verdict::Attribute(proposal) => {
+                kept += 1;
+                attributes += &proposal.written(&name, "");
             }
-            Verdict::LeftOut(reason) => left_out.push((name, reason)),
+            Verdict::LeftOut { reason, proposal } => {
+                let mut reason = reason;
+                if let Some(proposal) = proposal.filter(|_| !name.is_empty()) {
+                    attributes += &format!("\n# Left out, because {reason}. A proposal:");
+                    attributes += &proposal.written(&name, "# ");
+                    reason += "; the draft has a proposal as a comment";
+                }
+                left_out.push((name, reason));
+            }
         }
     }
-    if attributes.is_empty() {
+    if kept == 0 {
         return Err(no_header(1, "none of the columns can become an attribute"));
     }
-    let mut schema = preamble(&file, delimiter, utf8, &missing_texts);
     for (column, reason) in &left_out {
-        let _ = writeln!(schema, "# Left out: column {}, because {reason}.", quote(column));
+        let _ = writeln!(reasons, "# Left out: column {}, because {reason}.", quote(column));
     }
+    let mut schema = preamble(&file, delimiter, utf8, &missing_texts);
+    schema.push_str(&reasons);
     schema.push_str(&attributes);
     Ok(Draft { schema, left_out })
+}
+
+impl Proposal {
+    /// The attributes of a column, each line after `mark`; all but the first as comments.
+    fn written(&self, column: &str, mark: &str) -> String {
+        let mut text = String::from("\n");
+        for comment in &self.comments {
+            let _ = writeln!(text, "# {comment}");
+        }
+        let _ = writeln!(text, "{mark}[[attribute]]\n{mark}name = {}", quote(column));
+        for line in self.settings.lines() {
+            let _ = writeln!(text, "{mark}{line}");
+        }
+        for (suffix, settings) in &self.more {
+            let name = quote(&format!("{column} {suffix}"));
+            let _ = writeln!(text, "#\n# [[attribute]]\n# name = {name}");
+            let _ = writeln!(text, "# column = {}", quote(column));
+            for line in settings.lines() {
+                let _ = writeln!(text, "# {line}");
+            }
+        }
+        text
+    }
 }
 
 /// The schema up to the attributes.
@@ -140,8 +175,7 @@ fn preamble(file: &str, delimiter: u8, utf8: bool, missing_texts: &BTreeSet<&str
     text.push_str(&comment(Draft::WARNING));
     let _ = writeln!(text, "\nname = {}\n", quote(name));
     let mark = format!(
-        "A draft. Check {}. Then remove the next line by hand: `pgmbench synthesize` refuses a \
-         draft.",
+        "A draft. Check {}. Then remove the next line by hand: no release accepts a draft.",
         Draft::CHECKS
     );
     let _ = writeln!(text, "{}draft = true\n\n[table]", comment(&mark));
@@ -172,27 +206,11 @@ fn comment(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The text as a TOML string on one line.
-pub(super) fn quote(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::schema::{AttributeKind, Missing, Schema};
+    use super::super::schema::{Missing, Schema};
     use super::super::table::read_table;
     use super::*;
 
@@ -216,16 +234,114 @@ mod tests {
         assert!(schema.draft && !unmarked.draft);
         assert_eq!(schema.name, "my_data");
         let [_, age, height, city, zip] = schema.attributes() else { panic!() };
-        assert!(matches!(age.kind, AttributeKind::Numeric { low: 30.0, end: 42.0, bins: 12 }));
-        assert_eq!(age.missing, Missing::Code);
-        assert!(matches!(height.kind, AttributeKind::Numeric { low: 1.6, end: 1.83, bins: 100 }));
-        assert_eq!(height.missing, Missing::Error);
-        for (attribute, expected) in
-            [(city, &["Bath", "Ely, UK"][..]), (zip, &["01", "02", "10"][..])]
-        {
-            let AttributeKind::Categorical { values, .. } = &attribute.kind else { panic!() };
-            assert_eq!(values, expected);
+        assert_eq!((age.bins(), age.label(0), age.missing), (12, Some("30".into()), Missing::Code));
+        assert_eq!(height.label(22).unwrap(), "[1.82, 1.83)");
+        assert_eq!((height.bins(), height.missing), (23, Missing::Error));
+        assert_eq!(city.labels(), ["Bath", "Ely, UK", "missing"]);
+        assert_eq!(zip.labels(), ["01", "02", "10"]);
+    }
+
+    /// The settings of a column with these values.
+    fn settings(values: &[&str], delimiter: &str) -> String {
+        let rows: Vec<String> = values.iter().map(|v| format!("\"{v}\"{delimiter}a\n")).collect();
+        let file = format!("x{delimiter}y\n{}", rows.concat().repeat(10));
+        let schema = draft_of(file.as_bytes()).unwrap().schema;
+        assert!(Schema::parse(&schema).is_ok(), "{schema}");
+        schema.split("\n[[attribute]]\nname = \"x\"\n").nth(1).unwrap_or(&schema).into()
+    }
+
+    #[test]
+    fn formats_of_numbers_are_recognised() {
+        for (values, delimiter, expected) in [
+            (&["1,5", "20,25"][..], ";", r#"number = { decimal = ",", digits = 2 }"#),
+            (&["$1,200", "-$3"], ",", r#"number = { thousands = ",", prefix = "$" }"#),
+            (&["1.200,5 €", "7"], ";", r#"decimal = ",", thousands = ".", suffix = " €""#),
+            (&["12 %", "7.5 %"], ",", r#"number = { suffix = " %", digits = 1 }"#),
+            (&["1'200", "3'400.5"], ",", r#"number = { thousands = "'", digits = 1 }"#),
+            (&["1,234", "5,678"], ",", r#"number = { thousands = "," }"#),
+            (&["1,234", "5,678"], ";", r#"number = { decimal = ",", digits = 3 }"#),
+        ] {
+            let found = settings(values, delimiter);
+            assert!(found.starts_with("kind = \"numeric\"\n"), "{values:?}: {found}");
+            assert!(found.contains(expected), "{values:?}: {found}");
         }
+        for values in [["$1", "€2"], ["01", "12"], ["1a", "2a"]] {
+            let found = settings(&values, ",");
+            assert!(found.starts_with("kind = \"categorical\""), "{values:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_get_bins_of_whole_widths() {
+        for (values, expected) in [
+            (["0", "99"], "width = 1\nlow = 0\nhigh = 99\n"),
+            (["0", "104"], "width = 2\nlow = 0\nhigh = 105\n"),
+            (["17", "5003"], "width = 50\nlow = 0\nhigh = 5049\n"),
+            (["-30", "470"], "width = 5\nlow = -30\nhigh = 474\n"),
+        ] {
+            assert!(settings(&values, ",").contains(expected), "{}", settings(&values, ","));
+        }
+    }
+
+    #[test]
+    fn dates_are_recognised_and_proposed_as_years_months_and_weekdays() {
+        let found = settings(&["31.12.1999", "1.2.2003"], ";");
+        let year = "kind = \"date\"\ndate = \"DD.MM.YYYY\"\npart = \"year\"\nwidth = 1\n\
+                    low = 1999\nhigh = 2003\n";
+        assert!(found.starts_with(year), "{found}");
+        for part in ["month", "weekday"] {
+            assert!(found.contains(&format!("# name = \"x {part}\"\n# column = \"x\"")), "{found}");
+        }
+        assert!(settings(&["20240131"], ",").contains("date = \"YYYYMMDD\""));
+        let ambiguous = draft_of(b"x,y\n01/02/2003,a\n").unwrap().schema;
+        assert!(ambiguous.contains("could also be of the form MM/DD/YYYY"), "{ambiguous}");
+        let clear = draft_of(b"x,y\n01/22/2003,a\n").unwrap().schema;
+        assert!(
+            clear.contains("date = \"MM/DD/YYYY\"") && !clear.contains("could also"),
+            "{clear}"
+        );
+    }
+
+    #[test]
+    fn a_few_texts_among_numbers_are_missing_values_of_that_column() {
+        let mut rows: Vec<String> = (0..97).map(|i| format!("{},ok", i % 50)).collect();
+        rows.extend(["unknown,ok", "unknown,NA", "90+,missing"].map(String::from));
+        let file = format!("age,state\n{}\n", rows.join("\n"));
+        let draft = draft_of(file.as_bytes()).unwrap();
+        let expected = "missing_texts = [\"\", \"NA\", \"90+\", \"unknown\"]\nmissing = \"code\"";
+        assert!(draft.schema.contains(expected), "{}", draft.schema);
+        let schema = Schema::parse(&draft.schema).unwrap();
+        assert_eq!(schema.attributes()[0].bins(), 50);
+        assert_eq!(schema.attributes()[1].labels(), ["missing", "ok", "(missing)"]);
+    }
+
+    #[test]
+    fn capitals_do_not_make_values() {
+        let found = settings(&["Bath", "bath", "Bath", "Ely"], ",");
+        let expected = "values = [\"Bath\", \"Ely\"]\nspellings = [[\"Bath\", \"bath\"]]\n";
+        assert!(found.contains(expected), "{found}");
+    }
+
+    #[test]
+    fn columns_with_many_values_are_left_out_with_a_proposal() {
+        let rows: Vec<String> =
+            (0..400).map(|i| format!("{},t{},{}\n", i + 7, i % 150, i % 2)).collect();
+        let draft = draft_of(format!("id,town,sex\n{}", rows.concat()).as_bytes()).unwrap();
+        let reasons: Vec<&str> = draft.left_out.iter().map(|(_, reason)| &**reason).collect();
+        assert!(reasons[0].contains("its own number (an identifier?)"), "{reasons:?}");
+        assert!(reasons[1].contains("different values in 400 records; the draft"), "{reasons:?}");
+        assert_eq!(Schema::parse(&draft.schema).unwrap().attributes().len(), 1);
+        // The proposals are schemas, too.
+        let uncommented: String = draft
+            .schema
+            .lines()
+            .map(|line| match line.strip_prefix("# ") {
+                Some(rest) if rest.starts_with('[') || rest.contains(" = ") => format!("{rest}\n"),
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        let schema = Schema::parse(&uncommented).unwrap();
+        assert_eq!(schema.attributes()[1].labels().len(), 21, "{uncommented}");
     }
 
     #[test]
@@ -235,6 +351,7 @@ mod tests {
         let draft = draft_of(content.as_bytes()).unwrap();
         let names: Vec<&str> = draft.left_out.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["who", "", "nothing"]);
+        assert!(draft.left_out[0].1.contains("an identifier, or free text?"));
         assert_eq!(Schema::parse(&draft.schema).unwrap().attributes().len(), 1);
     }
 

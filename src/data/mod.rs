@@ -29,12 +29,15 @@ mod entry;
 mod error;
 mod generate;
 mod infer;
+mod lines;
 mod profile;
+mod record_form;
 mod registry;
 mod schema;
 mod shipped;
 mod source;
 mod stored;
+mod synthetic;
 mod table;
 
 pub use dataset::{CodesError, Dataset, Provenance};
@@ -42,6 +45,7 @@ pub use describe::{AttributeDescription, Description};
 pub use entry::{Availability, Entry, Import};
 pub use error::DataError;
 pub use infer::{Draft, infer};
+pub use record_form::{FormError, RecordWriter, ValueForm};
 pub use registry::Registry;
 pub(crate) use schema::AttributeKind;
 pub use schema::{
@@ -50,6 +54,7 @@ pub use schema::{
 };
 pub use source::SourceFile;
 pub use stored::{Manifest, StandIn};
+pub use synthetic::{read_labelled, read_synthetic};
 
 #[cfg(test)]
 mod tests;

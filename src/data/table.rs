@@ -1,13 +1,11 @@
 //! Parses the lines of a table and discretises them by its schema.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-
-use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::column::Column;
 use super::counts::Counts;
-use super::schema::{AttributeSchema, CellProblem, Encoding, Schema, TableFacts, TableForm};
+use super::lines::{Lines, decode};
+use super::schema::{AttributeSchema, Schema, TableForm};
 use super::source::Source;
 use super::{DataError, Dataset, Provenance};
 
@@ -99,7 +97,7 @@ impl<'s> Intake<'s> {
                 self.dropped += 1;
             }
         }
-        Ok(lines.reader.into_inner())
+        Ok(lines.into_source())
     }
 
     /// The fields of all attributes.
@@ -185,89 +183,5 @@ impl<'s> Intake<'s> {
             return Err(DataError::NoRecords { file, rows, dropped });
         }
         Ok(())
-    }
-}
-
-/// The relevant lines of one file, one at a time.
-pub(super) struct Lines<'a> {
-    pub(super) file: String,
-    pub(super) record: ByteRecord,
-    pub(super) reader: Reader<Source<'a>>,
-    ignored: Vec<String>,
-    encoding: Encoding,
-}
-
-impl<'a> Lines<'a> {
-    pub(super) fn new(source: Source<'a>, table: &TableFacts) -> Self {
-        let file = source.name.clone();
-        let reader = ReaderBuilder::new()
-            .delimiter(table.delimiter)
-            .has_headers(false)
-            .flexible(true)
-            // Larger than the default, because BLAKE3 is fast on long blocks.
-            .buffer_capacity(1 << 16)
-            .from_reader(source);
-        let ignored = table.ignore_lines.clone();
-        Self { file, record: ByteRecord::new(), reader, ignored, encoding: table.encoding }
-    }
-
-    /// Reads the next line that is neither ignored nor blank. A line of delimiters is blank.
-    /// `false` at the end of the file.
-    pub(super) fn advance(&mut self) -> Result<bool, DataError> {
-        loop {
-            let more = self
-                .reader
-                .read_byte_record(&mut self.record)
-                .map_err(|error| DataError::Io { file: self.file.clone(), error: error.into() })?;
-            if !more {
-                return Ok(false);
-            }
-            let first = self.record.get(0).unwrap_or_default().trim_ascii_start();
-            let ignored = self.ignored.iter().any(|start| first.starts_with(start.as_bytes()));
-            let blank = self.record.iter().all(<[u8]>::is_empty);
-            if !ignored && !blank {
-                return Ok(true);
-            }
-        }
-    }
-
-    /// The line at which the current record begins, from 1.
-    pub(super) fn line(&self) -> u64 {
-        self.record.position().map_or(1, |position| position.line())
-    }
-
-    /// The names of the columns, from the schema or else from the first line.
-    fn header(&mut self, table: &TableFacts) -> Result<Vec<String>, DataError> {
-        if let Some(columns) = &table.columns {
-            return Ok(columns.clone());
-        }
-        self.read_header()
-    }
-
-    pub(super) fn read_header(&mut self) -> Result<Vec<String>, DataError> {
-        if !self.advance()? {
-            return Err(DataError::Empty { file: self.file.clone() });
-        }
-        let mut names = Vec::with_capacity(self.record.len());
-        for (position, field) in self.record.iter().enumerate() {
-            let name = decode(field, self.encoding).map_err(|problem| DataError::Cell {
-                file: self.file.clone(),
-                line: self.line(),
-                column: format!("number {}", position + 1),
-                problem,
-            })?;
-            names.push(name.trim().to_string());
-        }
-        Ok(names)
-    }
-}
-
-pub(super) fn decode(field: &[u8], encoding: Encoding) -> Result<Cow<'_, str>, CellProblem> {
-    match (std::str::from_utf8(field), encoding) {
-        (Ok(text), _) => Ok(Cow::Borrowed(text)),
-        (Err(_), Encoding::Utf8OrLatin1) => {
-            Ok(Cow::Owned(field.iter().map(|&byte| char::from(byte)).collect()))
-        }
-        (Err(_), Encoding::Utf8) => Err(CellProblem::NotUtf8),
     }
 }

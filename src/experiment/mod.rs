@@ -14,6 +14,7 @@ mod arm;
 mod collect;
 mod cost;
 mod key;
+mod measurement;
 mod observer;
 mod plan;
 mod provenance;
@@ -30,6 +31,9 @@ pub use analysis::{Analysis, AnalysisError, analyse};
 pub use arm::{ARMS, ArmKind};
 pub use collect::{CollectError, collect};
 pub use cost::Costs;
+pub use measurement::{
+    MeasureError, MeasuredRelease, all_marginals, kept_by, marginals_of, measure,
+};
 pub use observer::{Observer, Silent};
 pub use plan::{
     ArmSource, Case, Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism,
@@ -43,4 +47,5 @@ pub use synthesis::{
 pub use verify::{ReplayError, Verified, verify};
 
 pub use crate::mechanism::residual_planner::{Objective, Prediction, predict};
-pub use crate::mechanism::{GuaranteeKind, MECHANISMS, MechanismSpec};
+pub use crate::mechanism::{GuaranteeKind, MECHANISMS, Mechanism, MechanismSpec};
+pub use crate::workload::Workload;

@@ -3,6 +3,7 @@
 mod audit;
 mod budget_files;
 mod budgets;
+mod chain;
 mod damaged_models;
 mod estimate;
 mod experiments;

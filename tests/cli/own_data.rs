@@ -83,8 +83,8 @@ fn a_missing_file_of_a_schema_is_named() {
 fn messages_about_a_schema_do_not_use_terms_of_the_parser() {
     let session = session();
     let text = schema(&session);
-    assert!(text.contains("bins = 7"), "{text}");
-    session.file(SCHEMA, text.replace("bins = 7", "bins = \"many\""));
+    assert!(text.contains("width = 1\n"), "{text}");
+    session.file(SCHEMA, text.replace("width = 1", "bins = \"many\""));
     let said = session.run(["plan", "mine.toml"]);
     assert!(!said.stderr.contains("\\n") && !said.stderr.contains("u32"), "{}", said.stderr);
     said.complains(&[SCHEMA, ", column 8: expected a whole number", "\"many\"", "mine.toml:4"]);
@@ -127,4 +127,34 @@ fn results_are_verified_from_another_folder_with_the_path_of_the_schema() {
         assert!(said.contains(words), "{words}: {said}");
     }
     assert!(run(&["--config-dir", ".."]).status.success());
+}
+
+const MESSY: &str = "id;born;town;income;rate;state\r\n\
+    1;14.03.1987;Bath;1.234,50 €;12,5 %;missing\r\n\
+    2;2.11.1954;bath;25.000,00 €;40 %;NA\r\n\
+    3;30.06.1990;Ely;900,00 €;20 %;found\r\n";
+
+#[test]
+fn a_messy_file_is_drafted_and_read() {
+    let session = Session::new();
+    session.file("messy.csv", MESSY);
+    session.run(["datasets", "infer", "messy.csv", "--out", "messy.toml"]).works();
+    let draft = fs::read_to_string(session.path("messy.toml")).unwrap();
+    for part in [
+        "delimiter = \";\"",
+        "date = \"DD.MM.YYYY\"\npart = \"year\"",
+        "spellings = [[\"Bath\", \"bath\"]]",
+        "number = { decimal = \",\", thousands = \".\", suffix = \" €\", digits = 2 }",
+        "number = { decimal = \",\", suffix = \" %\", digits = 1 }",
+        "values = [\"found\", \"missing\"]\nmissing = \"code\"",
+    ] {
+        assert!(draft.contains(part), "no {part} in {draft}");
+    }
+    let said = session.run(["datasets", "describe", "messy.toml"]).succeeds();
+    assert!(said.contains("(missing) 1"), "{said}");
+    session.file("messy.csv", MESSY.replace("900,00 €", "900.00 $"));
+    session.run(["datasets", "describe", "messy.toml"]).refuses(&[
+        "messy.csv, line 4, column 'income': '900.00 $' is not a number as the schema describes it",
+        "number = { suffix = \" $\" }",
+    ]);
 }

@@ -53,16 +53,68 @@ fn csv_has_a_block_for_each_marginal() {
 }
 
 #[test]
-fn given_values_select_from_the_joint_marginal() {
+fn conditions_select_from_the_joint_marginal_and_given_values_condition_it() {
     let session = Session::with_model();
     let ask = |args: &[&str]| {
         let said = session.run(["query", "model", "--format", "json"].iter().chain(args));
         tables(&said.succeeds())[0].1.clone()
     };
     let joint = ask(&["--marginal", "sex,age"]);
-    assert_close(&ask(&["--marginal", "age", "--given", "sex=1"]), &joint[3..]);
-    assert_close(&ask(&["--marginal", "", "--given", "sex=1", "--given", "age=2"]), &joint[5..]);
+    assert_close(&ask(&["--marginal", "age", "--where", "sex = 1"]), &joint[3..]);
+    assert_close(&ask(&["--where", "sex = 1 and age >= 2"]), &joint[5..]);
+    assert_close(&ask(&["--marginal", "age", "--where", "age > 0 and sex=1"]), &joint[4..]);
     assert_close(&ask(&["--marginal", ""]), &[60.0]);
+    let women: f64 = joint[3..].iter().sum();
+    let conditional: Vec<f64> = joint[3..].iter().map(|count| count / women).collect();
+    assert_close(&ask(&["--marginal", "age", "--given", "sex=1"]), &conditional);
+    let said = session.run(["query", "model", "--marginal", "age", "--given", "sex=1"]);
+    assert!(said.succeeds().starts_with("age,probability\n0,"));
+}
+
+#[test]
+fn labels_take_the_place_of_numbers() {
+    let session = Session::new();
+    let labels = r#""labels": {"age": ["young", "middle", "old"], "sex": ["F", "M"]},
+                    "edges": {"age": [0, 20, 50, 100]}, "total""#;
+    session.file("problem.json", GOOD.replace("\"total\"", labels));
+    session.run(["estimate", "problem.json", "--out", "model"]).succeeds();
+    let ask = |args: &[&str]| session.run(["query", "model"].iter().chain(args));
+    let said = ask(&["--marginal", "sex,age", "--where", "age >= 50"]).succeeds();
+    assert!(said.starts_with("sex,age,count\nF,old,"), "{said}");
+    let said = ask(&["--marginal", "age", "--codes"]).succeeds();
+    assert!(said.starts_with("age,count\n0,"), "{said}");
+    let said = ask(&["--marginal", "age", "--given", "sex=F", "--format", "json"]).succeeds();
+    let table: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(table[0]["given"], json!({"sex": "F"}));
+    assert_eq!(table[0]["labels"], json!([["young", "middle", "old"]]));
+    assert_eq!(table[0]["unit"], "probability");
+    ask(&["--marginal", "age", "--given", "sex=1"]).refuses(&["--given", "(F, M)", "\"1\""]);
+    ask(&["--where", "age >= 30"]).refuses(&["--where", "cuts the bin [20, 50)"]);
+    ask(&["--where", "sex = F", "--given", "sex=F", "--marginal", "age"]).complains(&["--given"]);
+    let said = session.run(["synth", "model", "--out", "new.csv", "--seed", "1"]).succeeds();
+    assert!(said.contains("60 records"), "{said}");
+    let records = std::fs::read_to_string(session.path("new.csv")).unwrap();
+    let line = records.lines().nth(1).unwrap();
+    assert!(line.contains(",F,") || line.contains(",M,"), "{line}");
+}
+
+#[test]
+fn files_can_be_standard_input_and_output() {
+    let session = Session::with_model();
+    let run = |args: &[&str], input: Vec<u8>| {
+        session.command().args(args).write_stdin(input).output().unwrap()
+    };
+    let estimated = run(&["estimate", "-", "--out", "-"], GOOD.into());
+    assert!(estimated.status.success());
+    assert_eq!(estimated.stdout, std::fs::read(session.path("model")).unwrap());
+    assert!(String::from_utf8(estimated.stderr).unwrap().contains("loss"));
+    let answered = run(&["query", "-", "--marginal", "sex"], estimated.stdout.clone());
+    assert!(answered.stdout.starts_with(b"sex,count\n0,"));
+    let drawn = run(&["synth", "-", "--out", "-", "--seed", "1"], estimated.stdout);
+    assert_eq!(String::from_utf8(drawn.stdout).unwrap().lines().count(), 61);
+    assert_eq!(session.files(), ["model", "problem.json"]);
+    session.run(["estimate", "-", "--out", "-", "--json"]).refuses(&["--json", "--out"]);
+    session.run(["synth", "model", "--out", "-", "--release"]).refuses(&["--release"]);
 }
 
 #[test]

@@ -11,9 +11,14 @@ use tempfile::TempDir;
 const EXECUTED: [&str; 3] = ["README.md", "docs/engine.md", "docs/own-data.md"];
 
 /// Commands that take minutes, and the command that is run instead.
-const SHORTENED: [(&str, &str); 2] = [
+const SHORTENED: [(&str, &str); 4] = [
     ("run configs/fig1.toml", "plan configs/fig1.toml"),
     ("run mine.toml", "run mine.toml --trials 1 --iterations 20"),
+    ("run first.toml", "run first.toml --trials 1 --iterations 20"),
+    (
+        "estimate problem.json --out model.pgm",
+        "estimate problem.json --out model.pgm --iterations 100",
+    ),
 ];
 
 /// Commands of cargo itself, which this test is part of.
@@ -38,6 +43,11 @@ fn the_commands_of_the_documents_run() {
                     assert_printed(name, printed, &output);
                 }
                 "toml" => reader.save(&block),
+                "csv" => {
+                    let names = block.before.split('`').filter(|code| code.ends_with(".csv"));
+                    let name = names.last().expect("a name for the file");
+                    fs::write(reader.path(name), block.text).unwrap();
+                }
                 _ => {}
             }
         }
@@ -162,7 +172,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// With the repository's experiments and its problem, and two tables.
+    /// With the repository's experiments and its problem, and a table.
     fn new() -> Self {
         let reader = Self { folder: tempfile::tempdir().unwrap() };
         for folder in ["configs", "docs"] {
@@ -176,7 +186,6 @@ impl Reader {
         let mine = "age,city,sex,rent,size,heating\n31,Bath,f,yes,2,gas\n47,Ely,m,no,3,oil\n\
                     22,Wells,f,yes,1,gas\n64,Bath,m,no,5,wood\n";
         fs::write(reader.path("mine.csv"), mine).unwrap();
-        fs::write(reader.path("people.csv"), "age,city\n31,Bath\n47,Ely\n22,Wells\n").unwrap();
         reader
     }
 
@@ -197,7 +206,7 @@ impl Reader {
         let arguments = short.map_or(arguments, |(_, short)| *short);
         let program = env!("CARGO_BIN_EXE_pgmbench");
         let mut process = assert_cmd::Command::new(program);
-        let process = process.current_dir(self.folder.path()).args(arguments.split_whitespace());
+        let process = process.current_dir(self.folder.path()).args(words(arguments));
         let output = process.output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         match FETCHED.iter().find(|file| arguments.contains(*file)) {
@@ -228,6 +237,16 @@ impl Reader {
         fs::write(self.path("own.toml"), whole.replace(line, block.text)).unwrap();
         self.run("pgmbench plan own.toml");
     }
+}
+
+/// The words of a command, with those in single quotes in one piece.
+fn words(command: &str) -> Vec<&str> {
+    let pieces = command.split('\'').enumerate();
+    let words = pieces.flat_map(|(place, piece)| match place % 2 {
+        0 => piece.split_whitespace().collect(),
+        _ => vec![piece],
+    });
+    words.collect()
 }
 
 /// Each line of an excerpt is a line of the output, apart from at most one number: a time, or a

@@ -24,6 +24,8 @@ const MODULES: &[(&str, &[&str])] = &[
     ("audit", &["data", "workload", "mechanism"]),
     ("results", &["config", "atomic_file"]),
     ("figures", &["config", "results", "atomic_file"]),
+    // Synthetic records against data or models.
+    ("comparison", &["evaluation", "results", "figures"]),
     (
         "experiment",
         &[
@@ -45,6 +47,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "config",
             "data",
             "audit",
+            "comparison",
             "experiment",
             "results",
             "figures",

@@ -2,7 +2,10 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::encode::left_edge;
+use super::bins::Bins;
+use super::date::{DatePattern, MONTHS, WEEKDAYS};
+use super::number::NumberFormat;
+use private_pgm::domain::{Labels, LabelsError};
 
 /// An attribute: the column of the file, and the discretisation of a text to a code.
 ///
@@ -26,20 +29,31 @@ pub struct AttributeSchema {
 
 #[derive(Clone, Debug)]
 pub(crate) enum AttributeKind {
-    /// Numbers in equal-width bins, closed on the left:
-    /// bin i is [low + i w, low + (i + 1) w) with w = (end - low) / bins.
     Numeric {
-        low: f64,
-        /// The exclusive right end of the last bin.
-        end: f64,
-        bins: u32,
+        bins: Bins,
+        format: NumberFormat,
+    },
+    Date {
+        pattern: DatePattern,
+        part: DatePart,
     },
     /// Texts from a list. The code is the index in the list.
     Categorical {
+        /// With the value for all others at the end, unless it is listed.
         values: Vec<String>,
         /// By every value and every alternative spelling.
         codes: HashMap<String, u32>,
+        /// The code of texts that are not listed.
+        other: Option<u32>,
     },
+}
+
+/// What of a date is the value.
+#[derive(Clone, Debug)]
+pub(crate) enum DatePart {
+    Year(Bins),
+    Month,
+    Weekday,
 }
 
 /// The treatment of a record without a value.
@@ -89,7 +103,10 @@ impl AttributeSchema {
     /// Bins or listed values, without the code of missing values.
     pub fn bins(&self) -> usize {
         match &self.kind {
-            AttributeKind::Numeric { bins, .. } => *bins as usize,
+            AttributeKind::Numeric { bins, .. } => bins.len(),
+            AttributeKind::Date { part: DatePart::Year(bins), .. } => bins.len(),
+            AttributeKind::Date { part: DatePart::Month, .. } => MONTHS.len(),
+            AttributeKind::Date { part: DatePart::Weekday, .. } => WEEKDAYS.len(),
             AttributeKind::Categorical { values, .. } => values.len(),
         }
     }
@@ -107,18 +124,61 @@ impl AttributeSchema {
             return None;
         }
         if index == self.bins() {
-            return Some("missing".into());
+            return Some(self.missing_label());
         }
         Some(match &self.kind {
             AttributeKind::Categorical { values, .. } => values[index].clone(),
-            &AttributeKind::Numeric { low, end, bins } => {
-                let edge = |bin: u32| left_edge(low, end, bins, bin);
-                if low.fract() == 0.0 && end - low == f64::from(bins) {
-                    edge(code).to_string()
-                } else {
-                    format!("[{}, {})", edge(code), edge(code + 1))
-                }
-            }
+            AttributeKind::Numeric { bins, .. } => bins.label(index),
+            AttributeKind::Date { part: DatePart::Year(bins), .. } => bins.label(index),
+            AttributeKind::Date { part: DatePart::Month, .. } => MONTHS[index].into(),
+            AttributeKind::Date { part: DatePart::Weekday, .. } => WEEKDAYS[index].into(),
         })
+    }
+
+    /// The labels of all codes.
+    pub fn labels(&self) -> Vec<String> {
+        (0..self.size() as u32).filter_map(|code| self.label(code)).collect()
+    }
+
+    /// The labels with the edges of bins.
+    pub(super) fn domain_labels(&self) -> Result<Labels, LabelsError> {
+        let labels = Labels::new(self.labels())?;
+        match &self.kind {
+            AttributeKind::Numeric { bins, .. }
+            | AttributeKind::Date { part: DatePart::Year(bins), .. } => {
+                labels.with_edges(bins.edges())
+            }
+            _ => Ok(labels),
+        }
+    }
+
+    /// Whether a code is that of missing values.
+    pub(crate) fn is_missing(&self, code: u32) -> bool {
+        code as usize == self.bins()
+    }
+
+    /// The text of a missing value in a file: empty if that is one.
+    pub(crate) fn missing_text(&self) -> &str {
+        match self.missing_texts.iter().any(String::is_empty) {
+            true => "",
+            false => self.missing_texts.first().map_or("", String::as_str),
+        }
+    }
+
+    /// "missing", in brackets as often as needed to differ from the labels of values.
+    fn missing_label(&self) -> String {
+        let named: &[String] = match &self.kind {
+            AttributeKind::Categorical { values, .. } => values,
+            AttributeKind::Numeric { bins, .. }
+            | AttributeKind::Date { part: DatePart::Year(bins), .. } => {
+                bins.labels().unwrap_or_default()
+            }
+            AttributeKind::Date { .. } => &[],
+        };
+        let mut label = String::from("missing");
+        while named.contains(&label) {
+            label = format!("({label})");
+        }
+        label
     }
 }

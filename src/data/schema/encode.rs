@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use thiserror::Error;
 
-use super::{AttributeKind, AttributeSchema, Keep, Missing, Outside};
+use super::bins::Bins;
+use super::number::NumberFormat;
+use super::{AttributeKind, AttributeSchema, DatePart, Keep, Missing, Outside};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::data) struct Encoded {
@@ -23,13 +25,34 @@ pub enum CellProblem {
     Missing,
     #[error("'{0}' is not a number")]
     NotANumber(String),
+    #[error(
+        "'{text}' is not a number as the schema describes it; to read it, write number = {number}"
+    )]
+    NumberFormat {
+        text: String,
+        /// Settings that read it.
+        number: String,
+    },
+    #[error("'{text}' is not a date of the form {pattern}, as the schema describes it")]
+    NotADate { text: String, pattern: String },
     #[error("{value} is outside [{low}, {end}); widen the bounds, or write outside = \"clamp\"")]
     OutOfBounds { value: f64, low: f64, end: f64 },
-    #[error("'{value}' is not one of the {count} values: {listed}")]
+    #[error(
+        "'{value}' is not one of the {count} values: {listed}; add it to values, or write \
+         other = \"other\" for all values that are not listed"
+    )]
     UnknownValue {
         value: String,
         count: usize,
         /// The beginning of the list of values.
+        listed: String,
+    },
+    #[error(
+        "'{text}' is not one of {listed}; for a file in the form of the original, name its schema"
+    )]
+    UnknownLabel {
+        text: String,
+        /// The beginning of the list of labels.
         listed: String,
     },
     #[error(
@@ -47,29 +70,44 @@ impl AttributeSchema {
         }
         let text = self.prepare(text);
         match &self.kind {
-            AttributeKind::Categorical { values, codes } => match (codes.get(&*text), self.outside)
-            {
-                (Some(&code), _) => Ok(Encoded { code: Some(code), outside: false }),
-                (None, Outside::Missing) => self.encode_missing(true),
-                (None, _) => Err(CellProblem::UnknownValue {
-                    value: excerpt(&text),
-                    count: values.len(),
-                    listed: excerpt(&values.join(", ")),
-                }),
-            },
-            &AttributeKind::Numeric { low, end, bins } => {
-                let value = text
-                    .parse::<f64>()
-                    .ok()
-                    .filter(|value| value.is_finite())
-                    .ok_or_else(|| CellProblem::NotANumber(excerpt(&text)))?;
-                let outside = value < low || value >= end;
-                match self.outside {
-                    Outside::Error if outside => Err(CellProblem::OutOfBounds { value, low, end }),
-                    Outside::Missing if outside => self.encode_missing(true),
-                    _ => Ok(Encoded { code: Some(bin(low, end, bins, value)), outside }),
+            AttributeKind::Categorical { values, codes, other } => {
+                match (codes.get(&*text).or(other.as_ref()), self.outside) {
+                    (Some(&code), _) => Ok(Encoded { code: Some(code), outside: false }),
+                    (None, Outside::Missing) => self.encode_missing(true),
+                    (None, _) => Err(CellProblem::UnknownValue {
+                        value: excerpt(&text),
+                        count: values.len(),
+                        listed: excerpt(&values.join(", ")),
+                    }),
                 }
             }
+            AttributeKind::Numeric { bins, format } => {
+                let value = format.parse(&text).ok_or_else(|| not_a_number(&text))?;
+                self.encode_number(bins, value)
+            }
+            AttributeKind::Date { pattern, part } => {
+                let date = pattern.parse(&text).ok_or_else(|| CellProblem::NotADate {
+                    text: excerpt(&text),
+                    pattern: pattern.text().into(),
+                })?;
+                let code = match part {
+                    DatePart::Year(bins) => return self.encode_number(bins, date.year.into()),
+                    DatePart::Month => date.month - 1,
+                    DatePart::Weekday => date.weekday(),
+                };
+                Ok(Encoded { code: Some(code), outside: false })
+            }
+        }
+    }
+
+    fn encode_number(&self, bins: &Bins, value: f64) -> Result<Encoded, CellProblem> {
+        let outside = !bins.contains(value);
+        match self.outside {
+            Outside::Error if outside => {
+                Err(CellProblem::OutOfBounds { value, low: bins.low(), end: bins.end() })
+            }
+            Outside::Missing if outside => self.encode_missing(true),
+            _ => Ok(Encoded { code: Some(bins.find(value)), outside }),
         }
     }
 
@@ -108,26 +146,13 @@ impl AttributeSchema {
     }
 }
 
-/// low + i w.
-pub(super) fn left_edge(low: f64, end: f64, bins: u32, bin: u32) -> f64 {
-    low + f64::from(bin) * ((end - low) / f64::from(bins))
-}
-
-/// The last bin whose left end is at most `value`; the first bin for smaller values.
-///
-/// The quotient can be off by one at an edge because of rounding (16.74 with bins of width 0.31
-/// belongs to bin 54, whose edge is 54 x 0.31 in floating point), so the edges decide.
-fn bin(low: f64, end: f64, bins: u32, value: f64) -> u32 {
-    let edge = |bin: u32| left_edge(low, end, bins, bin);
-    let quotient = (value - low) / ((end - low) / f64::from(bins));
-    let mut bin = (quotient as u32).min(bins - 1);
-    while bin > 0 && value < edge(bin) {
-        bin -= 1;
+fn not_a_number(text: &str) -> CellProblem {
+    match NumberFormat::guess(text) {
+        Some(format) if format != NumberFormat::default() => {
+            CellProblem::NumberFormat { text: excerpt(text), number: format.to_toml() }
+        }
+        _ => CellProblem::NotANumber(excerpt(text)),
     }
-    while bin + 1 < bins && value >= edge(bin + 1) {
-        bin += 1;
-    }
-    bin
 }
 
 /// At most 60 characters, for messages.
@@ -142,30 +167,22 @@ fn excerpt(text: &str) -> String {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::Schema;
     use super::*;
 
-    fn numeric(low: f64, end: f64, bins: u32) -> AttributeSchema {
-        AttributeSchema {
-            name: "x".into(),
-            column: "x".into(),
-            kind: AttributeKind::Numeric { low, end, bins },
-            missing: Missing::Error,
-            outside: Outside::Error,
-            missing_when: None,
-            missing_texts: vec!["".into()],
-            strip_suffix: None,
-            remove_spaces: false,
-            keep: None,
-        }
+    /// The attribute of these settings.
+    fn attribute(settings: &str) -> AttributeSchema {
+        let text = format!(
+            "name = 'mine'\n[table]\nfiles = [{{ name = 'f' }}]\n[[attribute]]\nname = 'x'\n\
+             {settings}"
+        );
+        Schema::parse(&text).unwrap().attributes()[0].clone()
     }
 
+    const AGE: &str = "kind = 'numeric'\nbins = 85\nlow = 16\nhigh = 100\n";
+
     fn categorical(values: &[&str]) -> AttributeSchema {
-        let codes = (0..).zip(values).map(|(code, value)| (value.to_string(), code)).collect();
-        let values = values.iter().map(|value| value.to_string()).collect();
-        AttributeSchema {
-            kind: AttributeKind::Categorical { values, codes },
-            ..numeric(0.0, 1.0, 1)
-        }
+        attribute(&format!("kind = 'categorical'\nvalues = {values:?}"))
     }
 
     fn code(attribute: &AttributeSchema, text: &str) -> u32 {
@@ -173,20 +190,37 @@ mod tests {
     }
 
     #[test]
-    fn edges_belong_to_the_bin_on_their_right() {
-        let dti = numeric(0.0, 31.0, 100);
-        assert_eq!(code(&dti, "16.74"), 54);
-        assert_eq!(code(&dti, "0"), 0);
-        assert_eq!(code(&dti, "30.999"), 99);
-        let age = numeric(16.0, 101.0, 85);
+    fn numbers_are_encoded_by_their_bins() {
+        let age = attribute(AGE);
         assert_eq!((code(&age, "16"), code(&age, " 39 "), code(&age, "100")), (0, 23, 84));
         assert_eq!(age.label(23).unwrap(), "39");
-        assert_eq!(numeric(0.0, 551.0, 100).label(1).unwrap(), "[5.51, 11.02)");
+        let bands = attribute(
+            "kind = 'numeric'\nedges = [0, 18, 65, 120]\nlabels = ['child', 'adult', 'old']",
+        );
+        assert_eq!(bands.label(code(&bands, "18")).unwrap(), "adult");
+        let income = attribute(
+            "kind = 'numeric'\nwidth = 1000\nlow = 0\nbelow = 5000\n\
+             number = { decimal = ',', thousands = '.', suffix = ' €' }",
+        );
+        assert_eq!(income.label(code(&income, "1.999,99 €")).unwrap(), "[1000, 2000)");
+    }
+
+    #[test]
+    fn dates_are_encoded_by_their_part() {
+        let date = |part| attribute(&format!("kind = 'date'\ndate = 'DD.MM.YYYY'\n{part}"));
+        let label = |attribute: AttributeSchema| attribute.label(code(&attribute, "14.03.1987"));
+        assert_eq!(label(date("part = 'month'")).unwrap(), "March");
+        assert_eq!(label(date("part = 'weekday'")).unwrap(), "Saturday");
+        let year = date("part = 'year'\nwidth = 10\nlow = 1920\nhigh = 2029");
+        assert_eq!(label(year.clone()).unwrap(), "[1980, 1990)");
+        let refused = year.encode("1987-03-14").unwrap_err().to_string();
+        assert!(refused.contains("not a date of the form DD.MM.YYYY"), "{refused}");
+        assert!(matches!(year.encode("1.1.1900"), Err(CellProblem::OutOfBounds { .. })));
     }
 
     #[test]
     fn values_outside_are_refused_clamped_or_missing() {
-        let mut age = numeric(16.0, 101.0, 85);
+        let mut age = attribute(AGE);
         assert_eq!(
             age.encode("101"),
             Err(CellProblem::OutOfBounds { value: 101.0, low: 16.0, end: 101.0 })
@@ -199,9 +233,17 @@ mod tests {
         assert_eq!(age.encode(""), Ok(Encoded { code: Some(85), outside: false }));
         age.missing = Missing::Drop;
         assert_eq!(age.encode("15.9"), Ok(Encoded { code: None, outside: true }));
-        for text in ["nan", "inf", "-infinity", "12a", "1,5"] {
+        for text in ["nan", "inf", "-infinity", "12a"] {
             assert_eq!(age.encode(text), Err(CellProblem::NotANumber(text.into())));
         }
+    }
+
+    #[test]
+    fn a_number_of_another_format_is_refused_with_that_format() {
+        let refused = attribute(AGE).encode("1.234,5").unwrap_err().to_string();
+        assert!(refused.ends_with(r#"number = { decimal = ",", thousands = "." }"#), "{refused}");
+        let refused = attribute(AGE).encode("20 %").unwrap_err().to_string();
+        assert!(refused.ends_with(r#"number = { suffix = " %" }"#), "{refused}");
     }
 
     #[test]
@@ -221,30 +263,31 @@ mod tests {
         assert!(matches!(comment.encode("FLU"), Err(CellProblem::UnknownValue { .. })));
     }
 
-    proptest! {
-        #[test]
-        fn the_bin_agrees_with_a_scan_of_the_edges(
-            low in -1e3..1e3f64,
-            length in 0.1..1e4f64,
-            bins in 1..200u32,
-            share in 0.0..1.0f64,
-            at_edge: bool,
-        ) {
-            let end = low + length;
-            let value = if at_edge {
-                left_edge(low, end, bins, (share * f64::from(bins)) as u32)
-            } else {
-                low + share * length
-            };
-            let is_before = |&bin: &u32| left_edge(low, end, bins, bin) <= value;
-            let scan = (0..bins).rev().find(is_before).unwrap_or(0);
-            prop_assert_eq!(bin(low, end, bins, value), scan);
-        }
+    #[test]
+    fn values_that_are_not_listed_can_have_a_code() {
+        let city = attribute("kind = 'categorical'\nvalues = ['Bath']\nother = 'elsewhere'");
+        assert_eq!(["Bath", "Ely", "elsewhere"].map(|text| code(&city, text)), [0, 1, 1]);
+        assert_eq!(city.labels(), ["Bath", "elsewhere"]);
+        let city = attribute("kind = 'categorical'\nvalues = ['?', 'Bath']\nother = '?'");
+        assert_eq!(["Bath", "Ely"].map(|text| code(&city, text)), [1, 0]);
+    }
 
+    #[test]
+    fn a_missing_value_is_not_the_category_missing() {
+        let status = attribute(
+            "kind = 'categorical'\nvalues = ['found', 'missing']\nmissing = 'code'\n\
+             missing_texts = ['', 'NA']",
+        );
+        assert_eq!(["missing", "NA", ""].map(|text| code(&status, text)), [1, 2, 2]);
+        assert_eq!(status.labels(), ["found", "missing", "(missing)"]);
+    }
+
+    proptest! {
         #[test]
         fn no_text_panics(text in ".*", keep in 0..5usize, last: bool, spaces: bool) {
             let keep = if last { Keep::Last(keep) } else { Keep::First(keep) };
-            for mut attribute in [numeric(0.0, 10.0, 3), categorical(&["a", "b"])] {
+            let date = "kind = 'date'\ndate = 'DD MMM YYYY'\npart = 'weekday'";
+            for mut attribute in [attribute(AGE), categorical(&["a", "b"]), attribute(date)] {
                 (attribute.keep, attribute.remove_spaces) = (Some(keep), spaces);
                 if let Ok(Encoded { code: Some(code), .. }) = attribute.encode(&text) {
                     prop_assert!((code as usize) < attribute.size());

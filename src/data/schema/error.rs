@@ -1,5 +1,6 @@
 use thiserror::Error;
 
+use super::bins::BinsError;
 use crate::did_you_mean::in_words;
 use private_pgm::domain::DomainError;
 
@@ -82,6 +83,32 @@ pub enum AttributeProblem {
     Bins(u32),
     #[error("the bins cover [{low}, {end}); expected an interval of finite, positive length")]
     Bounds { low: f64, end: f64 },
+    #[error("width = {0}; the width of bins is a positive number")]
+    Width(f64),
+    #[error("edges: at least two are needed, found {0}")]
+    TooFewEdges(usize),
+    #[error("edges[{0}]: the edges of bins are finite and ascend")]
+    Edges(usize),
+    #[error(
+        "low = {0}; log-spaced bins begin above 0; for data with zeros, write edges = [0, 1, ...]"
+    )]
+    LogFrom(f64),
+    #[error("'{one}' and '{other}' both describe the bins; remove one of them")]
+    Both { one: &'static str, other: &'static str },
+    #[error("labels: {labels} for {bins} bins; expected one per bin")]
+    Labels { labels: usize, bins: usize },
+    #[error("number: {0}")]
+    Number(&'static str),
+    #[error(
+        "date = \"{0}\"; expected a pattern with YYYY, MM (or MMM for names) and DD, and hh, mm \
+         and ss for a time of day, such as \"DD.MM.YYYY\" or \"YYYY-MM-DD hh:mm:ss\""
+    )]
+    DatePattern(String),
+    #[error(
+        "'other' takes all values that are not listed, so that outside = \"missing\" has no \
+         effect; remove one of them"
+    )]
+    OtherAndMissing,
     /// A value or a spelling has two codes.
     #[error("'{0}' is listed twice")]
     DuplicateValue(String),
@@ -92,4 +119,17 @@ pub enum AttributeProblem {
     OutsideMissing,
     #[error("missing_when needs missing = \"code\" or \"drop\"")]
     MissingWhen,
+}
+
+impl From<BinsError> for AttributeProblem {
+    fn from(error: BinsError) -> Self {
+        match error {
+            BinsError::Count(bins) => Self::Bins(bins),
+            BinsError::Bounds { low, end } => Self::Bounds { low, end },
+            BinsError::Width(width) => Self::Width(width),
+            BinsError::NotAscending(edge) => Self::Edges(edge),
+            BinsError::TooFewEdges(edges) => Self::TooFewEdges(edges),
+            BinsError::NotPositive(low) => Self::LogFrom(low),
+        }
+    }
 }

@@ -4,17 +4,25 @@
 //! `datasets/README.md` describes every setting.
 
 mod attribute;
+mod bins;
+mod date;
 mod encode;
 mod error;
 mod generator;
+mod number;
 mod raw;
+mod toml_text;
 mod validate;
 
-pub(crate) use attribute::{AttributeKind, Keep, MissingWhen, Outside};
+pub(crate) use attribute::{AttributeKind, DatePart, Keep, MissingWhen, Outside};
 pub use attribute::{AttributeSchema, Missing};
+pub(crate) use bins::Bins;
+pub(crate) use date::{Date, DatePattern, days};
 pub use encode::CellProblem;
 pub use error::{AttributeProblem, SchemaError};
 pub(crate) use generator::{Generator, Shape};
+pub(crate) use number::{Affixes, NumberFormat, SEPARATORS};
+pub(in crate::data) use toml_text::quote;
 
 use serde::Deserialize;
 
@@ -191,6 +199,17 @@ impl Schema {
     pub fn domain(&self) -> &Domain {
         &self.domain
     }
+
+    /// The domain with the meaning of its values, for problem and model files.
+    pub fn labelled_domain(&self) -> Domain {
+        self.attributes.iter().fold(self.domain.clone(), |domain, attribute| {
+            let labels = attribute.domain_labels();
+            match labels.and_then(|labels| domain.clone().with_labels(&attribute.name, labels)) {
+                Ok(labelled) => labelled,
+                Err(_) => domain,
+            }
+        })
+    }
 }
 
 #[cfg(test)]
@@ -250,6 +269,35 @@ mod tests {
         assert_eq!(
             problem(&format!("{listed}spellings = [['c', 'd']]")),
             SpellingOfNoValue("c".into())
+        );
+        assert_eq!(problem(&format!("{numeric}width = 2")), Both { one: "bins", other: "width" });
+        assert_eq!(
+            problem("kind = 'numeric'\nedges = [0, 1]\nlow = 0"),
+            Both { one: "edges", other: "low" }
+        );
+        assert_eq!(problem("kind = 'numeric'\nedges = [0, 2, 1]"), Edges(2));
+        assert_eq!(
+            problem(&format!("{numeric}labels = ['a', 'b', 'c']")),
+            Labels { labels: 3, bins: 2 }
+        );
+        assert_eq!(problem(&format!("{numeric}spacing = 'log'")), LogFrom(0.0));
+        assert!(matches!(problem(&format!("{numeric}number = {{ decimal = ';' }}")), Number(_)));
+        assert!(matches!(
+            problem(&format!("{listed}number = {{ digits = 2 }}")),
+            NotForKind { .. }
+        ));
+        assert!(matches!(
+            problem("kind = 'date'\npart = 'month'\ndate = 'YY-MM-DD'"),
+            DatePattern(_)
+        ));
+        assert!(matches!(problem("kind = 'date'\ndate = 'YYYY-MM-DD'"), Needs { .. }));
+        assert!(matches!(
+            problem("kind = 'date'\npart = 'month'\ndate = 'YYYY-MM-DD'\nlow = 3"),
+            NotForKind { .. }
+        ));
+        assert_eq!(
+            problem(&format!("{listed}other = 'c'\noutside = 'missing'\nmissing = 'code'")),
+            OtherAndMissing
         );
         assert_eq!(problem(&format!("{listed}outside = 'missing'")), OutsideMissing);
         assert_eq!(

@@ -57,12 +57,21 @@ pub(super) struct RawAttribute {
     pub(super) low: Option<f64>,
     pub(super) high: Option<f64>,
     pub(super) below: Option<f64>,
+    pub(super) width: Option<f64>,
+    pub(super) edges: Option<Vec<f64>>,
+    pub(super) spacing: Option<Spacing>,
+    pub(super) labels: Option<Vec<String>>,
+    pub(super) number: Option<super::NumberFormat>,
+    pub(super) date: Option<String>,
+    pub(super) part: Option<RawPart>,
     pub(super) values: Option<Vec<String>>,
+    pub(super) other: Option<String>,
     pub(super) spellings: Option<Vec<Vec<String>>>,
     #[serde(default)]
     pub(super) missing: super::Missing,
     #[serde(default)]
     pub(super) outside: super::Outside,
+    pub(super) missing_texts: Option<Vec<String>>,
     pub(super) missing_when: Option<super::MissingWhen>,
     pub(super) strip_suffix: Option<String>,
     #[serde(default)]
@@ -70,9 +79,27 @@ pub(super) struct RawAttribute {
     pub(super) keep: Option<super::Keep>,
 }
 
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum RawKind {
     Numeric,
+    Date,
     Categorical,
+}
+
+/// Of the edges of bins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Spacing {
+    Equal,
+    /// Equal ratios.
+    Log,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum RawPart {
+    Year,
+    Month,
+    Weekday,
 }

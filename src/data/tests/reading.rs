@@ -97,7 +97,8 @@ fn errors_name_file_line_column_and_the_expected_value() {
     let message = |content: &[u8]| read(&schema(""), content).unwrap_err().to_string();
     assert_eq!(
         message(b"city,age\nBath,1\nParis,2\n"),
-        "f, line 3, column 'city': 'Paris' is not one of the 2 values: Bath, Köln"
+        "f, line 3, column 'city': 'Paris' is not one of the 2 values: Bath, Köln; add it to \
+         values, or write other = \"other\" for all values that are not listed"
     );
     assert_eq!(message(b"city,age\nBath,x\n"), "f, line 2, column 'age': 'x' is not a number");
     assert!(message(b"city,age\nBath,100\n").contains("100 is outside [0, 100)"));
@@ -111,6 +112,25 @@ fn errors_name_file_line_column_and_the_expected_value() {
     assert_eq!(message(b""), "f: the file is empty");
     assert_eq!(message(b"city,age\n"), "f: no records; 0 row(s) were read, 0 of them dropped");
     assert!(message(&compressed(b"city,age\n")[..15]).starts_with("f: "));
+}
+
+#[test]
+fn lines_are_counted_as_an_editor_does() {
+    let line = |content: &str| match read(&schema(""), content.as_bytes()) {
+        Err(DataError::Cell { line, .. } | DataError::FieldCount { line, .. }) => line,
+        other => panic!("{other:?}"),
+    };
+    for end in ["\n", "\r\n"] {
+        let of = |text: &str| line(&text.replace('\n', end));
+        assert_eq!(of("city,age\nBath,1\nBath,x\nBath,2\n"), 3);
+        assert_eq!(of("city,age\nBath,1\nBath,x"), 3);
+        assert_eq!(of("\n\ncity,age\n\nBath,1\n\n\nBath,x\n"), 8);
+        assert_eq!(of("city,age\n\"Bath\n\",1\nBath,x\n"), 4);
+        assert_eq!(of("city,age\nBath,1\n\"Ba\nth\",1\n"), 3);
+        assert_eq!(of("city,age\nBath,1\nBath,\"2\nBath,3\n"), 3);
+        let many = "Bath,1\n".repeat(20_000);
+        assert_eq!(of(&format!("city,age\n{many}Bath,x\n")), 20_002);
+    }
 }
 
 #[test]

@@ -17,12 +17,13 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::key::block;
+use super::measurement::kept_by;
 use super::scaling;
 use crate::config::{Changes, ConfigError, Experiment, Kind, Overrides, Source};
 use crate::data::{DataError, Registry};
-use crate::mechanism::{GuaranteeKind, WorkloadDependence};
+use crate::mechanism::WorkloadDependence;
 use crate::results::schedule::{Block, row_key};
-use dp::{Delta, Epsilon, Guarantee, ParameterError, Rho, SeedPath};
+use dp::{Delta, Epsilon, Guarantee, ParameterError, SeedPath};
 use private_pgm::junction_tree::{JunctionTree, TreeSize};
 
 /// An experiment with its data, ready to run.
@@ -296,12 +297,7 @@ impl Plan {
     pub fn guarantee(&self, trial: &Trial) -> Result<Guarantee, ParameterError> {
         let epsilon = Epsilon::new(trial.epsilon)?;
         let PlannedMechanism { guarantee, delta, .. } = self.mechanism(trial);
-        let delta = || Delta::new(delta.unwrap_or(0.0));
-        Ok(match guarantee {
-            GuaranteeKind::Pure => epsilon.into(),
-            GuaranteeKind::Approximate => (epsilon, delta()?).into(),
-            GuaranteeKind::Concentrated => Rho::implying(epsilon, delta()?)?.into(),
-        })
+        kept_by(*guarantee, epsilon, || Delta::new(delta.unwrap_or(0.0)))
     }
 
     /// The coordinates of a trial, which seed its random numbers.

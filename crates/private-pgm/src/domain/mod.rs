@@ -8,11 +8,14 @@
 //! Input and output use the declared order, [`Domain::declared`]; nothing else in the crate does.
 
 mod clique;
+mod labels;
 
 pub use clique::Clique;
+pub use labels::{Labels, LabelsError};
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use thiserror::Error;
 
@@ -28,13 +31,27 @@ impl AttributeId {
 }
 
 /// A column of the data with the values `0..size`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Attribute {
     name: String,
     size: usize,
+    labels: Option<Arc<Labels>>,
 }
 
+/// Labels are descriptions.
+impl PartialEq for Attribute {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { name, size, labels: _ } = self;
+        (name, size) == (&other.name, &other.size)
+    }
+}
+
+impl Eq for Attribute {}
+
 /// A product of finite attribute domains, the paper's X = X_1 x ... x X_d.
+///
+/// Domains are equal if their attributes have the same names, sizes and order, whatever their
+/// [`Labels`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct Domain {
     attributes: Vec<Attribute>,
@@ -61,7 +78,7 @@ impl Domain {
     ) -> Result<Self, DomainError> {
         let listed: Vec<Attribute> = attributes
             .into_iter()
-            .map(|(name, size)| Attribute { name: name.into(), size })
+            .map(|(name, size)| Attribute { name: name.into(), size, labels: None })
             .collect();
         if let Some(empty) = listed.iter().find(|a| a.size == 0) {
             return Err(DomainError::EmptyAttribute(empty.name.clone()));
@@ -121,6 +138,35 @@ impl Domain {
     /// The id of the attribute with this name.
     pub fn id(&self, name: &str) -> Option<AttributeId> {
         self.by_name.get(name).copied()
+    }
+
+    /// The same domain with the meaning of an attribute's values.
+    pub fn with_labels(mut self, name: &str, labels: Labels) -> Result<Self, LabelsError> {
+        let id = self.id(name).ok_or_else(|| LabelsError::NoSuchAttribute(name.into()))?;
+        let attribute = &mut self.attributes[id.index()];
+        if labels.names().len() != attribute.size {
+            let (labels, values) = (labels.names().len(), attribute.size);
+            return Err(LabelsError::Count { labels, values });
+        }
+        attribute.labels = Some(Arc::new(labels));
+        Ok(self)
+    }
+
+    /// The meaning of an attribute's values, if known.
+    ///
+    /// # Panics
+    /// If the id is not in the domain.
+    pub fn labels(&self, id: AttributeId) -> Option<&Labels> {
+        self.attributes[id.index()].labels.as_deref()
+    }
+
+    /// The name of a value; its number if it has none.
+    ///
+    /// # Panics
+    /// If the id is not in the domain.
+    pub fn label(&self, id: AttributeId, value: usize) -> String {
+        let name = self.labels(id).and_then(|labels| labels.names().get(value));
+        name.map_or_else(|| value.to_string(), Clone::clone)
     }
 
     /// The sizes along the axes of a table over `clique`.

@@ -3,6 +3,8 @@
 use serde::de::{IgnoredAny, MapAccess};
 
 use super::ProblemError;
+use super::answers::Answers;
+use super::labels::RawLists;
 use super::place::{Fields, Place, Read, fill, read_as_object, read_fields};
 use super::query::RawQuery;
 
@@ -12,6 +14,8 @@ pub(super) struct RawProblem {
     pub(super) total: Option<Option<f64>>,
     pub(super) measurements: Option<Vec<RawMeasurement>>,
     pub(super) zeros: Option<Vec<RawZeros>>,
+    pub(super) labels: Option<RawLists<String>>,
+    pub(super) edges: Option<RawLists<f64>>,
 }
 
 /// Names and sizes, in the order of the file.
@@ -22,7 +26,7 @@ pub(super) struct RawDomain(pub(super) Vec<(String, usize)>);
 pub(super) struct RawMeasurement {
     pub(super) attrs: Option<Vec<String>>,
     pub(super) query: Option<RawQuery>,
-    pub(super) y: Option<Vec<f64>>,
+    pub(super) y: Option<Answers>,
     pub(super) stddev: Option<f64>,
 }
 
@@ -87,6 +91,8 @@ impl Fields for RawProblem {
             "total" => fill(&mut self.total, map, place),
             "measurements" => fill(&mut self.measurements, map, place),
             "zeros" => fill(&mut self.zeros, map, place),
+            "labels" => fill(&mut self.labels, map, place),
+            "edges" => fill(&mut self.edges, map, place),
             // Unknown fields, such as names, notes and known answers, are for other programs.
             _ => map.next_value::<IgnoredAny>().map(|_| ()),
         }

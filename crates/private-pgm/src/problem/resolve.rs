@@ -3,13 +3,15 @@
 
 use std::collections::HashSet;
 
+use super::answers::{self, Answers};
+use super::labels::labelled;
 use super::query::RawQuery;
 use super::raw::{RawMeasurement, RawProblem, RawZeros};
 use super::{Problem, ProblemError, StructuralZeros};
 use crate::domain::{AttributeId, Clique, Domain, DomainError};
 use crate::loss::{Measurement, MeasurementError, estimate_total};
 use crate::numeric::strided::row_major_strides;
-use crate::query::{MAX_CELLS, QueryError};
+use crate::query::{MAX_CELLS, QueryError, QueryFactor};
 
 type Result<T> = std::result::Result<T, ProblemError>;
 
@@ -32,6 +34,8 @@ impl RawProblem {
                 0,
             ),
         })?;
+        let domain =
+            labelled(domain, self.labels.unwrap_or_default(), self.edges.unwrap_or_default())?;
         let stated = self.total.flatten();
         if let Some(total) = stated.filter(|&total| total <= 0.0) {
             return Err(ProblemError::field("total", "a positive number", total));
@@ -71,10 +75,15 @@ impl RawMeasurement {
     fn resolve(self, domain: &Domain, field: &str) -> Result<Measurement> {
         let attrs = required(self.attrs, &format!("{field}.attrs"), "a list of attributes")?;
         let listed = attributes(domain, &attrs, field)?;
-        let raw_query = required(self.query, &format!("{field}.query"), "a list of queries")?;
-        let y = required(self.y, &format!("{field}.y"), "a list of numbers")?;
+        let identity = || RawQuery::Kronecker(vec![QueryFactor::Identity; listed.len()]);
+        let raw_query = self.query.unwrap_or_else(identity);
+        let answers = required(self.y, &format!("{field}.y"), "a list of numbers")?;
         let stddev = required(self.stddev, &format!("{field}.stddev"), "a positive number")?;
         let rows = described(domain, &listed, &raw_query);
+        let y =
+            flat(domain, &listed, &raw_query, answers, &rows).map_err(|(expected, found)| {
+                ProblemError::field(format!("{field}.y"), expected, found)
+            })?;
         let refused = |part: &str| format!("{field}.{part}");
         Measurement::assemble(domain, listed, raw_query, y, stddev).map_err(|reason| match reason {
             MeasurementError::Query(reason) => {
@@ -102,6 +111,33 @@ impl RawMeasurement {
                 ProblemError::Measurement { field: refused("attrs"), reason }
             }
         })
+    }
+}
+
+/// The answers as one list. Nested lists must have one level per attribute, and as many elements as
+/// the query has rows along it; otherwise the error is what was expected and found.
+fn flat(
+    domain: &Domain,
+    listed: &[AttributeId],
+    query: &RawQuery,
+    answers: Answers,
+    rows: &str,
+) -> std::result::Result<Vec<f64>, (String, String)> {
+    let found = || answers::described(&answers.shape);
+    match (&answers.shape[..], query) {
+        ([] | [_], _) => Ok(answers.values),
+        (shape, RawQuery::Kronecker(factors)) => {
+            let along = factors.iter().zip(listed);
+            let along = along.map(|(factor, &id)| factor.rows(domain.size(id)));
+            match along.clone().eq(shape.iter().copied()) {
+                true => Ok(answers.values),
+                false => {
+                    let expected: Vec<usize> = along.collect();
+                    Err((format!("{} ({rows})", answers::described(&expected)), found()))
+                }
+            }
+        }
+        _ => Err(("one list of numbers (the rows of the matrix)".into(), found())),
     }
 }
 

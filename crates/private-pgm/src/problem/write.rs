@@ -2,9 +2,10 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::labels::WrittenLists;
 use super::query::WrittenQuery;
 use super::{Problem, StructuralZeros};
-use crate::domain::Domain;
+use crate::domain::{Domain, Labels};
 use crate::loss::Measurement;
 
 impl Problem {
@@ -31,6 +32,14 @@ impl Serialize for Problem {
             "zeros",
             &zeros.map(|item| WrittenZeros(domain, item)).collect::<Vec<_>>(),
         )?;
+        let labels = WrittenLists::new(domain, Labels::names);
+        if !labels.is_empty() {
+            map.serialize_entry("labels", &labels)?;
+        }
+        let edges = WrittenLists::new(domain, Labels::edges);
+        if !edges.is_empty() {
+            map.serialize_entry("edges", &edges)?;
+        }
         map.end()
     }
 }

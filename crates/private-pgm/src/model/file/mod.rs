@@ -44,7 +44,7 @@ mod write;
 pub use error::ModelFileError;
 
 /// Not valid text, and changed by any conversion of line ends, like the signature of PNG files.
-const MAGIC: [u8; 8] = *b"\x89PGM\r\n\x1a\n";
+pub const MAGIC: [u8; 8] = *b"\x89PGM\r\n\x1a\n";
 
 /// The version that is written, and the only one so far.
 const VERSION: u32 = 1;

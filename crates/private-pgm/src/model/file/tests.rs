@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{Clique, Domain};
+use crate::domain::{Clique, Domain, Labels};
 use crate::factor::{CliqueLayout, Factor, Potentials};
 use crate::model::{Model, Origin};
 
@@ -276,4 +276,25 @@ fn an_error_of_the_writer_is_returned() {
         let error = model.write(Full(space)).unwrap_err();
         assert!(matches!(error, ModelFileError::Io(_)));
     }
+}
+
+#[test]
+fn labels_survive_and_models_without_them_have_none() {
+    let labels = Labels::new(["child", "adult", "missing"]).unwrap();
+    let labels = labels.with_edges(vec![0.0, 17.5, 99.0]).unwrap();
+    let plain = Domain::new([("age", 3), ("sex", 2)]).unwrap();
+    let domain = plain.clone().with_labels("age", labels.clone()).unwrap();
+    let read = |domain: &Domain| {
+        let layout = CliqueLayout::new(domain.clone(), vec![domain.everything()]);
+        let model = Model::new(7.0, Potentials::zeros(&layout));
+        let mut bytes = Vec::new();
+        model.write(&mut bytes).unwrap();
+        (Model::read(&bytes[..]).unwrap(), bytes)
+    };
+    let (age, sex) = (domain.id("age").unwrap(), domain.id("sex").unwrap());
+    let (model, _) = read(&domain);
+    assert_eq!((model.domain().labels(age), model.domain().labels(sex)), (Some(&labels), None));
+    let (model, bytes) = read(&plain);
+    assert_eq!(model.domain().labels(age), None);
+    assert!(!String::from_utf8_lossy(&bytes).contains("labels"), "the file is as before");
 }

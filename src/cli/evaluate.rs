@@ -1,0 +1,212 @@
+//! `pgmbench evaluate`.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pgmbench::comparison::{Comparison, Marginals, NoMarginal, Reference, chart, compare, page};
+use pgmbench::data::{Dataset, Entry, Registry, read_labelled, read_synthetic};
+use pgmbench::figures::{Size, png, svg};
+use private_pgm::domain::Clique;
+use private_pgm::model::Projectable;
+use private_pgm::model::file::MAGIC;
+
+use super::engine_files::{is_standard, read_model};
+use super::failure::{Failure, ResultExt};
+use super::output::{print, print_json};
+use super::output_file::{ForceArgs, Input, OutputFile};
+
+/// Compare synthetic records with the data, or with a model
+///
+/// Prints total variation distances of all one- to three-way marginals, the worst marginals, the
+/// correlations that differ most, and the workload error. A comparison with data is computed from
+/// its true records: it is marked, and not for release. One with a model uses no true records.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    pgmbench evaluate synthetic.csv --against mine/schema.toml --out comparison.html\n  \
+    pgmbench evaluate synthetic.csv --against model.pgm --json")]
+pub(crate) struct EvaluateArgs {
+    /// The synthetic records, a CSV file with labels or in the form of the original; - for the
+    /// standard input
+    synthetic: PathBuf,
+    /// The name of a data set, the path of a schema, or a model file
+    #[arg(long, value_name = "DATA|MODEL")]
+    against: String,
+    /// The schema of the synthetic records, if they have the form of the original and are compared
+    /// with a model
+    #[arg(long)]
+    schema: Option<String>,
+    /// Write a page here, or a picture if the name ends in .svg or .png (repeatable)
+    #[arg(long, value_name = "FILE")]
+    out: Vec<PathBuf>,
+    #[command(flatten)]
+    force: ForceArgs,
+    /// Print a JSON object instead of a summary
+    #[arg(long)]
+    json: bool,
+}
+
+/// Marginals and pairs in the summary.
+const SHOWN: usize = 5;
+
+impl EvaluateArgs {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let name = match is_standard(&self.synthetic) {
+            true => "the standard input".to_string(),
+            false => self.synthetic.display().to_string(),
+        };
+        let against = Path::new(&self.against);
+        let comparison = match begins_as_model(against) {
+            true => {
+                let outputs = self.outputs(&[("the model", against)])?;
+                let comparison = self.with_model(&name, against)?;
+                write(&outputs, &comparison)?;
+                comparison
+            }
+            false => {
+                let entry = Registry::default().entry(&self.against).input()?;
+                let files = entry.files();
+                let inputs: Vec<Input> =
+                    files.iter().map(|(what, path)| (*what, &**path)).collect();
+                let outputs = self.outputs(&inputs)?;
+                let comparison = self.with_data(&name, &entry)?;
+                write(&outputs, &comparison)?;
+                comparison
+            }
+        };
+        match self.json {
+            true => print_json(&comparison),
+            false => print(|output| self.summarise(&comparison, output)),
+        }
+    }
+
+    fn outputs(&self, inputs: &[Input]) -> Result<Vec<OutputFile>, Failure> {
+        let mut inputs = inputs.to_vec();
+        inputs.push(("the synthetic records", &self.synthetic));
+        let check = |path: &PathBuf| OutputFile::check(path, self.force.overwrite(), &inputs);
+        self.out.iter().map(check).collect()
+    }
+
+    fn content(&self, name: &str) -> Result<Vec<u8>, Failure> {
+        let mut content = Vec::new();
+        match is_standard(&self.synthetic) {
+            true => io::stdin().lock().read_to_end(&mut content).map(drop),
+            false => fs::read(&self.synthetic).map(|read| content = read),
+        }
+        .input_at(format!("cannot read {name}"))?;
+        Ok(content)
+    }
+
+    fn with_model(&self, name: &str, path: &Path) -> Result<Comparison, Failure> {
+        let model = read_model(path)?;
+        let calibrated = model.calibrate().input_at(path.display())?;
+        let content = self.content(name)?;
+        let records = match &self.schema {
+            Some(schema) => {
+                let entry = Registry::default().entry(schema).input()?;
+                if entry.schema().domain() != model.domain() {
+                    return Err(Failure::input(format!(
+                        "--schema {schema}: its attributes are not those of {}",
+                        path.display()
+                    )));
+                }
+                read_synthetic(name, &content, entry.schema()).input()?
+            }
+            None => read_labelled(name, &content, model.domain()).input()?,
+        };
+        let reference =
+            Reference { name: self.against.clone(), records: model.total(), is_true_data: false };
+        let expected = |clique: &Clique| calibrated.marginal(clique).map_err(no_marginal);
+        let pairs = model.domain().everything().subsets(2.min(model.domain().len()));
+        let workload = ("all pairs", &pairs[..]);
+        compared(name, &records, (reference, &expected), workload)
+    }
+
+    fn with_data(&self, name: &str, entry: &Entry) -> Result<Comparison, Failure> {
+        let schema = entry.schema();
+        let records = read_synthetic(name, &self.content(name)?, schema).input()?;
+        let data = entry.load().input()?;
+        let reference = Reference {
+            name: schema.name.clone(),
+            records: data.len() as f64,
+            is_true_data: !data.provenance().stand_in,
+        };
+        let expected = |clique: &Clique| data.project(clique).map_err(no_marginal);
+        let (workload, cliques) = match &schema.workload {
+            Some(workload) => ("the three-way marginals of the schema", workload.triples.clone()),
+            None => {
+                let domain = schema.domain();
+                ("all pairs", domain.everything().subsets(2.min(domain.len())))
+            }
+        };
+        compared(name, &records, (reference, &expected), (workload, &cliques))
+    }
+
+    fn summarise(&self, comparison: &Comparison, output: &mut dyn Write) -> io::Result<()> {
+        writeln!(output, "note     {}", comparison.notice)?;
+        for size in &comparison.sizes {
+            writeln!(
+                output,
+                "{}-way    distance {:.3} on average, {:.3} at most ({} of {} marginals)",
+                size.attributes, size.mean, size.largest, size.compared, size.sets
+            )?;
+        }
+        let (workload, error) = (&comparison.workload, comparison.workload_error);
+        writeln!(output, "workload error {error:.3} on {workload}")?;
+        writeln!(output, "worst marginals")?;
+        for marginal in comparison.marginals.iter().take(SHOWN) {
+            writeln!(output, "  {:.3}  {}", marginal.distance, marginal.attributes.join(", "))?;
+        }
+        writeln!(output, "correlations that differ most (Cramer's V)")?;
+        for pair in comparison.associations.iter().take(SHOWN) {
+            writeln!(
+                output,
+                "  {:.3} instead of {:.3}  {}",
+                pair.synthetic,
+                pair.reference,
+                pair.attributes.join(", ")
+            )?;
+        }
+        for path in &self.out {
+            writeln!(output, "written  {}", path.display())?;
+        }
+        Ok(())
+    }
+}
+
+fn compared(
+    name: &str,
+    records: &Dataset,
+    (reference, expected): (Reference, Marginals),
+    workload: (&str, &[Clique]),
+) -> Result<Comparison, Failure> {
+    let found = |clique: &Clique| records.project(clique).map_err(no_marginal);
+    let synthetic = (name, records.len(), &found as Marginals);
+    compare(records.domain(), synthetic, (reference, expected), workload).input()
+}
+
+fn no_marginal(error: impl std::fmt::Display) -> NoMarginal {
+    NoMarginal(error.to_string())
+}
+
+/// Writes a page, or pictures by the ends of the names.
+fn write(outputs: &[OutputFile], comparison: &Comparison) -> Result<(), Failure> {
+    for file in outputs {
+        let cannot_write = || format!("cannot write {}", file.path().display());
+        let chart = chart(comparison);
+        let size = Size::natural(&chart);
+        let content = match file.path().extension().and_then(|end| end.to_str()) {
+            Some("svg") => svg(&chart, size).into_bytes(),
+            Some("png") => png(&chart, size).internal_at(cannot_write())?,
+            _ => page(comparison).internal_at(cannot_write())?.into_bytes(),
+        };
+        file.write(&content)?;
+    }
+    Ok(())
+}
+
+fn begins_as_model(path: &Path) -> bool {
+    let mut magic = [0; MAGIC.len()];
+    fs::File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok()) && magic == MAGIC
+}

@@ -1,0 +1,41 @@
+use askama::Template;
+
+use super::{Association, Comparison, Distance, chart};
+use crate::figures::{Size, svg};
+
+/// Rows of the tables of the worst marginals and pairs.
+const ROWS: usize = 20;
+
+#[derive(Template)]
+#[template(path = "comparison.html", config = "src/comparison/askama.toml")]
+struct Page<'a> {
+    comparison: &'a Comparison,
+    worst: &'a [Distance],
+    associations: &'a [Association],
+    figure: String,
+    version: &'static str,
+}
+
+impl Page<'_> {
+    /// Three digits.
+    fn number(&self, value: &f64) -> String {
+        format!("{value:.3}")
+    }
+}
+
+/// One self-contained page that loads nothing.
+pub fn page(comparison: &Comparison) -> Result<String, askama::Error> {
+    let chart = chart(comparison);
+    let svg = svg(&chart, Size::natural(&chart));
+    // An XML declaration has no place inside a page.
+    let figure = svg[svg.find("<svg").unwrap_or(0)..].to_string();
+    let first = |length: usize| length.min(ROWS);
+    let page = Page {
+        comparison,
+        worst: &comparison.marginals[..first(comparison.marginals.len())],
+        associations: &comparison.associations[..first(comparison.associations.len())],
+        figure,
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    page.render()
+}
