@@ -35,7 +35,7 @@ fn session() -> Session {
     let session = Session::new();
     let line = |i: u32| {
         let age = if i % 50 == 7 { "NA".to_string() } else { (i * 7 % 90).to_string() };
-        let sex = if i % 3 == 0 { "M" } else { "F" };
+        let sex = if i.is_multiple_of(3) { "M" } else { "F" };
         format!("p{i};{sex};{}.{:03},50 €;{age}\r\n", 1 + i % 9, i % 1000)
     };
     let lines: Vec<String> = (0..600).map(line).collect();
@@ -136,7 +136,7 @@ fn labels_reach_from_the_schema_to_the_answers() {
     assert!(said.contains("\nM,missing,"), "{said}");
     let said = session.run(["query", "model", "--where", "age >= 20 and sex = F"]).succeeds();
     let count: f64 = said.lines().nth(1).unwrap().parse().unwrap();
-    let is_counted = |i: &u32| i % 3 != 0 && i % 50 != 7 && i * 7 % 90 >= 20;
+    let is_counted = |i: &u32| !i.is_multiple_of(3) && i % 50 != 7 && i * 7 % 90 >= 20;
     let truth = (0..600).filter(is_counted).count() as f64;
     // The noise of a cell has a standard deviation of about 5.
     assert!((count - truth).abs() < 60.0, "{count} {truth}");

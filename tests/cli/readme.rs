@@ -44,8 +44,8 @@ fn the_commands_of_the_documents_run() {
                 }
                 "toml" => reader.save(&block),
                 "csv" => {
-                    let names = block.before.split('`').filter(|code| code.ends_with(".csv"));
-                    let name = names.last().expect("a name for the file");
+                    let mut names = block.before.split('`').filter(|code| code.ends_with(".csv"));
+                    let name = names.next_back().expect("a name for the file");
                     fs::write(reader.path(name), block.text).unwrap();
                 }
                 _ => {}

@@ -156,8 +156,7 @@ fn blend(no: &Lanes, yes: &Lanes, mask: &[u64; LANES]) -> Lanes {
     blended
 }
 
-/// The weights of a block of queries and of their negations during a segment. Its methods loop over
-/// lanes by index: `Zip::new` is not inlined across codegen units.
+/// The weights of a block of queries and of their negations during a segment.
 #[derive(Clone, Copy)]
 struct Block {
     weights: Lanes,
@@ -169,6 +168,7 @@ struct Block {
     inverse_yes: Lanes,
 }
 
+#[expect(clippy::needless_range_loop, reason = "Zip::new is not inlined across codegen units")]
 impl Block {
     #[inline(always)]
     fn new(Start { weights, inverses, growth, decay }: Start<'_>, index: usize) -> Self {
