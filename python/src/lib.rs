@@ -1,8 +1,8 @@
 //! The extension module `pgmbench._core`: a thin layer over the engine.
 //!
-//! Attributes are passed as positions in the declared order of a [`domain::Domain`]; the Python
+//! Attributes are passed as positions in the declared order of a `domain::Domain`; the Python
 //! side turns names into positions. Work runs on threads of its own without the interpreter's
-//! lock, see [`interruptible`].
+//! lock, see `interruptible`.
 
 mod domain;
 mod error;

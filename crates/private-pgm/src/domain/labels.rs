@@ -52,8 +52,8 @@ impl Labels {
         }
     }
 
-    /// Value i has the numbers in [edges[i], edges[i + 1]). Values after the last edge, such as one
-    /// for missing numbers, have none.
+    /// Value i has the numbers in `[edges[i], edges[i + 1])`. Values after the last edge, such as
+    /// one for missing numbers, have none.
     pub fn with_edges(self, edges: Vec<f64>) -> Result<Self, LabelsError> {
         let ascend = edges.windows(2).all(|pair| pair[0] < pair[1]);
         let fits = edges.len() >= 2 && edges.len() <= self.names.len() + 1;
