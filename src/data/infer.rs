@@ -341,7 +341,7 @@ mod tests {
             })
             .collect();
         let schema = Schema::parse(&uncommented).unwrap();
-        assert_eq!(schema.attributes()[1].labels().len(), 21, "{uncommented}");
+        assert_eq!(schema.attributes()[0].labels().len(), 21, "{uncommented}");
     }
 
     #[test]
