@@ -103,7 +103,9 @@ fn queries_that_do_not_fit_are_refused() {
 
 #[test]
 fn missing_and_unknown_fields_are_refused() {
-    changed(r#""query": ["prefix"], "#, "", &["measurements[1].query"]);
+    let without_answers =
+        r#"{"domain": {"a": 2}, "measurements": [{"attrs": ["a"], "stddev": 1}]}"#;
+    refused(without_answers, &["measurements[0].y"]);
     changed(r#""stddev": 2.0"#, r#""stddev": 2.0, "sigma": 1"#, &["measurements[1].sigma"]);
     refused(r#"{"domain": {"a": 2}}"#, &["measurements"]);
     refused(r#"{"measurements": []}"#, &["domain"]);
