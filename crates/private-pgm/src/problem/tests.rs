@@ -208,7 +208,12 @@ fn mistakes_are_named_by_field_with_what_was_expected() {
             "{\"moments\": 1}",
             "measurements[3].query: expected matrix or sparse over the whole",
         ),
-        ("[\"ranges\"]", "[{\"moment\": 1}]", "compress or moments; did you mean moments?"),
+        (
+            "[\"ranges\"]",
+            "[{\"moment\": 1}]",
+            "measurements[3].query[0].moment: unknown query, expected matrix, sparse, intervals, \
+             evidence, compress or moments; did you mean moments?",
+        ),
         (
             "[\"ranges\"]",
             "[{\"moments\": 1, \"evidence\": 0}]",
