@@ -293,7 +293,12 @@ fn mistakes_are_named_by_field_with_what_was_expected() {
             "\"measurements\": 3, \"rest\": [\n",
             "measurements: invalid type: integer `3`, expected a list",
         ),
-        ("\"measurements\": [\n", "\"more\": [\n", "measurements: expected a list, found nothing"),
+        (
+            "\"measurements\": [\n",
+            "\"measurement\": [\n",
+            "measurement: unknown field, expected domain, total, measurements, zeros, labels, \
+             edges, name or notes; did you mean measurements?",
+        ),
         ("\"name\": \"example\"", "\"name\": example", "name: expected value (line 2, column "),
     ] {
         let message = message(piece, replacement);

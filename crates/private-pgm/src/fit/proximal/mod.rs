@@ -31,7 +31,8 @@ use crate::oracle::MarginalOracle;
 
 /// Answers at most: factorising the covariances costs their cube.
 const MAX_ANSWERS: usize = 500;
-/// Calls of the oracle per answer that the method may take: twice the Newton steps it needs.
+/// Calls of the oracle per answer that a run must allow for the method to be tried. A Newton step
+/// on n answers takes about 2 n calls, so that this is 200 steps.
 const CALLS_PER_ANSWER: usize = 400;
 /// Newton steps at most.
 const MAX_STEPS: usize = 300;
