@@ -17,6 +17,8 @@ pub mod lsmr;
 pub mod matrix;
 pub mod pointwise;
 pub mod product;
+pub(crate) mod row_products;
+mod run_sums;
 pub(crate) mod shift;
 pub(crate) mod solve;
 pub mod sparse;
