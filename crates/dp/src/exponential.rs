@@ -132,9 +132,13 @@ struct Selection {
 impl Selection {
     fn new(scores: &[f64], g: f64, temperature: Scale) -> Self {
         let limit = (1u64 << 62) as f64;
-        let rounded = scores.iter().map(|score| (score / g).floor().clamp(-limit, limit) as i64);
-        let best = rounded.clone().max().unwrap_or(0);
-        Self { gaps: rounded.map(|score| best.abs_diff(score)).collect(), temperature }
+        // The floor of a float, without a call of the mathematics library. A float beyond 2^53 is a
+        // whole number and stays what it is.
+        let floor = |steps: f64| steps as i64 - i64::from(steps as i64 as f64 > steps);
+        let rounded: Vec<i64> =
+            scores.iter().map(|score| floor((score / g).clamp(-limit, limit))).collect();
+        let best = rounded.iter().copied().max().unwrap_or(0);
+        Self { gaps: rounded.iter().map(|&score| best.abs_diff(score)).collect(), temperature }
     }
 
     fn sample(&self, rng: &mut impl Rng) -> usize {

@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
+use multiversion::multiversion;
+
 use super::queries::{Queries, Sample};
+use super::query_block::negate;
 use super::rounds::Game;
 use super::softmax::{History, Workspace};
 use private_pgm::domain::Clique;
@@ -155,7 +158,7 @@ impl SampledLoss {
             };
             let (answers, more) = rest.split_at_mut(part.query.rows());
             part.query.apply(marginal, answers, &mut self.between);
-            answers.iter_mut().for_each(|answer| *answer *= scale);
+            multiply(answers, scale);
             rest = more;
         }
     }
@@ -169,7 +172,7 @@ impl Loss for SampledLoss {
     fn value_and_gradient(&mut self, marginals: &Marginals, gradient: &mut CliqueVector) -> f64 {
         self.answer(marginals);
         let Evaluation { history, samples, total, linear, constant, .. } = &*self.likelihood;
-        self.slopes.iter_mut().zip(linear).for_each(|(slope, b)| *slope = -b);
+        negate(linear, &mut self.slopes);
         let normalisers = history.log_normalisers_and_slopes(
             &self.answers,
             *samples,
@@ -183,7 +186,7 @@ impl Loss for SampledLoss {
         for (part, place) in self.queries.parts().iter().zip(&self.places) {
             let (slopes, more) = rest.split_at_mut(part.query.rows());
             rest = more;
-            slopes.iter_mut().for_each(|slope| *slope /= total);
+            divide(slopes, *total);
             let table = gradient.table_mut(place.table);
             if place.fills(place.table) {
                 part.query.apply_transpose(slopes, table, &mut self.between);
@@ -216,5 +219,19 @@ impl Loss for SampledLoss {
     /// therefore changes by at most that, and |d_q| <= |p' - p|_1 / (2 N).
     fn smoothness(&self) -> Option<f64> {
         Some(self.likelihood.smoothness)
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+fn multiply(values: &mut [f64], factor: f64) {
+    for value in values {
+        *value *= factor;
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+fn divide(values: &mut [f64], divisor: f64) {
+    for value in values {
+        *value /= divisor;
     }
 }

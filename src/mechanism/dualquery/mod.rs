@@ -49,6 +49,7 @@ mod synthetic_records;
 #[cfg(test)]
 mod tests;
 mod unsatisfied_queries;
+mod weights;
 
 use std::time::Instant;
 

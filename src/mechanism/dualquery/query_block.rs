@@ -1,15 +1,10 @@
-//! The kernels of [`History`](super::softmax::History): weights of eight queries at a time, updated
-//! from round to round by multiplication.
-
-use std::array::from_fn;
+//! A set of queries, and their weights in the first round of a segment of
+//! [`History`](super::softmax::History).
 
 use multiversion::multiversion;
 
+use super::weights::{LANES, Lanes, SatisfiedBits, Start, add_slopes, add_sums};
 use private_pgm::numeric::exp::{exp_all, maximum};
-
-/// Queries per vector operation.
-pub(super) const LANES: usize = 8;
-pub(super) type Lanes = [f64; LANES];
 
 /// Weights whose logarithm is smaller count as 0.
 const LOWEST: f64 = -500.0;
@@ -46,26 +41,23 @@ impl QueryBlock {
         exp_all(&mut self.growth);
     }
 
-    /// Computes s before round m + 1, with m = `updates`. `satisfied` has A for each query; missing
-    /// values are 0. Returns the largest |s|.
+    /// Computes s before round m + 1, with m = `updates`. `satisfied` has A for each query; an empty
+    /// slice means that no query is satisfied. Returns the largest |s|.
     pub(super) fn begin(&mut self, updates: usize, satisfied: &[f64], eta: f64) -> f64 {
-        let satisfied = satisfied.iter().copied().chain(std::iter::repeat(0.0));
-        let (weights, inverses) =
-            (&mut self.weights[..self.queries], &mut self.inverses[..self.queries]);
-        let s = self.answers.iter().zip(satisfied).map(|(a, yes)| eta * (updates as f64 * a - yes));
-        for ((weight, inverse), s) in weights.iter_mut().zip(&mut *inverses).zip(s) {
-            (*weight, *inverse) = (s, -s);
+        let weights = &mut self.weights[..self.queries];
+        match satisfied {
+            [] => unsatisfied_exponents(&self.answers, updates as f64, eta, weights),
+            _ => exponents(&self.answers, satisfied, updates as f64, eta, weights),
         }
-        maximum(weights).max(maximum(inverses))
+        negate(weights, &mut self.inverses);
+        maximum(weights).max(maximum(&self.inverses[..self.queries]))
     }
 
     /// Replaces s by e^(s - shift), and -s by e^(-s - shift).
     pub(super) fn exponentiate(&mut self, shift: f64) {
         for weights in [&mut self.weights, &mut self.inverses] {
             let weights = &mut weights[..self.queries];
-            weights.iter_mut().for_each(|s| {
-                *s = if *s - shift > LOWEST { *s - shift } else { f64::NEG_INFINITY }
-            });
+            subtract(shift, weights);
             exp_all(weights);
         }
     }
@@ -101,153 +93,37 @@ impl QueryBlock {
     }
 }
 
-/// The first round of a segment, in blocks of queries.
-#[derive(Clone, Copy)]
-struct Start<'a> {
-    weights: &'a [Lanes],
-    inverses: &'a [Lanes],
-    growth: &'a [Lanes],
-    decay: f64,
-}
-
-/// Which queries the records of a segment satisfy.
-#[derive(Clone, Copy)]
-struct SatisfiedBits<'a> {
-    bits: &'a [u8],
-    /// Zeros, for an empty `bits`.
-    zeros: &'a [u8],
-}
-
-impl<'a> SatisfiedBits<'a> {
-    /// The bits of a block in its first `steps` rounds.
-    #[inline(always)]
-    fn block(self, index: usize, steps: usize) -> &'a [u8] {
-        match self.bits {
-            [] => &self.zeros[..steps],
-            bits => &bits[index * steps..][..steps],
-        }
+/// s = eta (m a - A).
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+fn exponents(answers: &[f64], satisfied: &[f64], updates: f64, eta: f64, s: &mut [f64]) {
+    let (answers, satisfied) = (&answers[..s.len()], &satisfied[..s.len()]);
+    for i in 0..s.len() {
+        s[i] = eta * (updates * answers[i] - satisfied[i]);
     }
 }
 
-/// For each byte, a mask of the lanes whose bit is set. Vector units blend by masks; a condition
-/// per lane would be a branch.
-static MASKS: [[u64; LANES]; 256] = {
-    let mut masks = [[0; LANES]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut lane = 0;
-        while lane < LANES {
-            masks[byte][lane] = if (byte >> lane) & 1 == 1 { u64::MAX } else { 0 };
-            lane += 1;
-        }
-        byte += 1;
-    }
-    masks
-};
-
-/// `yes` where the mask is set, otherwise `no`.
-#[inline(always)]
-fn blend(no: &Lanes, yes: &Lanes, mask: &[u64; LANES]) -> Lanes {
-    let mut blended = [0.0; LANES];
-    for lane in 0..LANES {
-        let (no, yes) = (no[lane].to_bits(), yes[lane].to_bits());
-        blended[lane] = f64::from_bits(no ^ ((no ^ yes) & mask[lane]));
-    }
-    blended
-}
-
-/// The weights of a block of queries and of their negations during a segment.
-#[derive(Clone, Copy)]
-struct Block {
-    weights: Lanes,
-    inverses: Lanes,
-    /// The factors of the weights if the record does not satisfy the query, and if it does.
-    no: Lanes,
-    yes: Lanes,
-    inverse_no: Lanes,
-    inverse_yes: Lanes,
-}
-
-#[expect(clippy::needless_range_loop, reason = "Zip::new is not inlined across codegen units")]
-impl Block {
-    #[inline(always)]
-    fn new(Start { weights, inverses, growth, decay }: Start<'_>, index: usize) -> Self {
-        let no = growth[index];
-        let inverse_no: Lanes = from_fn(|lane| 1.0 / no[lane]);
-        Self {
-            weights: weights[index],
-            inverses: inverses[index],
-            no,
-            yes: from_fn(|lane| no[lane] * decay),
-            inverse_no,
-            inverse_yes: from_fn(|lane| inverse_no[lane] / decay),
-        }
-    }
-
-    #[inline(always)]
-    fn step(&mut self, satisfies: u8) {
-        let (factors, inverse_factors) = match &MASKS[usize::from(satisfies)] {
-            // Most records satisfy none of the eight.
-            _ if satisfies == 0 => (self.no, self.inverse_no),
-            mask => {
-                (blend(&self.no, &self.yes, mask), blend(&self.inverse_no, &self.inverse_yes, mask))
-            }
-        };
-        for lane in 0..LANES {
-            self.weights[lane] *= factors[lane];
-            self.inverses[lane] *= inverse_factors[lane];
-        }
-    }
-
-    #[inline(always)]
-    fn add_sum(&self, sums: &mut Lanes) {
-        for lane in 0..LANES {
-            sums[lane] += self.weights[lane] + self.inverses[lane];
-        }
-    }
-
-    #[inline(always)]
-    fn add_difference(&self, coefficient: f64, slopes: &mut Lanes) {
-        for lane in 0..LANES {
-            slopes[lane] += coefficient * (self.weights[lane] - self.inverses[lane]);
-        }
+/// [`exponents`] of queries that no record satisfies.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+fn unsatisfied_exponents(answers: &[f64], updates: f64, eta: f64, s: &mut [f64]) {
+    let answers = &answers[..s.len()];
+    for i in 0..s.len() {
+        s[i] = eta * (updates * answers[i]);
     }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-fn add_sums(start: Start<'_>, satisfied: SatisfiedBits<'_>, sums: &mut [Lanes]) {
-    let Some((last, before)) = sums.split_last_mut() else { return };
-    let steps = before.len();
-    for index in 0..start.weights.len() {
-        let mut block = Block::new(start, index);
-        for (sums, &satisfies) in before.iter_mut().zip(satisfied.block(index, steps)) {
-            block.add_sum(sums);
-            block.step(satisfies);
-        }
-        block.add_sum(last);
+pub(super) fn negate(from: &[f64], to: &mut [f64]) {
+    let to = &mut to[..from.len()];
+    for i in 0..from.len() {
+        to[i] = -from[i];
     }
 }
 
+/// s - shift, or minus infinity where that is not above [`LOWEST`].
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-fn add_slopes(
-    start: Start<'_>,
-    satisfied: SatisfiedBits<'_>,
-    coefficients: &[f64],
-    queries: &[u32],
-    slopes: &mut [f64],
-) {
-    let Some((&last, before)) = coefficients.split_last() else { return };
-    let steps = before.len();
-    for (index, queries) in queries.chunks(LANES).enumerate() {
-        let mut block = Block::new(start, index);
-        let mut total = [0.0; LANES];
-        for (&coefficient, &satisfies) in before.iter().zip(satisfied.block(index, steps)) {
-            block.add_difference(coefficient, &mut total);
-            block.step(satisfies);
-        }
-        block.add_difference(last, &mut total);
-        for (&query, total) in queries.iter().zip(total) {
-            slopes[query as usize] += total;
-        }
+fn subtract(shift: f64, s: &mut [f64]) {
+    for s in s {
+        let shifted = *s - shift;
+        *s = if shifted > LOWEST { shifted } else { f64::NEG_INFINITY };
     }
 }

@@ -1,7 +1,8 @@
 //! The distributions Q^1, ..., Q^T as functions of the answers.
 
-use super::query_block::{LANES, Lanes, QueryBlock};
+use super::query_block::QueryBlock;
 use super::unsatisfied_queries::UnsatisfiedQueries;
+use super::weights::{LANES, Lanes};
 
 /// The largest change of the logarithm of a weight within a segment. Our choice. Weights begin
 /// between e^-500 and 1 and stay between e^-650 and e^150. Smaller ones count as 0: at the end of a

@@ -8,11 +8,9 @@
 //!
 //! so one pass over the queries serves all rounds.
 
-use std::array::from_fn;
-
 use multiversion::multiversion;
 
-use super::query_block::{LANES, Lanes};
+use super::weights::{LANES, Lanes};
 
 /// The largest u for which the series is used. Our choice.
 const LARGEST: f64 = 1.0;
@@ -80,13 +78,7 @@ impl UnsatisfiedQueries {
                 term *= share * share / ((2 * k + 2) * (2 * k + 3)) as f64;
             }
         }
-        let (blocks, _) = self.arguments.as_chunks::<LANES>();
-        for (block, queries) in blocks.iter().zip(queries.chunks(LANES)) {
-            let added = odd_series(&series, block);
-            for (&query, added) in queries.iter().zip(added) {
-                slopes[query as usize] += added;
-            }
-        }
+        add_odd_series(&series, self.arguments.as_chunks().0, queries, slopes);
     }
 }
 
@@ -95,7 +87,10 @@ impl UnsatisfiedQueries {
 fn powers(arguments: &[[f64; NARROW]]) -> [f64; TERMS] {
     let mut sums = [[0.0; NARROW]; TERMS];
     for u in arguments {
-        let square: [f64; NARROW] = from_fn(|lane| u[lane] * u[lane]);
+        let mut square = [0.0; NARROW];
+        for lane in 0..NARROW {
+            square[lane] = u[lane] * u[lane];
+        }
         let mut power = square;
         for sums in &mut sums[1..] {
             for lane in 0..NARROW {
@@ -107,18 +102,29 @@ fn powers(arguments: &[[f64; NARROW]]) -> [f64; TERMS] {
     sums.map(|lanes| lanes.iter().sum())
 }
 
-/// u times the sum of c_k u^2k.
+/// Adds u times the sum of c_k u^2k to the slope of each query.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-fn odd_series(coefficients: &[f64; TERMS], u: &Lanes) -> Lanes {
-    let square: Lanes = from_fn(|lane| u[lane] * u[lane]);
-    let mut sum = [0.0; LANES];
-    for c in coefficients.iter().rev() {
+fn add_odd_series(
+    coefficients: &[f64; TERMS],
+    arguments: &[Lanes],
+    queries: &[u32],
+    slopes: &mut [f64],
+) {
+    for (u, queries) in arguments.iter().zip(queries.chunks(LANES)) {
+        let (mut square, mut sum) = ([0.0; LANES], [0.0; LANES]);
         for lane in 0..LANES {
-            sum[lane] = sum[lane] * square[lane] + c;
+            square[lane] = u[lane] * u[lane];
+        }
+        for c in coefficients.iter().rev() {
+            for lane in 0..LANES {
+                sum[lane] = sum[lane] * square[lane] + c;
+            }
+        }
+        for lane in 0..LANES {
+            sum[lane] *= u[lane];
+        }
+        for (&query, added) in queries.iter().zip(sum) {
+            slopes[query as usize] += added;
         }
     }
-    for lane in 0..LANES {
-        sum[lane] *= u[lane];
-    }
-    sum
 }

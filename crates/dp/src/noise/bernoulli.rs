@@ -74,11 +74,20 @@ pub(crate) fn exp_minus<R: Rng>(rng: &mut R, mut gamma: impl FnMut(&mut R) -> bo
 }
 
 /// True with probability exp(-numerator / denominator), for a fraction of any size.
-pub(crate) fn exp_minus_fraction<R: Rng>(rng: &mut R, numerator: u128, denominator: u64) -> bool {
-    let whole = numerator / u128::from(denominator);
-    let rest = (numerator % u128::from(denominator)) as u64;
-    // Ends at the first false one, after 1.6 rounds on average for any whole part.
-    (0..whole).all(|_| exp_minus_one(rng)) && exp_minus(rng, |rng| fraction(rng, rest, denominator))
+pub(crate) fn exp_minus_fraction<R: Rng>(
+    rng: &mut R,
+    mut numerator: u128,
+    denominator: u64,
+) -> bool {
+    // A factor exp(-1) for each whole one. Ends at the first false one, after 1.6 rounds on average
+    // for any whole part, so that subtractions take less time than a division.
+    while numerator >= u128::from(denominator) {
+        if !exp_minus_one(rng) {
+            return false;
+        }
+        numerator -= u128::from(denominator);
+    }
+    exp_minus(rng, |rng| fraction(rng, numerator as u64, denominator))
 }
 
 /// True with probability 1/e.

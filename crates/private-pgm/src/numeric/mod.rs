@@ -18,6 +18,8 @@ pub mod matrix;
 pub mod memory;
 pub mod pointwise;
 pub mod product;
+pub(crate) mod row_products;
+mod run_sums;
 pub(crate) mod shift;
 pub(crate) mod solve;
 pub mod sparse;

@@ -1,5 +1,7 @@
 //! Sums, maxima and broadcasts between a row-major table and the table over some of its axes.
 
+use super::run_sums::{add_runs, add_sums_of_runs};
+
 /// The map from the cells of a *big* table to those of the *small* table over the kept axes.
 ///
 /// Neighbouring axes that are both kept or both dropped are merged at construction, so that an
@@ -72,7 +74,10 @@ impl Projection {
     /// Sums the big table onto the small one, which is overwritten.
     pub fn sum(&self, big: &[f64], small: &mut [f64]) {
         small.fill(0.0);
-        self.fold(big, small, |total, row| *total += row.iter().sum::<f64>(), |s, b| *s += b);
+        match self.inner_kept {
+            true => add_runs(&self.starts, self.run, big, small),
+            false => add_sums_of_runs(&self.starts, self.run, big, small),
+        }
     }
 
     /// The big table, summed onto the small one.

@@ -3,6 +3,7 @@ use multiversion::multiversion;
 use crate::numeric::cholesky::Cholesky;
 use crate::numeric::matrix::Matrix;
 use crate::numeric::pointwise::{add_scaled, dot};
+use crate::numeric::row_products::{add_rows, row_products};
 use crate::numeric::sparse::CsrMatrix;
 
 /// A p-identity matrix A = [D; C]: a diagonal n by n matrix D above p dense rows C. The strategies
@@ -109,15 +110,11 @@ fn apply(matrix: &PIdentity, inner: usize, table: &[f64], answers: &mut [f64]) {
             }
             continue;
         }
-        sums.fill(0.0);
         let rows = scaled.chunks_exact_mut(inner).zip(table.chunks_exact(inner));
         for (a, (scaled, cells)) in rows.enumerate() {
             scaled.iter_mut().zip(cells).for_each(|(o, &t)| *o = diagonal[a] * t);
-            // The p rows of sums stay in the cache while the table streams past.
-            for (row, sum) in sums.chunks_exact_mut(inner).enumerate() {
-                add_scaled(extra[(row, a)], cells, sum);
-            }
         }
+        row_products(extra, inner, table, sums);
     }
 }
 
@@ -140,9 +137,7 @@ fn apply_transpose(matrix: &PIdentity, inner: usize, answers: &[f64], table: &mu
         let rows = table.chunks_exact_mut(inner).zip(scaled.chunks_exact(inner));
         for (a, (cells, scaled)) in rows.enumerate() {
             cells.iter_mut().zip(scaled).for_each(|(t, &y)| *t = diagonal[a] * y);
-            for (row, sum) in sums.chunks_exact(inner).enumerate() {
-                add_scaled(extra[(row, a)], sum, cells);
-            }
+            add_rows(extra, a, sums, cells);
         }
     }
 }
@@ -200,6 +195,36 @@ mod tests {
             let mut sums = vec![0.0; matrix.cols()];
             matrix.for_each_entry(|_, col, entry| sums[col] += entry.abs());
             prop_assert!(sums.iter().all(|sum| (sum - 1.0).abs() < 1e-15 * matrix.rows() as f64));
+        }
+
+        #[test]
+        fn products_agree_with_the_entries(
+            (p, n) in (0usize..10, 1usize..7),
+            inner in 1usize..40,
+            salt in 0usize..5,
+        ) {
+            let number = |i: usize| ((i * 5 + salt) % 7) as f64 - 2.5;
+            let numbers = |count: usize| -> Vec<f64> { (0..count).map(number).collect() };
+            let matrix = PIdentity::new(numbers(n), Matrix::new(p, n, numbers(p * n)));
+            let (rows, blocks) = (matrix.rows(), 2);
+            let (table, answers) = (numbers(blocks * n * inner), numbers(blocks * rows * inner));
+            let mut products = vec![f64::NAN; answers.len()];
+            matrix.apply(inner, &table, &mut products);
+            let mut transposed = vec![f64::NAN; table.len()];
+            matrix.apply_transpose(inner, &answers, &mut transposed);
+            // Products of these numbers are multiples of 1/4: sums are exact in any order.
+            let (mut expected, mut expected_transposed) =
+                (vec![0.0; answers.len()], vec![0.0; table.len()]);
+            matrix.for_each_entry(|row, col, entry| {
+                for (block, i) in (0..blocks).flat_map(|b| (0..inner).map(move |i| (b, i))) {
+                    let at_answer = (block * rows + row) * inner + i;
+                    let at_cell = (block * n + col) * inner + i;
+                    expected[at_answer] += entry * table[at_cell];
+                    expected_transposed[at_cell] += entry * answers[at_answer];
+                }
+            });
+            prop_assert_eq!(products, expected);
+            prop_assert_eq!(transposed, expected_transposed);
         }
 
         #[test]

@@ -5,6 +5,7 @@ use crate::baselines::in_time;
 use crate::domain::Clique;
 use crate::factor::{CliqueLayout, Factor, Marginals, Potentials};
 use crate::numeric::exp::{exp_all, maximum};
+use crate::numeric::shift::add_rows;
 use crate::numeric::strided::Projection;
 use crate::oracle::MarginalOracle;
 
@@ -77,7 +78,7 @@ impl Component {
         cells.fill(0.0);
         for (index, projection) in &self.inside {
             in_time(deadline).then_some(())?;
-            projection.broadcast(potentials.table(*index), cells, |cell, x| *cell += x);
+            add_rows(projection, potentials.table(*index), cells);
         }
         in_time(deadline).then_some(())
     }

@@ -11,8 +11,10 @@
 
 mod absorb;
 mod blocks;
+mod dots;
 mod linear;
 mod logarithm;
+mod rows;
 #[cfg(test)]
 mod tests;
 mod tiling;
@@ -25,7 +27,7 @@ use absorb::{absorb_rows, full_rows};
 use blocks::factors;
 use linear::linear_tiles;
 use logarithm::{log_sum_exp_rows, max_rows};
-use tiling::{Cut, RowAxis, Tile, Tiling};
+use tiling::{Cut, RowAxis, Tiling};
 
 /// One axis of a contraction: its length, and the tables that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,14 +104,14 @@ impl Contraction {
         // From here on A is the factor that has the inner axis, or the one that tiles share.
         offsets.swap_axes(swap_for_inner);
         let symmetric = matches!(inner, Inner::RowRow | Inner::Dot);
-        let (mut axis, shares_b) = tiling::choose(&offsets.row_axes, offsets.cells, symmetric);
-        axis.iter_mut().for_each(|axis| swap_if(shares_b, &mut axis.steps));
+        let (along, shares_b) = tiling::choose(&offsets.row_axes, offsets.cells, symmetric);
+        offsets.swap_axes(shares_b);
         let swapped = swap_for_inner != shares_b;
-        let Offsets { mut rows, mut terms, .. } = offsets;
+        let Offsets { mut rows, mut terms, row_axes, .. } = offsets;
         if swapped {
             rows.iter_mut().chain(&mut terms).for_each(|offsets| offsets.swap(0, 1));
         }
-        let tiling = Tiling::new(axis, &rows);
+        let tiling = Tiling::new(&row_axes, along, inner == Inner::Dot, &rows);
         let length = inner_axis.size;
         let full = full
             .map(|full| if swapped { 1 - full } else { full })
