@@ -7,13 +7,13 @@ the nonnegative leaves with the least L1 distance to all nodes,
 
     minimise |A x - y|_1 subject to x >= 0.
 
-HiGHS solves it by its dual simplex and by its interior-point method with crossover, and one thread.
-ADMM's seconds are the medians of five trials of `pgmbench run --timing` on Search Logs, or its stand-in,
-in as many bins: the counts and the noise are other ones, the sizes are the same. `ml` is the same
-program, `admm-l1` the mixture with squares that the paper's figures show.
+HiGHS solves it by its dual simplex and by its interior-point method with crossover. ADMM's seconds
+are the medians of five trials of `pgmbench run --timing` on Search Logs, or its stand-in, in as
+many bins: counts and noise are other ones, the sizes are the same. `ml` is the same program, and
+`admm-l1` the mixture with squares that the paper's figures show.
 
     pip install scipy
-    python3 scripts/lp_solvers.py                                  # 2^10 to 2^14 bins, about a minute
+    python3 scripts/lp_solvers.py                           # 2^10 to 2^14 bins, about a minute
     python3 scripts/lp_solvers.py --pgmbench target/release/pgmbench --powers 10 12
 """
 

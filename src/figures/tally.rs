@@ -81,8 +81,8 @@ impl Tally {
         Bar { series, outcome, unconverged: self.unconverged }
     }
 
-    /// What a median or mean leaves out: `2 of 5 trials failed`. `None` if all trials ended in the same
-    /// way: they are all done, or [`Tally::failure`] has the reason.
+    /// What a median or mean leaves out: `2 of 5 trials failed`. `None` if all trials ended in the
+    /// same way: they are all done, or [`Tally::failure`] has the reason.
     fn left_out(&self) -> Option<String> {
         let total = self.done + self.infeasible + self.timeout + self.failed;
         let kinds = [
@@ -144,8 +144,8 @@ pub(super) fn unconverged_mark_note(panels: &[Panel]) -> Option<String> {
     panels.iter().any(Panel::has_unconverged).then(|| unconverged_note() + ".")
 }
 
-/// `median of 5 trials, {ranges} from the smallest to the largest`, or `mean of 5 trials, {ranges} of
-/// one standard error`.
+/// `median of 5 trials, {ranges} from the smallest to the largest`, or the mean with standard
+/// errors.
 pub(super) fn trials_phrase(
     trials: impl IntoIterator<Item = usize>,
     ranges: &str,

@@ -5,8 +5,8 @@ use crate::config::Statistic;
 /// Significant digits: more than an axis shows, few enough to be readable.
 const DIGITS: usize = 6;
 
-/// The text that is shown while the pointer is on a bar or a point: names, quantity, value, range or
-/// standard error, number of trials, and how many of them have not converged.
+/// The text that is shown while the pointer is on a bar or a point: names, quantity, value, range
+/// or standard error, number of trials, and how many of them have not converged.
 pub(super) fn value(names: &[&str], quantity: &str, shown: &Shown, unconverged: usize) -> String {
     let number = |value: f64| number(value, DIGITS);
     let range = match shown.low < shown.high {
