@@ -18,7 +18,7 @@ use super::condition::{self, Restriction};
 use super::engine_files::{read_model, read_queries};
 use super::failure::{Failure, ResultExt};
 use super::model_description::{description_json, write_description};
-use super::output::{print, print_json};
+use super::output::{note, print, print_data, print_json};
 use super::table::{Table, Unit, write_csv};
 
 /// Attributes that a message names at most.
@@ -111,7 +111,7 @@ impl QueryArgs {
             OracleKind::Convex => self.approximate(&model, Loopy::convex, &marginals)?,
         };
         match self.format {
-            Format::Csv => print(|output| write_csv(&tables, output)),
+            Format::Csv => print_data(|output| write_csv(&tables, output)),
             Format::Json => print_json(&tables),
         }
     }
@@ -229,7 +229,7 @@ impl QueryArgs {
             Ok(self.table(model.domain(), marginals, ids, found.values_as_listed(ids)))
         });
         let tables = each.collect::<Result<_, Failure>>()?;
-        eprintln!("note: these marginals are approximations by belief propagation");
+        note(format_args!("note: these marginals are approximations by belief propagation"));
         Ok(tables)
     }
 }

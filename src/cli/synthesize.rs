@@ -10,7 +10,7 @@ use pgmbench::experiment::{ReleaseMechanism, SynthesisRequest, synthesize};
 use private_pgm::model::Projectable;
 
 use super::failure::{Failure, ResultExt};
-use super::output::print;
+use super::output::{note, print};
 use super::output_file::{ForceArgs, Input};
 use super::privacy_args::{WeakPrivacyArgs, delta, epsilon};
 use super::release_charge::{PaidRelease, budget_of};
@@ -205,12 +205,12 @@ fn warn_about_noise(request: &SynthesisRequest, data: &Dataset) -> Result<(), Pa
     let expected = std::f64::consts::FRAC_2_PI.sqrt() * stddev;
     let only_noise = |id| expected * domain.size(id) as f64 > data.len() as f64;
     if domain.ids().all(only_noise) {
-        eprintln!(
+        note(format_args!(
             "warning: with this epsilon and delta every count has noise of standard deviation \
              {stddev:.0}, so that the release will consist of noise alone; use a larger epsilon, \
              fewer attributes or more records (this message is confidential, as the number of \
              records may be)"
-        );
+        ));
     }
     Ok(())
 }

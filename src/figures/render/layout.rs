@@ -14,10 +14,10 @@ use crate::figures::palette::Colour;
 const MARGIN: f64 = 22.0;
 /// Right of each plot: half of a tick label extends into it.
 const GAP: f64 = 26.0;
-/// The minimum width and height of a plot, whatever the size of the picture.
 /// How far whiskers extend a logarithmic axis. Our choice: a whisker that ends near 0 would take
 /// most of the axis.
 const MAX_WHISKER: f64 = 10.0;
+/// The minimum width and height of a plot, whatever the size of the picture.
 const MIN_PLOT: f64 = 24.0;
 /// The minimum width of a column of panels; narrower pictures have fewer columns.
 const MIN_COLUMN: f64 = 220.0;

@@ -9,6 +9,7 @@ use private_pgm::fit::{
     Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence, Observed,
 };
 use private_pgm::numeric::bytes::Bytes;
+use private_pgm::numeric::memory;
 
 /// The largest exponent of an update. An answer between 0 and 2N needs at most 1; noise beyond that
 /// would say no more, and its exponentials could overflow.
@@ -67,7 +68,7 @@ impl DampedWeights {
             return Err(MechanismError::Infeasible { bytes, message });
         };
         let (domain, answers) = (domain.clone(), Vec::new());
-        let (weights, sum) = (vec![1.0; cells], vec![0.0; cells]);
+        let (weights, sum) = (memory::filled(cells, 1.0), memory::zeros(cells));
         Ok(Self { domain, total, passes, weights, weight: cells as f64, answers, sum })
     }
 

@@ -48,8 +48,10 @@
 //! The rows of `sparse` are lists of pairs of column and entry.
 //!
 //! Instead of a list, `query` may be one `{"matrix": ...}` or `{"sparse": ...}` over the whole
-//! marginal, its columns row-major in `attrs` as listed. Other fields of the outermost object are
-//! ignored; elsewhere they are errors.
+//! marginal, its columns row-major in `attrs` as listed.
+//!
+//! The outermost object may also have `name`, `notes` and `optimum`, of any kind, which are not
+//! read. Other unknown fields are errors, at every level.
 
 mod answers;
 mod builder;
@@ -77,6 +79,11 @@ use crate::fit::{Evidence, Observed};
 use crate::loss::Measurement;
 #[cfg(doc)]
 use crate::loss::estimate_total;
+use crate::numeric::memory::read_at_most;
+
+/// Larger files are refused: 1 GB, of some fifty million answers. What is read takes at most some
+/// twenty times the bytes of its text, as for lists of empty lists.
+pub const MAX_BYTES: u64 = 1_000_000_000;
 
 /// The input of an estimate: read from a [file](Problem::read), or constructed by a
 /// [builder](Problem::builder).
@@ -110,11 +117,9 @@ impl Problem {
         }
     }
 
-    /// Reads a problem file to its end.
-    pub fn read(mut input: impl Read) -> Result<Self, ProblemError> {
-        let mut text = Vec::new();
-        input.read_to_end(&mut text)?;
-        Self::from_bytes(&text)
+    /// Reads a problem file to its end, at most [`MAX_BYTES`].
+    pub fn read(input: impl Read) -> Result<Self, ProblemError> {
+        Self::from_bytes(&read_at_most(input, MAX_BYTES)?)
     }
 
     /// Parses the text of a problem file.
