@@ -1,5 +1,8 @@
 use super::{Comparison, Distance, LARGEST};
-use crate::figures::{Axis, Bar, Category, Chart, Colour, Content, Outcome, Panel, Scale, Series};
+use crate::config::{Emphasis, Statistic};
+use crate::figures::{
+    Axis, Bar, Category, Chart, Colour, Content, Outcome, Panel, Scale, Series, Shown,
+};
 use crate::results::Spread;
 
 /// Attributes that are shown at most, those with the largest distances.
@@ -30,7 +33,7 @@ pub fn chart(comparison: &Comparison) -> Chart {
                     && marginal.attributes.iter().any(|other| other == name)
             };
             let distances = comparison.marginals.iter().filter(of).map(|m| m.distance);
-            let outcome = Outcome::Value(Spread::of(distances)?);
+            let outcome = Outcome::Value(Shown::of(&Spread::of(distances)?, Statistic::Median));
             Some(Bar { series, outcome, unconverged: 0 })
         };
         (0..SERIES.len()).filter_map(bar).collect::<Vec<Bar>>()
@@ -49,6 +52,7 @@ pub fn chart(comparison: &Comparison) -> Chart {
         name: (*name).into(),
         colour: *colour,
         style: 0,
+        emphasis: Emphasis::Normal,
     });
     Chart {
         title: format!("{} against {}", comparison.synthetic, comparison.reference.name),

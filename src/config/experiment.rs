@@ -161,6 +161,9 @@ pub struct Limits {
 }
 
 /// Settings by name, each with its span in the file.
+/// The arms of a mechanism that lists none.
+pub const DEFAULT_ARMS: [&str; 2] = ["own", "pgm"];
+
 pub type Parameters = BTreeMap<Spanned<String>, Spanned<Value>>;
 
 /// A mechanism, and the estimators that use its measurements.
@@ -169,7 +172,7 @@ pub struct Mechanism {
     pub name: Spanned<String>,
     /// Its name in the results. Default: `name`; a mechanism that is listed twice needs two labels.
     pub label: Spanned<String>,
-    /// Empty means `own` and `pgm`.
+    /// Empty means [`DEFAULT_ARMS`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arms: Vec<Arm>,
     /// Defaults for its arms.

@@ -58,9 +58,9 @@ pub use dataset::{Chain, Dataset};
 pub use error::{ConfigError, Mistake};
 pub use estimation::Estimation;
 pub use experiment::{
-    Arm, Changes, Experiment, Kind, Limits, Mechanism, Overrides, Parameters, Scaling,
+    Arm, Changes, DEFAULT_ARMS, Experiment, Kind, Limits, Mechanism, Overrides, Parameters, Scaling,
 };
-pub use figure::{Figure, FigureKind};
+pub use figure::{ArmStyle, Emphasis, Figure, FigureKind, Statistic};
 pub use metric::Metric;
 pub use source::Source;
 pub use status::Status;

@@ -1,5 +1,6 @@
 //! The syntax of an experiment file, before validation.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::de::{self, MapAccess};
@@ -10,7 +11,7 @@ use super::byte_size::ByteSize;
 use super::claim::Claim;
 use super::dataset::{Chain, Dataset};
 use super::experiment::{Kind, Parameters};
-use super::figure::FigureKind;
+use super::figure::{ArmStyle, FigureKind, Statistic};
 use super::form::{self, Form, Numbers};
 use super::layers::EstimationLayer;
 use super::metric::Metric;
@@ -78,6 +79,10 @@ pub(super) struct RawScaling {
 pub(super) struct RawFigure {
     pub(super) kind: Spanned<FigureKind>,
     pub(super) metric: Option<Spanned<Metric>>,
+    #[serde(default)]
+    pub(super) statistic: Statistic,
+    #[serde(default)]
+    pub(super) arms: BTreeMap<Spanned<String>, ArmStyle>,
 }
 
 #[derive(Deserialize)]

@@ -1,5 +1,5 @@
 use crate::config::Estimation;
-use private_pgm::baselines::{FullLeastSquares, LocalLeastSquares, MultiplicativeWeights};
+use private_pgm::baselines::{FullLeastSquares, LocalLeastSquares, MultiplicativeWeights, Uniform};
 use private_pgm::fit::{Estimator, Pgm};
 use private_pgm::numeric::lsmr::LsmrOptions;
 use private_pgm::residual::{Grem, GremLnn};
@@ -53,6 +53,11 @@ pub static ARMS: &[ArmKind] = &[
             };
             Some(Box::new(FullLeastSquares { stopping }))
         },
+    },
+    ArmKind {
+        name: "uniform",
+        summary: "The uniform table: no measurement but the number of records.",
+        build: |_, _| Some(Box::new(Uniform)),
     },
     ArmKind {
         name: "mw",

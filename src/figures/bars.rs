@@ -38,7 +38,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         (_, "own") => "mechanism with its own estimator".into(),
         (_, arm) => format!("+{}", labels::arm(arm)),
     });
-    let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
+    let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers", facts.statistic);
     let explanations = [labels::standin_note(trials), unconverged_mark_note(&panels)];
     Some(Chart {
         title: facts.title.clone(),

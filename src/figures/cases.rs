@@ -35,12 +35,12 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         let title = labels::dataset(dataset) + star + &budget;
         panels.push(Panel { title, y: Axis::log(facts.metric.label()), content });
     }
-    let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
+    let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers", facts.statistic);
     let explanations = [labels::standin_note(trials), unconverged_mark_note(&panels)];
     Some(Chart {
         title: facts.title.clone(),
         subtitle: labels::joined(&[&facts.subtitle, &spread]),
-        series: labels::series(&keys, |key| labels::mechanism_with(key.context, key.arm)),
+        series: facts.series(&keys),
         columns: match epsilons.len() {
             ..=1 => panels.len().min(3),
             _ => datasets.len(),
@@ -66,7 +66,7 @@ fn bars(
         let in_bar = in_group.iter().filter(|t| t.mechanism == key.context && t.arm == key.arm);
         let tally = Tally::of(in_bar.copied(), facts.metric);
         if !tally.is_empty() {
-            let name = labels::mechanism_with(key.context, key.arm);
+            let name = facts.name_of(key);
             omissions.add(&format!("{name}, {place}"), &tally);
             bars.push(tally.bar(series, facts));
         }

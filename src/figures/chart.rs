@@ -1,4 +1,5 @@
 use super::palette::Colour;
+use crate::config::{Emphasis, Statistic};
 use crate::results::Spread;
 
 /// A figure as data: what is drawn, not how.
@@ -29,6 +30,38 @@ pub struct Series {
     pub colour: Colour,
     /// Dashes and markers of its lines, counted from 0 (solid, discs); repeats after the last one.
     pub style: usize,
+    /// The width of its lines.
+    pub emphasis: Emphasis,
+}
+
+/// What a bar or a point shows of several values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shown {
+    pub value: f64,
+    /// The ends of the whisker.
+    pub low: f64,
+    pub high: f64,
+    /// Of values.
+    pub count: usize,
+    pub statistic: Statistic,
+}
+
+impl Shown {
+    /// The median and the range, or the mean and a standard error to either side.
+    pub fn of(spread: &Spread, statistic: Statistic) -> Self {
+        let count = spread.count;
+        match (statistic, spread.mean) {
+            (Statistic::Mean, Some(mean)) => {
+                let error = mean.standard_error.unwrap_or(0.0);
+                let (low, high) = (mean.value - error, mean.value + error);
+                Self { value: mean.value, low, high, count, statistic }
+            }
+            _ => {
+                let Spread { median: value, min: low, max: high, .. } = *spread;
+                Self { value, low, high, count, statistic: Statistic::Median }
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -97,7 +130,7 @@ pub struct Bar {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    Value(Spread),
+    Value(Shown),
     /// Why there is no value, written in place of the bar.
     Failure(String),
     /// No value for an unknown reason, shown as a cross.
@@ -105,15 +138,15 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub(super) fn spread(&self) -> Option<&Spread> {
+    pub(super) fn shown(&self) -> Option<&Shown> {
         match self {
-            Outcome::Value(spread) => Some(spread),
+            Outcome::Value(shown) => Some(shown),
             Outcome::Failure(_) | Outcome::Missing => None,
         }
     }
 }
 
-/// How the range from the smallest to the largest value is shown along a line.
+/// How the whiskers' ends are shown along a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranges {
     /// A shaded band: for many points.
@@ -136,7 +169,7 @@ pub struct Line {
 pub struct Point {
     pub x: f64,
     /// `None` interrupts the line and is shown as a cross.
-    pub y: Option<Spread>,
+    pub y: Option<Shown>,
     /// The number of its estimates that have not converged; above 0, a dagger marks the point.
     pub unconverged: usize,
 }
@@ -147,7 +180,7 @@ impl Panel {
         match &self.content {
             Content::Bars { categories, .. } => {
                 let mut bars = categories.iter().flat_map(|category| &category.bars);
-                bars.any(|bar| bar.unconverged > 0 && bar.outcome.spread().is_some())
+                bars.any(|bar| bar.unconverged > 0 && bar.outcome.shown().is_some())
             }
             Content::Lines { lines, .. } => {
                 let mut points = lines.iter().flat_map(|line| &line.points);

@@ -55,7 +55,8 @@ impl<R> Grid<'_, R> {
             }
         }
         let explanations = [labels::standin_note(trials), unconverged_mark_note(&panels)];
-        let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
+        let spread =
+            trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers", facts.statistic);
         let only_column = match columns.as_slice() {
             [only] => only,
             _ => "",
@@ -63,7 +64,7 @@ impl<R> Grid<'_, R> {
         Chart {
             title: facts.title.clone(),
             subtitle: labels::joined(&[&facts.subtitle, only_column, &spread]),
-            series: labels::series(&keys, |key| labels::mechanism_with(key.context, key.arm)),
+            series: facts.series(&keys),
             columns: match self.rows.len() {
                 ..=1 => panels.len().min(3),
                 _ => columns.len(),
@@ -95,7 +96,7 @@ impl<R> Grid<'_, R> {
         let mut lines = Vec::new();
         for key in distinct(in_panel.iter().copied().map(series_key)) {
             let in_line = || in_panel.iter().copied().filter(move |t| series_key(t) == key);
-            let place = format!("{} on {place}", labels::mechanism_with(key.context, key.arm));
+            let place = format!("{} on {place}", facts.name_of(&key));
             let all = Tally::of(in_line(), facts.metric);
             if let Some(reason) = all.failure(facts) {
                 omissions.add_missing_line(&place, &reason);
@@ -105,10 +106,11 @@ impl<R> Grid<'_, R> {
             let points = x_values.iter().map(|&x| {
                 let here = in_line().filter(|trial| (self.x)(trial) == Some(x));
                 let tally = Tally::of(here, facts.metric);
-                Point { x, y: tally.spread(), unconverged: tally.unconverged() }
+                Point { x, y: tally.shown(facts.statistic), unconverged: tally.unconverged() }
             });
             lines.push(Line { series, points: points.collect(), end: None });
         }
+        lines.sort_by_key(|line| facts.emphasis_of(&keys[line.series]));
         lines
     }
 }

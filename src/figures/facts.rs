@@ -1,7 +1,10 @@
-use super::chart::Chart;
+use std::collections::BTreeMap;
+
+use super::chart::{Chart, Series};
 use super::figure;
+use super::labels::{self, SeriesKey};
 use super::numbers::plainly;
-use crate::config::Experiment;
+use crate::config::{ArmStyle, Emphasis, Experiment, Statistic};
 use crate::results::manifest::{Manifest, NOTICE};
 use crate::results::{Metric, TraceRecord, TrialRecord};
 
@@ -16,6 +19,9 @@ pub struct Facts {
     /// In seconds per arm, if there is one.
     pub time_limit: Option<f64>,
     pub metric: Metric,
+    pub statistic: Statistic,
+    /// How arms are shown, by `mechanism/arm`.
+    pub arms: BTreeMap<String, ArmStyle>,
 }
 
 impl Facts {
@@ -27,7 +33,30 @@ impl Facts {
             footnote: footnote(manifest),
             time_limit: experiment.limits.seconds,
             metric: experiment.metric(),
+            statistic: experiment.figure.statistic,
+            arms: experiment.figure.arms.clone(),
         }
+    }
+
+    /// The name of an arm in legends and notes.
+    pub(super) fn name_of(&self, key: &SeriesKey) -> String {
+        let name = self.style_of(key).and_then(|style| style.name.clone());
+        name.unwrap_or_else(|| labels::mechanism_with(key.context, key.arm))
+    }
+
+    fn style_of(&self, key: &SeriesKey) -> Option<&ArmStyle> {
+        self.arms.get(&format!("{}/{}", key.context, key.arm))
+    }
+
+    pub(super) fn emphasis_of(&self, key: &SeriesKey) -> Emphasis {
+        self.style_of(key).map(|style| style.emphasis).unwrap_or_default()
+    }
+
+    /// A series per arm, where the context of a key is its mechanism.
+    pub(super) fn series(&self, keys: &[SeriesKey]) -> Vec<Series> {
+        let series = labels::series(keys, |key| self.name_of(key));
+        let pairs = series.into_iter().zip(keys);
+        pairs.map(|(series, key)| Series { emphasis: self.emphasis_of(key), ..series }).collect()
     }
 
     /// The reason in place of an arm that exceeded the time limit.

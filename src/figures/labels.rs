@@ -2,6 +2,7 @@
 
 use super::chart::Series;
 use super::palette::colours;
+use crate::config::Emphasis;
 use crate::results::TrialRecord;
 
 /// In the order of panels in the paper's Figure 1.
@@ -44,6 +45,7 @@ pub(super) fn series(keys: &[SeriesKey], name: impl Fn(&SeriesKey) -> String) ->
         name: name(key),
         colour: colours[position(&estimator(key), &arms)],
         style: position(key.context, &contexts),
+        emphasis: Emphasis::default(),
     };
     keys.iter().map(one).collect()
 }
@@ -99,6 +101,7 @@ pub(crate) fn arm(name: &str) -> String {
         "grem-lnn" => "GReM-LNN".into(),
         "admm-l1" => "ADMM(L1)".into(),
         "ml" => "maximum likelihood".into(),
+        "uniform" => "uniform table".into(),
         "pgm-l1" | "l1" => "PGM, minimising L1 loss".into(),
         "pgm-l2" | "l2" => "PGM, minimising L2 loss".into(),
         _ => abbreviation(name),

@@ -4,8 +4,8 @@
 //! as SVG and as PNG ([`svg`], [`png()`], [`write()`]). The font is embedded, so the same
 //! chart gives the same bytes on every machine.
 //!
-//! A figure depends on records only: it can be redrawn without running anything again. Medians are
-//! over arms that are done; notes under the panels list what is left out.
+//! A figure depends on records only: it can be redrawn without running anything again. Medians and
+//! means are over trials that are done; notes under the panels list what is left out.
 
 mod bars;
 mod cases;
@@ -29,7 +29,7 @@ mod tests;
 mod traces;
 
 pub use chart::{
-    Axis, Bar, Category, Chart, Content, Line, Outcome, Panel, Point, Ranges, Scale, Series,
+    Axis, Bar, Category, Chart, Content, Line, Outcome, Panel, Point, Ranges, Scale, Series, Shown,
 };
 pub use error::FigureError;
 pub use facts::{Facts, chart_of};

@@ -20,6 +20,7 @@ const ORANGE: Colour = Colour([0xE6, 0x9F, 0x00]);
 const GREEN: Colour = Colour([0x00, 0x9E, 0x73]);
 const VERMILION: Colour = Colour([0xD5, 0x5E, 0x00]);
 const PURPLE: Colour = Colour([0xCC, 0x79, 0xA7]);
+const VIOLET: Colour = Colour([0x7A, 0x4F, 0x9E]);
 
 /// The colour of a theoretical bound in a chart whose series have these colours: grey, or black if
 /// grey is taken. No estimator is black.
@@ -39,6 +40,7 @@ const KNOWN: &[(&str, Colour)] = &[
     ("lls", ORANGE),
     ("mw", GREEN),
     ("lsmr", VERMILION),
+    ("admm-l1", VIOLET),
     ("pgm-l1", PURPLE),
     ("l1", PURPLE),
 ];
@@ -46,7 +48,7 @@ const KNOWN: &[(&str, Colour)] = &[
 /// For other estimators, repeated if there are more.
 const OTHERS: &[Colour] = &[
     Colour([0x56, 0xB4, 0xE9]),
-    Colour([0x7A, 0x4F, 0x9E]),
+    VIOLET,
     Colour([0x8C, 0x6D, 0x31]),
     Colour([0x2F, 0x2F, 0x2F]),
     PURPLE,

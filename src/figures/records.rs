@@ -3,7 +3,8 @@ use super::chart::{Chart, Content, Line, Point, Series};
 use super::curves::Grid;
 use super::labels::{self, distinct};
 use super::palette;
-use super::tally::spread_of;
+use super::tally::shown_of;
+use crate::config::{Emphasis, Statistic};
 use crate::results::{Metric, TraceRecord, TrialRecord};
 
 /// Error against the number of records, over all datasets.
@@ -46,7 +47,7 @@ fn add_bounds(chart: &mut Chart, in_panels: &[Vec<&TrialRecord>]) {
     for (style, mechanism) in distinct(bounded.map(|t| t.mechanism.as_str())).iter().enumerate() {
         let series = chart.series.len();
         let name = format!("{}, bound", labels::mechanism(mechanism));
-        chart.series.push(Series { name, colour, style: style + 1 });
+        chart.series.push(Series { name, colour, style: style + 1, emphasis: Emphasis::Normal });
         for (panel, here) in chart.panels.iter_mut().zip(in_panels) {
             let Content::Lines { lines, .. } = &mut panel.content else { continue };
             let of_mechanism = || here.iter().filter(|trial| trial.mechanism == *mechanism);
@@ -57,7 +58,7 @@ fn add_bounds(chart: &mut Chart, in_panels: &[Vec<&TrialRecord>]) {
             let at = |&records: &usize| {
                 let here = of_mechanism().filter(|t| t.records == records);
                 let bounds = here.filter_map(|t| t.error_bound);
-                Point { x: records as f64, y: spread_of(bounds), unconverged: 0 }
+                Point { x: records as f64, y: shown_of(bounds, Statistic::Median), unconverged: 0 }
             };
             let points: Vec<Point> = records.iter().map(at).collect();
             if !points.is_empty() {

@@ -2,7 +2,8 @@ use super::Facts;
 use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges, Series};
 use super::labels::{self, SeriesKey, distinct};
 use super::palette;
-use super::tally::{Omissions, Tally, spread_of, trials_phrase};
+use super::tally::{Omissions, Tally, shown_of, trials_phrase};
+use crate::config::{Emphasis, Statistic};
 use crate::results::{Metric, TraceRecord, TrialRecord};
 
 /// Rounds used against the number of rounds that the budget is planned for, both logarithmic.
@@ -27,7 +28,10 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
             omissions.add(&labels::dataset(dataset), &Tally::of(in_line(), Metric::Rounds));
             let points = limits(in_line()).into_iter().map(|limit| {
                 let at_limit = in_line().filter(|t| t.round_limit == Some(limit));
-                let y = spread_of(at_limit.filter_map(|trial| Metric::Rounds.of(trial)));
+                let y = shown_of(
+                    at_limit.filter_map(|trial| Metric::Rounds.of(trial)),
+                    facts.statistic,
+                );
                 Point { x: limit as f64, y, unconverged: 0 }
             });
             lines.push(Line { series: i + 1, points: points.collect(), end: None });
@@ -48,9 +52,10 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
     };
     let by_dataset = labels::series(&keys, with_star);
     let colour = palette::bound(by_dataset.iter().map(|series| series.colour));
-    let mut series = vec![Series { name: "at most".into(), colour, style: 1 }];
+    let mut series =
+        vec![Series { name: "at most".into(), colour, style: 1, emphasis: Emphasis::Normal }];
     series.extend(by_dataset);
-    let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
+    let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers", facts.statistic);
     Some(Chart {
         title: facts.title.clone(),
         subtitle: labels::joined(&[&facts.subtitle, &spread]),
@@ -72,7 +77,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
 fn bound(trials: &[&TrialRecord]) -> Line {
     let points = limits(trials.iter().copied()).into_iter().map(|limit| {
         let limit = limit as f64;
-        Point { x: limit, y: spread_of([limit]), unconverged: 0 }
+        Point { x: limit, y: shown_of([limit], Statistic::Median), unconverged: 0 }
     });
     Line { series: 0, points: points.collect(), end: None }
 }

@@ -33,7 +33,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         }
     }
 
-    let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers");
+    let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers", facts.statistic);
     let panel = |lines| Panel {
         title: String::new(),
         y: Axis::log("seconds per iteration"),
@@ -72,7 +72,7 @@ fn tallies_by_size(trials: &[TrialRecord], key: &SeriesKey) -> Vec<(usize, Tally
 /// The points of a line, and why it does not continue beyond the last of them.
 fn curve(tallies: &[(usize, Tally)], facts: &Facts) -> (Vec<Point>, Option<String>) {
     let point = |(size, tally): &(usize, Tally)| {
-        Some(Point { x: *size as f64, y: Some(tally.spread()?), unconverged: 0 })
+        Some(Point { x: *size as f64, y: Some(tally.shown(facts.statistic)?), unconverged: 0 })
     };
     let points: Vec<Point> = tallies.iter().filter_map(point).collect();
     let last = points.last().map_or(0.0, |point| point.x);

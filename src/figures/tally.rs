@@ -1,5 +1,6 @@
 use super::Facts;
-use super::chart::{Bar, Outcome, Panel};
+use super::chart::{Bar, Outcome, Panel, Shown};
+use crate::config::Statistic;
 use crate::results::{Metric, Spread, Status, TrialRecord, unconverged_note};
 use private_pgm::numeric::bytes::Bytes;
 
@@ -45,9 +46,9 @@ impl Tally {
         self.done + self.infeasible + self.timeout + self.failed == 0
     }
 
-    /// Median and range over the trials that are done.
-    pub(super) fn spread(&self) -> Option<Spread> {
-        spread_of(self.values.iter().copied())
+    /// Median and range, or mean and standard error, over the trials that are done.
+    pub(super) fn shown(&self, statistic: Statistic) -> Option<Shown> {
+        shown_of(self.values.iter().copied(), statistic)
     }
 
     /// The number of done trials that have not converged; 0 if the metric does not depend on it.
@@ -60,8 +61,8 @@ impl Tally {
         match self {
             Self { done: 1.., .. } => None,
             Self { infeasible: 1.., .. } => {
-                Some(match spread_of(self.needed_bytes.iter().copied()) {
-                    Some(needed) => format!("infeasible: would need {}", Bytes(needed.median)),
+                Some(match shown_of(self.needed_bytes.iter().copied(), Statistic::Median) {
+                    Some(needed) => format!("infeasible: would need {}", Bytes(needed.value)),
                     None => "infeasible".into(),
                 })
             }
@@ -72,16 +73,16 @@ impl Tally {
     }
 
     pub(super) fn bar(&self, series: usize, facts: &Facts) -> Bar {
-        let outcome = match (self.spread(), self.failure(facts)) {
-            (Some(spread), _) => Outcome::Value(spread),
+        let outcome = match (self.shown(facts.statistic), self.failure(facts)) {
+            (Some(shown), _) => Outcome::Value(shown),
             (None, Some(reason)) => Outcome::Failure(reason),
             (None, None) => Outcome::Missing,
         };
         Bar { series, outcome, unconverged: self.unconverged }
     }
 
-    /// What a median leaves out: `2 of 5 trials failed`. `None` if all trials ended in the same
-    /// way: they are all done, or [`Tally::failure`] has the reason.
+    /// What a median or mean leaves out: `2 of 5 trials failed`. `None` if all trials ended in the
+    /// same way: they are all done, or [`Tally::failure`] has the reason.
     fn left_out(&self) -> Option<String> {
         let total = self.done + self.infeasible + self.timeout + self.failed;
         let kinds = [
@@ -102,9 +103,13 @@ impl Tally {
     }
 }
 
-/// The spread of the finite values; others cannot be drawn.
-pub(super) fn spread_of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
-    Spread::of(values.into_iter().filter(|value| value.is_finite()))
+/// What is shown of the finite values; others cannot be drawn.
+pub(super) fn shown_of(
+    values: impl IntoIterator<Item = f64>,
+    statistic: Statistic,
+) -> Option<Shown> {
+    let spread = Spread::of(values.into_iter().filter(|value| value.is_finite()))?;
+    Some(Shown::of(&spread, statistic))
 }
 
 /// What a chart leaves out, for the notes under it.
@@ -115,7 +120,7 @@ pub(super) struct Omissions {
 }
 
 impl Omissions {
-    /// Records which of the trials behind `tally` the median at `place` leaves out.
+    /// Records which of the trials behind `tally` the number at `place` leaves out.
     pub(super) fn add(&mut self, place: &str, tally: &Tally) {
         self.left_out.extend(tally.left_out().map(|what| format!("{place}: {what}")));
     }
@@ -130,10 +135,7 @@ impl Omissions {
         let note = |parts: &[String], words: &str, separator: &str| {
             (!parts.is_empty()).then(|| format!("{words} {}.", parts.join(separator)))
         };
-        [
-            note(&self.no_line, "No line for", ", "),
-            note(&self.left_out, "Not in the medians:", "; "),
-        ]
+        [note(&self.no_line, "No line for", ", "), note(&self.left_out, "Left out:", "; ")]
     }
 }
 
@@ -142,14 +144,24 @@ pub(super) fn unconverged_mark_note(panels: &[Panel]) -> Option<String> {
     panels.iter().any(Panel::has_unconverged).then(|| unconverged_note() + ".")
 }
 
-/// `median of 5 trials, {ranges} from the smallest to the largest`.
-pub(super) fn trials_phrase(trials: impl IntoIterator<Item = usize>, ranges: &str) -> String {
+/// `median of 5 trials, {ranges} from the smallest to the largest`, or the mean with standard
+/// errors.
+pub(super) fn trials_phrase(
+    trials: impl IntoIterator<Item = usize>,
+    ranges: &str,
+    statistic: Statistic,
+) -> String {
     let mut numbers: Vec<usize> = trials.into_iter().collect();
     numbers.sort_unstable();
     numbers.dedup();
-    match numbers.len() {
-        0 => String::new(),
-        1 => "one trial".into(),
-        count => format!("median of {count} trials, {ranges} from the smallest to the largest"),
+    match (numbers.len(), statistic) {
+        (0, _) => String::new(),
+        (1, _) => "one trial".into(),
+        (count, Statistic::Median) => {
+            format!("median of {count} trials, {ranges} from the smallest to the largest")
+        }
+        (count, Statistic::Mean) => {
+            format!("mean of {count} trials, {ranges} of one standard error to either side")
+        }
     }
 }

@@ -3,7 +3,8 @@ use std::collections::BTreeMap;
 use super::Facts;
 use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges};
 use super::labels::{self, SeriesKey, distinct};
-use super::tally::{Omissions, Tally, spread_of, trials_phrase, unconverged_mark_note};
+use super::tally::{Omissions, Tally, shown_of, trials_phrase, unconverged_mark_note};
+use crate::config::Statistic;
 use crate::results::{Metric, Status, TraceRecord, TrialRecord};
 
 type Quantity = fn(&TraceRecord) -> f64;
@@ -74,7 +75,8 @@ pub(super) fn chart(
         true => Vec::new(),
         false => QUANTITIES.iter().map(panel).collect(),
     };
-    let spread = trials_phrase(drawn.iter().map(|(_, trace)| trace.trial), "bands");
+    let spread =
+        trials_phrase(drawn.iter().map(|(_, trace)| trace.trial), "bands", Statistic::Median);
     let explanation = unconverged_mark_note(&panels);
     Some(Chart {
         title: facts.title.clone(),
@@ -97,7 +99,7 @@ fn points(drawn: &[Drawn], key: &SeriesKey, quantity: Quantity) -> Vec<Point> {
     }
     let point = |(iteration, values): (usize, Vec<f64>)| Point {
         x: iteration as f64,
-        y: spread_of(values),
+        y: shown_of(values, Statistic::Median),
         unconverged: 0,
     };
     by_iteration.into_iter().map(point).collect()

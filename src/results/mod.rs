@@ -25,7 +25,7 @@ pub use machine::Machine;
 pub use progress::Progress;
 pub use record::{Difference, TraceRecord, TrialRecord};
 pub use shard::{NotAShard, Shard};
-pub use statistics::{Interval, PairedRatio, Spread};
+pub use statistics::{Interval, Mean, PairedRatio, Spread};
 pub use text_table::number;
 pub use timestamp::rfc3339;
 

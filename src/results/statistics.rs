@@ -1,4 +1,4 @@
-//! Medians of few trials, with exact confidence intervals.
+//! Medians of few trials, with exact confidence intervals, and means with standard errors.
 
 use std::f64::consts::LN_2;
 
@@ -26,8 +26,28 @@ pub struct Spread {
     pub median: f64,
     pub min: f64,
     pub max: f64,
+    /// `None` if read from a summary without means.
+    pub mean: Option<Mean>,
     /// For the median; `None` for a single value.
     pub interval: Option<Interval>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mean {
+    pub value: f64,
+    /// The root of the unbiased variance divided by the number of values; `None` for a single one.
+    pub standard_error: Option<f64>,
+}
+
+impl Mean {
+    /// Of at least one value.
+    fn of(values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let value = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|x| (x - value).powi(2)).sum();
+        let standard_error = (values.len() > 1).then(|| (squares / (count - 1.0) / count).sqrt());
+        Self { value, standard_error }
+    }
 }
 
 impl Spread {
@@ -52,7 +72,8 @@ impl Spread {
             high: sorted[count - k],
             coverage,
         });
-        Some(Self { count, median, min, max, interval })
+        let mean = Some(Mean::of(&sorted));
+        Some(Self { count, median, min, max, mean, interval })
     }
 }
 
@@ -166,6 +187,15 @@ mod tests {
                 prop_assert!(interval.low <= spread.median && spread.median <= interval.high);
             }
         }
+    }
+
+    #[test]
+    fn standard_errors_are_those_of_the_mean() {
+        let mean = Spread::of([2.0, 4.0, 9.0]).unwrap().mean.unwrap();
+        // Squares 9, 1 and 16: a variance of 13, divided by three.
+        assert_eq!(mean.value, 5.0);
+        assert!((mean.standard_error.unwrap() - (13.0f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert_eq!(Mean::of(&[7.0]), Mean { value: 7.0, standard_error: None });
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod kinds;
 mod sections;
+mod styles;
 pub(super) mod values;
 
 use toml::Spanned;
@@ -58,6 +59,8 @@ pub(super) fn complete(source: &Source, raw: RawExperiment) -> Checked<Experimen
     let figure = match raw.figure {
         Some(figure) => Figure {
             metric: sections::figure_metric(source, figure.metric)?,
+            statistic: figure.statistic,
+            arms: styles::arm_styles(source, figure.arms, &mechanisms)?,
             ..sections::figure(source, &figure.kind, raw.kind, variety, &mechanisms)?
         },
         None => sections::default_figure(raw.kind, variety),

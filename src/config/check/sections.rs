@@ -1,12 +1,14 @@
 //! The sections of an experiment.
 
+use std::collections::BTreeMap;
+
 use toml::Spanned;
 
 use super::Checked;
 use super::values::{self, MAX_COUNT, count, counts, distinct, name, not_empty};
 use crate::config::estimation::Estimation;
 use crate::config::experiment::{Arm, Changes, Kind, Mechanism, Scaling};
-use crate::config::figure::{Figure, FigureKind};
+use crate::config::figure::{Figure, FigureKind, Statistic};
 use crate::config::metric::Metric;
 use crate::config::raw::{RawArm, RawChanges, RawMechanism, RawScaling};
 use crate::config::source::Source;
@@ -161,7 +163,7 @@ pub(super) fn default_figure(kind: Kind, variety: Variety) -> Figure {
         Kind::Scaling => FigureKind::Scaling,
         Kind::Datasets => FigureKind::Table,
     };
-    Figure { kind, metric: None }
+    plain(kind)
 }
 
 pub(super) fn figure(
@@ -211,7 +213,7 @@ pub(super) fn figure(
             Kind::Mechanisms,
         )
         | (FigureKind::Scaling, Kind::Scaling)
-        | (FigureKind::Table, _) => Ok(Figure { kind: *figure.as_ref(), metric: None }),
+        | (FigureKind::Table, _) => Ok(plain(*figure.as_ref())),
         (_, kind) => {
             let message = format!("kind = \"{}\" has no such figure", kind.name());
             let help = match kind {
@@ -224,6 +226,10 @@ pub(super) fn figure(
             refuse(&message, help)
         }
     }
+}
+
+fn plain(kind: FigureKind) -> Figure {
+    Figure { kind, metric: None, statistic: Statistic::default(), arms: BTreeMap::new() }
 }
 
 /// The error that a figure shows. Time and rounds have their own kinds of figures.

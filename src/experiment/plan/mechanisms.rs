@@ -100,7 +100,7 @@ fn planned(
     }
     let mut arms = arms(source, kind.extra_estimators, &named.arms)?;
     if arms.is_empty() {
-        let default = ["own", "pgm"].iter().filter_map(|name| find_arm(name));
+        let default = config::DEFAULT_ARMS.iter().filter_map(|name| find_arm(name));
         arms = default
             .map(|kind| PlannedArm {
                 name: kind.name.into(),

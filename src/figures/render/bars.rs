@@ -1,4 +1,4 @@
-use super::super::chart::{Bar, Category, Chart, Outcome, Panel};
+use super::super::chart::{Bar, Category, Chart, Outcome, Panel, Shown};
 use super::font;
 use super::paragraph::wrapped;
 use super::reading;
@@ -6,7 +6,6 @@ use super::scale::AxisRange;
 use super::scene::{Frame, INK, READABLE, Scene, Text, at, pen, text};
 use super::symbols;
 use crate::figures::palette::Colour;
-use crate::results::Spread;
 
 /// The share of a category's width that its bars fill.
 const FILLED: f64 = 0.78;
@@ -61,10 +60,10 @@ pub(super) fn draw(
 fn draw_bar(scene: &mut Scene, bar: &Bar, colour: Colour, y: &AxisRange, slot: Frame) {
     let near_bottom = at(slot.left + slot.width / 2.0, slot.bottom() - 7.0);
     match &bar.outcome {
-        Outcome::Value(spread) => {
-            draw_value(scene, spread, colour, y, slot);
+        Outcome::Value(shown) => {
+            draw_value(scene, shown, colour, y, slot);
             if bar.unconverged > 0 {
-                draw_dagger(scene, spread, y, slot);
+                draw_dagger(scene, shown, y, slot);
             }
         }
         Outcome::Failure(reason) => draw_reason(scene, reason, colour.mixed(INK, READABLE), slot),
@@ -72,9 +71,9 @@ fn draw_bar(scene: &mut Scene, bar: &Bar, colour: Colour, y: &AxisRange, slot: F
     }
 }
 
-fn draw_value(scene: &mut Scene, spread: &Spread, colour: Colour, y: &AxisRange, slot: Frame) {
+fn draw_value(scene: &mut Scene, shown: &Shown, colour: Colour, y: &AxisRange, slot: Frame) {
     let middle = slot.left + slot.width / 2.0;
-    let Some(value) = y.fraction(spread.median) else {
+    let Some(value) = y.fraction(shown.value) else {
         return symbols::zero(scene, at(middle, slot.bottom()), colour);
     };
     let y_of = |fraction: f64| slot.bottom() - fraction * slot.height;
@@ -83,16 +82,17 @@ fn draw_value(scene: &mut Scene, spread: &Spread, colour: Colour, y: &AxisRange,
     let gap = (0.06 * slot.width).min(1.5);
     let (left, width) = (slot.left + gap, slot.width - 2.0 * gap);
     scene.rectangle(Frame { left, top, width, height: bottom - top }, colour);
-    if spread.min < spread.max {
+    if shown.low < shown.high {
         let end = |value: f64| at(middle, y_of(y.fraction(value).unwrap_or(0.0)));
         let cap = (0.36 * slot.width).min(8.0);
-        symbols::whisker(scene, end(spread.min), end(spread.max), cap, pen(INK, 1.0));
+        symbols::whisker(scene, end(shown.low), end(shown.high), cap, pen(INK, 1.0));
+        symbols::clipped_ends(scene, y.cuts(shown), end, INK);
     }
 }
 
 /// Above the whisker, or above the symbol of a value that is off the axis.
-fn draw_dagger(scene: &mut Scene, spread: &Spread, y: &AxisRange, slot: Frame) {
-    let height = y.fraction(spread.max).map_or(symbols::ZERO_HEIGHT, |top| top * slot.height);
+fn draw_dagger(scene: &mut Scene, shown: &Shown, y: &AxisRange, slot: Frame) {
+    let height = y.fraction(shown.high).map_or(symbols::ZERO_HEIGHT, |top| top * slot.height);
     let tip = at(slot.left + slot.width / 2.0, slot.bottom() - height);
     symbols::dagger(scene, tip, slot);
 }

@@ -2,7 +2,7 @@
 //!
 //! All plots have the same size: what remains after all labels have their space.
 
-use super::super::chart::{Chart, Content, Panel, Scale};
+use super::super::chart::{Chart, Content, Panel, Scale, Shown};
 use super::Size;
 use super::legend;
 use super::panel::{self, Margins};
@@ -10,11 +10,13 @@ use super::paragraph::wrapped;
 use super::scale::AxisRange;
 use super::scene::{Anchor, FAINT, Frame, INK, SOFT, Scene, Text, at, text};
 use crate::figures::palette::Colour;
-use crate::results::Spread;
 
 const MARGIN: f64 = 22.0;
 /// Right of each plot: half of a tick label extends into it.
 const GAP: f64 = 26.0;
+/// How far whiskers extend a logarithmic axis. Our choice: a whisker that ends near 0 would take
+/// most of the axis.
+const MAX_WHISKER: f64 = 10.0;
 /// The minimum width and height of a plot, whatever the size of the picture.
 const MIN_PLOT: f64 = 24.0;
 /// The minimum width of a column of panels; narrower pictures have fewer columns.
@@ -225,33 +227,43 @@ fn panels(scene: &mut Scene, chart: &Chart, area: Frame) {
     }
 }
 
+/// The y axes of the panels. They contain all values. On a logarithmic axis whiskers are cut where
+/// they extend beyond the values by more than a factor of [`MAX_WHISKER`].
 fn y_ranges(chart: &Chart) -> Vec<AxisRange> {
-    let ends = |spread: &Spread| [spread.min, spread.median, spread.max];
-    let values = |content: &Content| -> Vec<f64> {
-        match content {
-            Content::Bars { categories, .. } => categories
-                .iter()
-                .flat_map(|category| &category.bars)
-                .filter_map(|bar| bar.outcome.spread())
-                .flat_map(ends)
-                .collect(),
-            Content::Lines { lines, .. } => lines
-                .iter()
-                .flat_map(|line| &line.points)
-                .filter_map(|point| point.y.as_ref())
-                .flat_map(ends)
-                .collect(),
-        }
-    };
-    let around = |values: Vec<f64>, scale: Scale, content: &Content| {
-        AxisRange::around(values, scale, matches!(content, Content::Bars { .. }))
-    };
     let own = chart.panels.iter().map(|panel| {
-        let values = match chart.shares_y {
-            true => chart.panels.iter().flat_map(|panel| values(&panel.content)).collect(),
-            false => values(&panel.content),
+        let shown: Vec<&Shown> = match chart.shares_y {
+            true => chart.panels.iter().flat_map(all_shown).collect(),
+            false => all_shown(panel),
         };
-        around(values, panel.y.scale, &panel.content)
+        let mut ends: Vec<f64> = shown.iter().map(|shown| shown.value).collect();
+        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        if panel.y.scale == Scale::Log {
+            let positive = || ends.iter().copied().filter(|&value| value > 0.0);
+            low = positive().reduce(f64::min).map_or(low, |least| least / MAX_WHISKER);
+            high = positive().reduce(f64::max).map_or(high, |most| most * MAX_WHISKER);
+        }
+        ends.extend(shown.iter().flat_map(|shown| [shown.low.max(low), shown.high.min(high)]));
+        let is_bars = matches!(panel.content, Content::Bars { .. });
+        AxisRange::around(ends, panel.y.scale, is_bars)
     });
     own.collect()
+}
+
+/// Whether some whisker extends beyond its axis.
+pub(super) fn cuts_whiskers(chart: &Chart) -> bool {
+    let mut panels = chart.panels.iter().zip(y_ranges(chart));
+    panels.any(|(panel, y)| all_shown(panel).iter().any(|shown| y.cuts(shown) != [false; 2]))
+}
+
+fn all_shown(panel: &Panel) -> Vec<&Shown> {
+    match &panel.content {
+        Content::Bars { categories, .. } => {
+            let bars = categories.iter().flat_map(|category| &category.bars);
+            bars.filter_map(|bar| bar.outcome.shown()).collect()
+        }
+        Content::Lines { lines, .. } => {
+            let points = lines.iter().flat_map(|line| &line.points);
+            points.filter_map(|point| point.y.as_ref()).collect()
+        }
+    }
 }

@@ -15,6 +15,7 @@ enum Entry<'a> {
     Series(&'a Series),
     Zero,
     Missing,
+    Clipped,
 }
 
 impl Entry<'_> {
@@ -23,6 +24,7 @@ impl Entry<'_> {
             Entry::Series(series) => &series.name,
             Entry::Zero => "zero, off the logarithmic axis",
             Entry::Missing => "no value",
+            Entry::Clipped => "continues beyond the axis",
         }
     }
 
@@ -61,6 +63,7 @@ pub(super) fn draw(scene: &mut Scene, chart: &Chart, corner: Position, width: f6
             }
             Entry::Zero => symbols::zero(scene, at(centre.x, middle + 4.5), SOFT),
             Entry::Missing => symbols::cross(scene, centre, SOFT),
+            Entry::Clipped => symbols::clipped(scene, at(centre.x, middle + 3.0), -5.0, SOFT),
         }
         let baseline = middle + SIZE * font::CAPITAL / 2.0;
         scene.text(text(at(x + length + 6.0, baseline), entry.name(), SIZE));
@@ -97,7 +100,7 @@ fn entries(chart: &Chart, width: f64) -> Vec<Entry<'_>> {
                 let fit = reasons_fit(categories, panel_width);
                 for bar in categories.iter().flat_map(|category| &category.bars) {
                     match &bar.outcome {
-                        Outcome::Value(spread) => record(Some(spread.median)),
+                        Outcome::Value(shown) => record(Some(shown.value)),
                         Outcome::Missing => record(None),
                         Outcome::Failure(_) if fit => {}
                         Outcome::Failure(_) => record(None),
@@ -106,12 +109,16 @@ fn entries(chart: &Chart, width: f64) -> Vec<Entry<'_>> {
             }
             Content::Lines { lines, .. } => {
                 let points = lines.iter().flat_map(|line| &line.points);
-                points.for_each(|point| record(point.y.map(|y| y.median)));
+                points.for_each(|point| record(point.y.map(|y| y.value)));
             }
         }
     }
     let series = chart.series.iter().map(Entry::Series);
-    let symbols = [zero.then_some(Entry::Zero), missing.then_some(Entry::Missing)];
+    let symbols = [
+        zero.then_some(Entry::Zero),
+        missing.then_some(Entry::Missing),
+        layout::cuts_whiskers(chart).then_some(Entry::Clipped),
+    ];
     series.chain(symbols.into_iter().flatten()).collect()
 }
 

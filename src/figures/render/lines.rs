@@ -1,4 +1,4 @@
-use super::super::chart::{Axis, Chart, Line, Panel, Point, Ranges};
+use super::super::chart::{Axis, Chart, Line, Panel, Point, Ranges, Shown};
 use super::super::numbers::number;
 use super::font;
 use super::paragraph::wrapped;
@@ -7,7 +7,7 @@ use super::reading;
 use super::scale::AxisRange;
 use super::scene::{Frame, INK, Position, READABLE, Scene, Text, at, pen, text};
 use super::symbols;
-use crate::results::Spread;
+use crate::config::Emphasis;
 
 const END_SIZE: f64 = 10.0;
 const END_LEADING: f64 = 13.0;
@@ -19,6 +19,9 @@ const MAX_MARKERS: usize = 25;
 const DAGGER_DISTANCE: f64 = 3.0;
 /// The side of the square around a point that shows its value on hovering.
 const READING: f64 = 14.0;
+
+/// Between neighbouring series of a figure with extra arms.
+const SHIFT: f64 = 1.5;
 
 pub(super) fn has_markers(line: &Line) -> bool {
     line.points.len() <= MAX_MARKERS
@@ -64,18 +67,21 @@ impl Plot<'_> {
     }
 
     fn draw_ranges(&self, scene: &mut Scene, line: &Line, ranges: Ranges) {
-        let colour = self.chart.series[line.series].colour;
+        let series = &self.chart.series[line.series];
+        let (colour, weight) = (series.colour, symbols::weight(series));
         for run in self.runs(line) {
             match ranges {
                 Ranges::Bands => {
-                    let highs = run.iter().map(|&(x, spread)| at(x, self.y_of(spread.max)));
-                    let lows = run.iter().rev().map(|&(x, spread)| at(x, self.y_of(spread.min)));
+                    let highs = run.iter().map(|&(x, shown)| at(x, self.y_of(shown.high)));
+                    let lows = run.iter().rev().map(|&(x, shown)| at(x, self.y_of(shown.low)));
                     scene.area(highs.chain(lows).collect(), colour, 0.16);
                 }
                 Ranges::Whiskers => {
-                    for &(x, spread) in run.iter().filter(|(_, spread)| spread.min < spread.max) {
-                        let (low, high) = (self.y_of(spread.min), self.y_of(spread.max));
-                        scene.line(at(x, low), at(x, high), pen(colour, 1.5));
+                    for &(x, shown) in run.iter().filter(|(_, shown)| shown.low < shown.high) {
+                        let (low, high) = (self.y_of(shown.low), self.y_of(shown.high));
+                        scene.line(at(x, low), at(x, high), pen(colour, 1.5 * weight));
+                        let end = |value: f64| at(x, self.y_of(value));
+                        symbols::clipped_ends(scene, self.y.cuts(&shown), end, colour);
                     }
                 }
             }
@@ -86,7 +92,7 @@ impl Plot<'_> {
         let series = &self.chart.series[line.series];
         for run in self.runs(line) {
             let curve: Vec<Position> =
-                run.iter().map(|&(x, spread)| at(x, self.y_of(spread.median))).collect();
+                run.iter().map(|&(x, shown)| at(x, self.y_of(shown.value))).collect();
             obstacles.curve(&curve);
             scene.polyline(curve.clone(), symbols::line_pen(series));
             if has_markers(line) || curve.len() == 1 {
@@ -94,11 +100,11 @@ impl Plot<'_> {
             }
         }
         for point in &line.points {
-            let Some(x) = self.x_of(point) else { continue };
+            let Some(x) = self.x_of(line, point) else { continue };
             let bottom = self.frame.bottom();
             match point.y {
                 None => symbols::cross(scene, at(x, bottom - 6.0), series.colour),
-                Some(spread) if self.y.fraction(spread.median).is_none() => {
+                Some(shown) if self.y.fraction(shown.value).is_none() => {
                     symbols::zero(scene, at(x, bottom), series.colour);
                 }
                 Some(_) => {}
@@ -112,27 +118,27 @@ impl Plot<'_> {
         let share = self.frame.width / line.points.len().max(1) as f64;
         let width = READING.min(share.max(2.0));
         for point in &line.points {
-            let (Some(x), Some(spread)) = (self.x_of(point), point.y) else { continue };
-            if !spread.median.is_finite() {
+            let (Some(x), Some(shown)) = (self.x_of(line, point), point.y) else { continue };
+            if !shown.value.is_finite() {
                 continue;
             }
             let area = Frame {
                 left: x - width / 2.0,
-                top: self.y_of(spread.median) - READING / 2.0,
+                top: self.y_of(shown.value) - READING / 2.0,
                 width,
                 height: READING,
             };
             let place = format!("{} {}", self.x_label, number(point.x, 6));
             let names = [self.panel.title.as_str(), name, place.trim()];
-            let content = reading::value(&names, &self.panel.y.label, &spread, point.unconverged);
+            let content = reading::value(&names, &self.panel.y.label, &shown, point.unconverged);
             scene.reading(area, content);
         }
     }
 
     fn draw_daggers(&self, scene: &mut Scene, line: &Line) {
         for point in line.points.iter().filter(|point| point.unconverged > 0) {
-            if let (Some(x), Some(spread)) = (self.x_of(point), point.y) {
-                let over = at(x, self.y_of(spread.median) - DAGGER_DISTANCE);
+            if let (Some(x), Some(shown)) = (self.x_of(line, point), point.y) {
+                let over = at(x, self.y_of(shown.value) - DAGGER_DISTANCE);
                 symbols::dagger(scene, over, self.frame);
             }
         }
@@ -140,21 +146,28 @@ impl Plot<'_> {
 
     fn draw_end(&self, scene: &mut Scene, line: &Line, obstacles: &mut Obstacles) {
         let (Some(reason), Some(run)) = (&line.end, self.runs(line).pop()) else { return };
-        let Some(&(x, spread)) = run.last() else { return };
+        let Some(&(x, shown)) = run.last() else { return };
         let colour = self.chart.series[line.series].colour.mixed(INK, READABLE);
         let max_width = END_WIDTH.0.min(END_WIDTH.1 * self.frame.width);
         let lines = wrapped(reason, END_SIZE, false, max_width);
         let width = lines.iter().map(|line| font::width(line, END_SIZE, false)).fold(0.0, f64::max);
         let height = END_LEADING * lines.len() as f64;
-        let place = place_label(at(x, self.y_of(spread.median)), width, height, obstacles);
+        let place = place_label(at(x, self.y_of(shown.value)), width, height, obstacles);
         for (i, line) in lines.into_iter().enumerate() {
             let baseline = at(place.left, place.top + END_LEADING * i as f64 + END_SIZE);
             scene.text(Text { colour, halo: true, ..text(baseline, line, END_SIZE) });
         }
     }
 
-    fn x_of(&self, point: &Point) -> Option<f64> {
-        Some(self.frame.left + self.x.fraction(point.x)? * self.frame.width)
+    /// Lines of a figure with extra arms are moved against each other, so that arms with the same
+    /// values, and their whiskers, do not cover each other.
+    fn x_of(&self, line: &Line, point: &Point) -> Option<f64> {
+        let series = &self.chart.series;
+        let shift = match series.iter().any(|series| series.emphasis == Emphasis::Extra) {
+            true => SHIFT * (line.series as f64 - (series.len() - 1) as f64 / 2.0),
+            false => 0.0,
+        };
+        Some(self.frame.left + self.x.fraction(point.x)? * self.frame.width + shift)
     }
 
     /// The low end of the axis for a value that the axis cannot show.
@@ -163,12 +176,12 @@ impl Plot<'_> {
     }
 
     /// The pieces of a line between points without a value on the axis.
-    fn runs(&self, line: &Line) -> Vec<Vec<(f64, Spread)>> {
+    fn runs(&self, line: &Line) -> Vec<Vec<(f64, Shown)>> {
         let shown = |point: &Point| {
-            let spread = point.y.filter(|spread| self.y.fraction(spread.median).is_some())?;
-            Some((self.x_of(point)?, spread))
+            let shown = point.y.filter(|shown| self.y.fraction(shown.value).is_some())?;
+            Some((self.x_of(line, point)?, shown))
         };
-        let places: Vec<Option<(f64, Spread)>> = line.points.iter().map(shown).collect();
+        let places: Vec<Option<(f64, Shown)>> = line.points.iter().map(shown).collect();
         let runs = places.split(Option::is_none).filter(|run| !run.is_empty());
         runs.map(|run| run.iter().copied().flatten().collect()).collect()
     }

@@ -1,4 +1,4 @@
-use super::super::chart::{Axis, Scale};
+use super::super::chart::{Axis, Scale, Shown};
 use super::super::numbers::{fixed, number, plainly, times_power};
 
 /// Larger values are drawn at the end of the axis, since sums and differences would overflow.
@@ -81,6 +81,20 @@ impl AxisRange {
             Scale::Log => return None,
         };
         value.is_finite().then(|| self.along(place).clamp(0.0, 1.0))
+    }
+
+    /// Whether a whisker of a value on the axis extends beyond its low end and its high end.
+    pub(super) fn cuts(&self, shown: &Shown) -> [bool; 2] {
+        let beyond = |value: f64| match self.scale {
+            Scale::Linear => [value < self.low, value > self.high],
+            // Values that are not positive are below all others.
+            Scale::Log if value <= 0.0 => [true, false],
+            Scale::Log => [value.log10() < self.low, value.log10() > self.high],
+        };
+        match self.fraction(shown.value) {
+            Some(_) => [beyond(shown.low)[0], beyond(shown.high)[1]],
+            None => [false; 2],
+        }
     }
 
     fn along(&self, place: f64) -> f64 {

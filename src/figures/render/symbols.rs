@@ -2,6 +2,7 @@ use super::super::chart::Series;
 use super::super::palette::Colour;
 use super::font;
 use super::scene::{Anchor, Frame, INK, Pen, Position, Scene, Text, WHITE, at, pen, text};
+use crate::config::Emphasis;
 use crate::results::UNCONVERGED_MARK;
 
 /// Solid, dashed, dotted, dash and dot.
@@ -12,13 +13,23 @@ pub(super) const ZERO_HEIGHT: f64 = 7.5;
 const DAGGER_SIZE: f64 = 11.0;
 
 pub(super) fn line_pen(series: &Series) -> Pen {
-    Pen { colour: series.colour, width: 1.8, dashes: DASHES[series.style % DASHES.len()] }
+    let width = 1.8 * weight(series);
+    Pen { colour: series.colour, width, dashes: DASHES[series.style % DASHES.len()] }
+}
+
+/// The width of its lines and the size of its markers, relative to those of a normal series.
+pub(super) fn weight(series: &Series) -> f64 {
+    match series.emphasis {
+        Emphasis::Extra => 0.6,
+        Emphasis::Normal => 1.0,
+        Emphasis::Main => 1.7,
+    }
 }
 
 /// The marker of a series: a disc, a square, a triangle or a diamond.
 pub(super) fn point(scene: &mut Scene, place: Position, series: &Series) {
     let Position { x, y } = place;
-    let r = RADIUS;
+    let r = RADIUS * weight(series).sqrt();
     let corners = match series.style % 4 {
         0 => return scene.disc(place, r, series.colour),
         1 => [(-r, -r), (r, -r), (r, r), (-r, r)].map(|(dx, dy)| at(x + 0.9 * dx, y + 0.9 * dy)),
@@ -53,6 +64,27 @@ pub(super) fn dagger(scene: &mut Scene, place: Position, plot: Frame) {
     let baseline = (place.y - 3.0).max(plot.top + DAGGER_SIZE * font::CAPITAL);
     let mark = text(at(place.x, baseline), UNCONVERGED_MARK, DAGGER_SIZE);
     scene.text(Text { anchor: Anchor::Middle, colour: INK, halo: true, ..mark });
+}
+
+/// Arrowheads at the ends of a whisker that the axis cuts, low and high; `end` is the place of a
+/// value on the axis.
+pub(super) fn clipped_ends(
+    scene: &mut Scene,
+    cuts: [bool; 2],
+    end: impl Fn(f64) -> Position,
+    colour: Colour,
+) {
+    for (cut, value, height) in [(cuts[0], f64::MIN, -5.0), (cuts[1], f64::MAX, 5.0)] {
+        if cut {
+            clipped(scene, end(value), height, colour);
+        }
+    }
+}
+
+/// An arrowhead with its tip at `tip`; its base is `height` below.
+pub(super) fn clipped(scene: &mut Scene, tip: Position, height: f64, colour: Colour) {
+    let base = tip.y + height;
+    scene.area(vec![tip, at(tip.x - 3.0, base), at(tip.x + 3.0, base)], colour, 1.0);
 }
 
 /// A vertical line with a horizontal cap of width `cap` at each end.

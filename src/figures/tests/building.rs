@@ -78,7 +78,7 @@ fn bars_are_medians_with_their_range() {
     let chart = chart("bars", &rows, &[]);
     assert_eq!((names(&chart), titles(&chart)), (vec!["HDMM+PGM"], vec!["HDMM"]));
     let Outcome::Value(spread) = groups(&chart.panels[0])[0].1[0].1 else { panic!("no value") };
-    assert_eq!((spread.min, spread.median, spread.max), (0.1, 0.25, 0.9));
+    assert_eq!((spread.low, spread.value, spread.high), (0.1, 0.25, 0.9));
 }
 
 #[test]
@@ -109,11 +109,11 @@ fn notes_explain_stars_and_count_failures() {
         [
             "* Loans and Stroke are stand-ins: synthetic records in place of data that does not \
              ship.",
-            "Not in the medians: HDMM+PGM on Adult: 2 of 5 trials failed."
+            "Left out: HDMM+PGM on Adult: 2 of 5 trials failed."
         ]
     );
     let Outcome::Value(spread) = groups(&chart.panels[3])[1].1[2].1 else { panic!("no value") };
-    assert!(spread.max < 1.0, "a failed trial does not count");
+    assert!(spread.high < 1.0, "a failed trial does not count");
 }
 
 #[test]
@@ -129,12 +129,12 @@ fn cases_of_several_epsilons_are_in_separate_panels() {
     let chart = chart("cases", &with_sizes(), &[]);
     assert_eq!(titles(&chart), ["Nettrace, epsilon = 0.1", "Nettrace, epsilon = 1"]);
     let first = |panel: usize| match groups(&chart.panels[panel])[0] {
-        ("ranges of 2", ref bars) => bars[0].1.spread().copied().unwrap(),
+        ("ranges of 2", ref bars) => bars[0].1.shown().copied().unwrap(),
         ref other => panic!("{other:?}"),
     };
     let (small, large) = (first(0), first(1));
     assert_eq!((small.count, large.count), (5, 5));
-    assert!(small.min > large.max, "epsilons are not mixed in one median");
+    assert!(small.low > large.high, "epsilons are not mixed in one median");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn bars_show_the_metric_of_the_configuration() {
     let facts = Facts { metric: Metric::MaxError, ..Facts::default() };
     let chart = (figure(FigureKind::Bars).chart)(&rows, &[], &facts).unwrap();
     assert_eq!(chart.panels[0].y.label, "largest query error");
-    assert_eq!(groups(&chart.panels[0])[0].1[0].1.spread().unwrap().median, 7.0);
+    assert_eq!(groups(&chart.panels[0])[0].1[0].1.shown().unwrap().value, 7.0);
     assert_eq!(self::chart("bars", &rows, &[]).panels[0].y.label, "workload error");
 }
 
@@ -159,7 +159,7 @@ fn arms_that_ran_have_a_line_and_others_a_note() {
     assert_eq!(x.ticks, [0.1, 0.3, 1.0, 3.0, 10.0]);
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[0].points.iter().map(|point| point.x).collect::<Vec<_>>(), x.ticks);
-    assert!((lines[0].points[2].y.unwrap().median - 0.27).abs() < 1e-12);
+    assert!((lines[0].points[2].y.unwrap().value - 0.27).abs() < 1e-12);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn datasets_of_different_sizes_form_one_line_with_a_line_for_the_bound() {
     let points = |line: usize| lines[line].points.iter().map(|point| point.x).collect::<Vec<_>>();
     assert_eq!(points(0), [100.0, 1000.0, 10_000.0]);
     assert_eq!(points(1), [1000.0, 10_000.0]);
-    assert_eq!(lines[1].points[0].y.unwrap().median, 0.01);
+    assert_eq!(lines[1].points[0].y.unwrap().value, 0.01);
     let [measured, bound] = &chart.series[..] else { panic!("{:?}", chart.series) };
     assert_ne!(measured.colour, bound.colour, "dashes alone would mean another mechanism");
 }
@@ -196,7 +196,7 @@ fn rounds_used_are_shown_against_rounds_planned() {
     assert_eq!(names(&chart), ["at most", "Chain 100", "Chain 1000", "Chain 10000"]);
     let Content::Lines { lines, .. } = &chart.panels[0].content else { panic!("no lines") };
     let of = |line: usize| -> Vec<(f64, f64)> {
-        lines[line].points.iter().map(|point| (point.x, point.y.unwrap().median)).collect()
+        lines[line].points.iter().map(|point| (point.x, point.y.unwrap().value)).collect()
     };
     assert_eq!(of(0), [(100.0, 100.0), (1000.0, 1000.0), (1e4, 1e4)]);
     assert_eq!(of(2), [(1000.0, 20.0)]);

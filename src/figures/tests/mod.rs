@@ -1,4 +1,5 @@
 mod building;
 mod notes;
 mod rendering;
+mod styles;
 mod synthetic;

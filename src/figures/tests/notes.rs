@@ -19,12 +19,12 @@ fn traces_of_trials_that_are_not_done_are_left_out() {
     let chart = chart("traces", &trials, &traces);
     let Content::Lines { lines, .. } = &chart.panels[0].content else { panic!("no lines") };
     let spreads = || lines.iter().flat_map(|line| &line.points).filter_map(|point| point.y);
-    assert!(spreads().all(|spread| spread.max < 1e30));
+    assert!(spreads().all(|spread| spread.high < 1e30));
     assert_eq!(
         chart.notes,
         [
             "No line for own estimator (infeasible: would need 8.0 GB).",
-            "Not in the medians: PGM, minimising L1 loss: 1 of 3 trials ran out of time.",
+            "Left out: PGM, minimising L1 loss: 1 of 3 trials ran out of time.",
         ]
     );
 }
@@ -143,7 +143,7 @@ fn notes_name_the_row_of_panels_if_there_are_several() {
         chart("sizes", &rows, &[]).notes,
         [
             "No line for Privlet on Nettrace, epsilon = 0.1 (failed).",
-            "Not in the medians: Laplace on Nettrace, epsilon = 1: 1 of 15 trials ran out of time.",
+            "Left out: Laplace on Nettrace, epsilon = 1: 1 of 15 trials ran out of time.",
         ]
     );
     rows.retain(|row| row.epsilon == 0.1);

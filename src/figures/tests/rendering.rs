@@ -10,31 +10,33 @@ use super::building::named;
 use super::synthetic::{
     figure_1, figure_2a, figure_2b, figure_3, figure_3_trials, with_rounds, with_sizes,
 };
-use crate::config::FigureKind;
+use crate::config::{Emphasis, FigureKind, Statistic};
 use crate::figures::{
     Axis, Bar, Category, Chart, Colour, Content, FIGURES, Facts, FigureError, Line, Outcome,
-    PIXELS_PER_UNIT, Panel, Point, Ranges, Scale, Series, Size, png, svg, write,
+    PIXELS_PER_UNIT, Panel, Point, Ranges, Scale, Series, Shown, Size, png, svg, write,
 };
-use crate::results::{Metric, Spread};
+use crate::results::Metric;
 
 fn series(count: usize) -> Vec<Series> {
     let one = |i: usize| Series {
         name: format!("estimator {i}"),
         colour: Colour([(i * 37 % 200) as u8, (i * 91 % 200) as u8, 120]),
         style: i,
+        emphasis: Emphasis::default(),
     };
     (0..count).map(one).collect()
 }
 
-fn spread(median: f64) -> Spread {
-    Spread { count: 5, median, min: median * 0.8, max: median * 1.3, interval: None }
+fn shown(value: f64) -> Shown {
+    let (low, high) = (value * 0.8, value * 1.3);
+    Shown { value, low, high, count: 5, statistic: Statistic::Median }
 }
 
 /// One panel with a line through each list of values.
 fn lines(values: &[&[f64]], scale: Scale) -> Chart {
     let axis = |label: &str| Axis { label: label.into(), scale, ticks: Vec::new() };
     let point =
-        |(i, &y): (usize, &f64)| Point { x: i as f64 + 1.0, y: Some(spread(y)), unconverged: 0 };
+        |(i, &y): (usize, &f64)| Point { x: i as f64 + 1.0, y: Some(shown(y)), unconverged: 0 };
     let line = |(series, values): (usize, &&[f64])| Line {
         series,
         points: values.iter().enumerate().map(point).collect(),
@@ -191,7 +193,7 @@ fn extreme_and_missing_numbers_are_drawn() {
             check(&lines(values, scale));
             let first = values.first().copied().unwrap_or_default();
             let outcomes: Vec<Outcome> =
-                first.iter().map(|&value| Outcome::Value(spread(value))).collect();
+                first.iter().map(|&value| Outcome::Value(shown(value))).collect();
             check(&bars(&outcomes, 1, scale));
         }
     }
@@ -204,7 +206,7 @@ fn up_to_eight_panels_and_thirty_series_are_drawn() {
         .map(|i| match i % 10 {
             8 => Outcome::Missing,
             9 => Outcome::Failure("infeasible: would need 384 GB".into()),
-            _ => Outcome::Value(spread(f64::from(i) + 1.0)),
+            _ => Outcome::Value(shown(f64::from(i) + 1.0)),
         })
         .collect();
     for panels in 1..=8 {
@@ -217,7 +219,7 @@ fn up_to_eight_panels_and_thirty_series_are_drawn() {
 
 #[test]
 fn titles_longer_than_their_panel_are_wrapped() {
-    let mut chart = bars(&[Outcome::Value(spread(1.0))], 9, Scale::Log);
+    let mut chart = bars(&[Outcome::Value(shown(1.0))], 9, Scale::Log);
     let short = [1020.0, 317.0].map(|width| Size::of_width(&chart, width).height());
     for panel in &mut chart.panels {
         panel.title = "A table with a rather long name, public marginals of order 2".into();
@@ -247,7 +249,7 @@ fn titles_longer_than_their_panel_are_wrapped() {
 #[test]
 fn daggers_are_inside_of_the_plot() {
     let mut values = bars(
-        &[Outcome::Value(spread(0.0)), Outcome::Value(spread(1e6)), Outcome::Missing],
+        &[Outcome::Value(shown(0.0)), Outcome::Value(shown(1e6)), Outcome::Missing],
         1,
         Scale::Log,
     );
@@ -274,7 +276,7 @@ fn zeros_and_missing_values_have_symbols_that_the_legend_explains() {
         let chart = bars(outcomes, 1, scale);
         svg(&chart, Size::natural(&chart))
     };
-    let (zero, one) = (Outcome::Value(spread(0.0)), Outcome::Value(spread(1.0)));
+    let (zero, one) = (Outcome::Value(shown(0.0)), Outcome::Value(shown(1.0)));
     let (zero_key, missing_key) = ("zero, off the logarithmic axis", "no value");
     let drawn = texts(&[zero.clone(), one.clone()], Scale::Log);
     assert!(drawn.contains(zero_key) && !drawn.contains(missing_key));

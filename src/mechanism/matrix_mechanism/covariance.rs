@@ -3,6 +3,7 @@
 
 use crate::numeric::symmetric::Eigen;
 use private_pgm::numeric::matrix::Matrix;
+use private_pgm::query::QueryFactor;
 
 /// Stop at this ratio of the error to its lower bound. Our choice. It is reached in about ten
 /// iterations, each of which halves the excess.
@@ -14,7 +15,7 @@ const LEAST: f64 = 1e-6;
 /// Our choice.
 const ITERATIONS: usize = 40;
 
-/// A strategy A = M^(1/2) with a certificate for M.
+/// A strategy A with A^T A = M, and a certificate for M.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Approximated {
     /// A.
@@ -25,8 +26,8 @@ pub(super) struct Approximated {
     pub(super) ratio: f64,
 }
 
-/// Minimises tr(V M^-1) max diag M over positive semidefinite M, where V = W^T W. The strategy is
-/// the symmetric root of M. `None` if V is 0 or not finite.
+/// Minimises tr(V M^-1) max diag M over positive semidefinite M, where V = W^T W. The strategy is a
+/// factor of M, see [`factor`]. `None` if V is 0 or not finite.
 ///
 /// With L2 norms of columns in place of L1 norms, the search for a strategy is convex in M = A^T A:
 /// minimise tr(V M^-1) subject to diag M <= 1. For multipliers l and D = diag(l), the Lagrangian is
@@ -55,13 +56,8 @@ pub(super) fn approximated(gram: &Matrix) -> Option<Approximated> {
         if ratio <= TARGET_RATIO || iteration == ITERATIONS {
             let root = eigen.map(positive_root(&eigen));
             let m = self::scaled(&root, &multipliers, |l| (most * l).sqrt().recip());
-            let eigen = Eigen::new(&m)?;
-            let root = positive_root(&eigen);
-            let inverse = eigen.map(|value| match root(value) {
-                0.0 => 0.0,
-                root => root.recip(),
-            });
-            return Some(Approximated { queries: eigen.map(root), inverse, ratio });
+            let (queries, inverse) = factor(&Eigen::new(&m)?);
+            return Some(Approximated { queries, inverse, ratio });
         }
         let least = LEAST * s.iter().sum::<f64>() / size as f64;
         for (l, s) in multipliers.iter_mut().zip(s).filter(|(l, _)| **l > 0.0) {
@@ -69,6 +65,38 @@ pub(super) fn approximated(gram: &Matrix) -> Option<Approximated> {
         }
     }
     None
+}
+
+/// A and A^+ for A^T A = M: the symmetric root, or the eigenvectors times the roots of their
+/// eigenvalues if their largest L1 norm of a column is smaller.
+///
+/// All factors of M have the same least squares and columns of the same L2 norm, at most 1. Noise
+/// grows with their L1 norm, between 1 and the root of the number of rows. The paper leaves the
+/// factor open. Over 1024 cells the two norms are 10.9 and 24.6 for random signs, 20.1 and 18.2 for
+/// 512 predicates, 12.2 and 20.8 for all ranges; those of triangular factors are 22.2, 18.6 and
+/// 12.6.
+fn factor(eigen: &Eigen) -> (Matrix, Matrix) {
+    let root = positive_root(eigen);
+    let inverse_root = |value| match root(value) {
+        0.0 => 0.0,
+        root => root.recip(),
+    };
+    let symmetric = eigen.map(root);
+    let kept: Vec<usize> =
+        (0..eigen.values.len()).filter(|&i| root(eigen.values[i]) > 0.0).collect();
+    let scaled_vectors = |f: &dyn Fn(f64) -> f64| {
+        let row = |&i: &usize| {
+            let weight = f(eigen.values[i]);
+            eigen.vectors.row(i).iter().map(move |z| weight * z)
+        };
+        Matrix::new(kept.len(), eigen.values.len(), kept.iter().flat_map(row).collect())
+    };
+    let vectors = scaled_vectors(&root);
+    let norm = |a: &Matrix| QueryFactor::Dense(a.clone()).max_column_l1(a.cols());
+    match norm(&vectors) < norm(&symmetric) * (1.0 - 1e-9) {
+        true => (vectors, scaled_vectors(&inverse_root).transposed()),
+        false => (symmetric, eigen.map(inverse_root)),
+    }
 }
 
 /// diag(f(l)) M diag(f(l)), with 0 where l is 0.

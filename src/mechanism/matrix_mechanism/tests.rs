@@ -132,6 +132,38 @@ proptest! {
 }
 
 #[test]
+fn the_strategy_is_the_symmetric_root_or_the_scaled_eigenvectors() {
+    let ranges = approximated(&factor(QueryFactor::Ranges, 16).gram()).unwrap().queries;
+    let transposed = ranges.transposed();
+    assert!(ranges.values().iter().zip(transposed.values()).all(|(a, b)| (a - b).abs() < 1e-9));
+    // M is a matrix of ones. Its root has columns of norm sqrt(5), its scaled eigenvector of 1.
+    let total = approximated(&factor(QueryFactor::Total, 5).gram()).unwrap().queries;
+    assert_eq!((total.rows(), total.cols()), (1, 5));
+    assert!(total.values().iter().all(|entry| (entry.abs() - 1.0).abs() < 1e-6), "{total:?}");
+}
+
+#[test]
+fn on_the_identity_all_estimates_are_the_noisy_counts_without_negative_ones() {
+    let table = SmallTable::new(&[3, 0, 2, 5, 1, 4]);
+    let (release, _) = table.release(&MM, Epsilon::new(0.1).unwrap(), Neighbours::AddRemove, 1);
+    // The last marginal has no prefix sums.
+    let (domain, clique) = (table.workload.domain(), &table.workload.cliques()[2]);
+    let expected: Vec<f64> = answers(&release)[2].y.iter().map(|y| y.max(0.0)).collect();
+    for (name, estimator) in &release.extra_estimators {
+        let mut rng = ChaCha20Rng::from_seed([0; 32]);
+        let mut context = EstimatorContext {
+            memory_limit: 1 << 30,
+            deadline: None,
+            warm_start: None,
+            rng: &mut rng,
+            observer: &mut |_: &Progress<'_>| {},
+        };
+        let found = estimator.estimate(&release.evidence(domain), &mut context).unwrap();
+        assert_eq!(found.answers.project(clique).unwrap().values(), expected, "{name}");
+    }
+}
+
+#[test]
 fn low_rank_strategies_have_columns_of_norm_one_and_are_never_worse_than_the_identity() {
     let signs = (0..64).map(|i| if (i * i / 7) % 2 == 0 { 1.0 } else { -1.0 }).collect();
     for query in [

@@ -10,6 +10,9 @@
 //! Candidates are the queries of the workload, not the cells of marginals: the scored quantity is
 //! the measured one. See [`scores`] for the sensitivities.
 //!
+//! With damped updates the estimate is the original's instead: see [`damped`]. Its own estimator is
+//! then the average over the rounds, and rounds and passes are chosen without the data ([`proxy`]).
+//!
 //! [`mwem_pgm`](super::mwem_pgm) measures whole marginals instead.
 //!
 //! If records may be added and removed, their number is private. It is measured first, with a share
@@ -18,7 +21,9 @@
 //! Reference: Hardt, Ligett, McSherry, A simple and practical algorithm for differentially private
 //! data release, NIPS 2012.
 
+mod damped;
 mod parameters;
+mod proxy;
 mod scores;
 #[cfg(test)]
 mod tests;
@@ -30,20 +35,21 @@ use rand_chacha::ChaCha20Rng;
 
 use super::support::counting_query::{self, CountingQuery};
 use super::support::records::count_records;
+use super::support::round_count::RoundCount;
 use super::{
     CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Published, Release,
     ReleaseDiagnostics, Rounds, Task, Times, WorkloadDependence,
 };
+use damped::{AverageOfRounds, DampedWeights};
 use dp::{Budget, Neighbours, NoiseSource, Scores, Sensitivity, Share};
-use parameters::{PARAMETERS, Parameters};
+use parameters::{PARAMETERS, Parameters, Updates};
 use private_pgm::baselines::MultiplicativeWeights;
-use private_pgm::domain::Clique;
 use private_pgm::factor::Factor;
-use private_pgm::fit::{EstimatorContext, EstimatorError, Evidence, Observed};
+use private_pgm::fit::{Estimator, EstimatorContext, EstimatorError, Evidence, Observed};
 use private_pgm::loss::Measurement;
 use private_pgm::model::{Model, Projectable};
-use private_pgm::query::QueryMatrix;
-use scores::{LARGEST_CHANGE, scores, sensitivity};
+use proxy::Schedule;
+use scores::{LARGEST_CHANGE, row_of, scores, sensitivity};
 
 pub(super) static MWEM: MechanismSpec = MechanismSpec {
     name: "mwem",
@@ -51,7 +57,7 @@ pub(super) static MWEM: MechanismSpec = MechanismSpec {
     summary: "Measures in each round the query with the largest error of the current estimate.",
     reference: "Hardt, Ligett, McSherry, NIPS 2012",
     guarantee: GuaranteeKind::Pure,
-    own_estimator: "factored multiplicative weights",
+    own_estimator: "factored multiplicative weights; with damped updates the average over rounds",
     workload_dependence: WorkloadDependence::Queries,
     // As many rounds as attributes, with about a hundred iterations each.
     cost_model: CostModel {
@@ -68,13 +74,20 @@ struct Mwem {
     parameters: Parameters,
 }
 
-#[derive(Default)]
 struct Progress {
     /// From 1.
     round: usize,
     answers: Vec<Measurement>,
-    model: Option<Model>,
+    queries: Vec<CountingQuery>,
+    estimate: Estimate,
     times: Times,
+}
+
+/// The estimate between rounds.
+enum Estimate {
+    /// By the estimator of the task; the model of the last round, from which it starts.
+    Converged(Option<Model>),
+    Damped(Box<DampedWeights>),
 }
 
 impl Mechanism for Mwem {
@@ -88,14 +101,25 @@ impl Mechanism for Mwem {
         if task.workload.queries() == 0 {
             return Err(MechanismError::Unsuitable("there are no queries to choose from".into()));
         }
-        let rounds = self.parameters.rounds.number(task.data.domain());
+        let Schedule { rounds, passes } = self.schedule(task, budget)?;
         let neighbours = budget.neighbours();
         let private_total = task.has_private_total(neighbours);
         let mut shares = budget.rest()?.split(2 * rounds + usize::from(private_total))?;
-        let mut progress = Progress::default();
+        let mut answers = Vec::new();
         if private_total && let Some(share) = shares.pop() {
-            progress.answers.push(count_records(task, share, source)?);
+            answers.push(count_records(task, share, source)?);
         }
+        let total = task.total(neighbours, &answers)?;
+        let estimate = match self.parameters.updates {
+            Updates::Converged => Estimate::Converged(None),
+            Updates::Damped => {
+                let domain = task.data.domain();
+                let start = DampedWeights::uniform(domain, total, passes, task.memory_limit)?;
+                Estimate::Damped(Box::new(start))
+            }
+        };
+        let (queries, times) = (Vec::new(), Times::default());
+        let mut progress = Progress { round: 0, answers, queries, estimate, times };
         let truth = task.workload.answers(task.data)?;
         while let (Some(select), Some(pay)) = (shares.pop(), shares.pop()) {
             task.in_time()?;
@@ -103,14 +127,17 @@ impl Mechanism for Mwem {
             round(task, &truth, [select, pay], &mut progress, source)
                 .map_err(|error| in_round(progress.round, rounds, error))?;
         }
-        let Progress { answers, times, .. } = progress;
+        let Progress { answers, queries, times, .. } = progress;
+        let own_estimator: Box<dyn Estimator> = match self.parameters.updates {
+            Updates::Converged => {
+                Box::new(MultiplicativeWeights { step_name: "round", ..Default::default() })
+            }
+            Updates::Damped => Box::new(AverageOfRounds { queries, total, passes }),
+        };
         Ok(Release {
             total: task.total(neighbours, &answers)?,
             published: Published::Answers(answers),
-            own_estimator: Box::new(MultiplicativeWeights {
-                step_name: "round",
-                ..Default::default()
-            }),
+            own_estimator,
             extra_estimators: Vec::new(),
             times,
             diagnostics: ReleaseDiagnostics {
@@ -118,6 +145,29 @@ impl Mechanism for Mwem {
                 ..ReleaseDiagnostics::default()
             },
         })
+    }
+}
+
+impl Mwem {
+    /// The rounds and, for damped updates, the passes. The data enters by the number of records
+    /// only, where that is public.
+    fn schedule(&self, task: &Task<'_>, budget: &Budget) -> Result<Schedule, MechanismError> {
+        let Parameters { rounds, updates, passes } = self.parameters;
+        let domain = task.data.domain();
+        let given = rounds.given().map(|rounds| rounds.number(domain));
+        if updates == Updates::Converged {
+            let rounds = given.unwrap_or_else(|| RoundCount::default().number(domain));
+            return Ok(Schedule { rounds, passes: 0 });
+        }
+        let is_chosen = given.is_none() || passes.given().is_none();
+        if is_chosen && task.has_private_total(budget.neighbours()) {
+            let message = "damped updates choose rounds and passes by the number of records, which \
+                           is private here; set both, or say neighbours = \"replace\"";
+            return Err(MechanismError::Unsuitable(message.into()));
+        }
+        let epsilon = budget.total().pure_epsilon()?.get();
+        let given = (given, passes.given());
+        proxy::schedule(task.workload, task.data.len(), epsilon, given, task.memory_limit)
     }
 }
 
@@ -139,31 +189,19 @@ fn round(
     progress.times.select += began.elapsed().as_secs_f64();
 
     let began = Instant::now();
-    let (clique, query, answer) = chosen_query(task, truth, chosen)?;
+    let (query, answer) = row_of(task.workload, truth, chosen);
     let sensitivity = Sensitivity::new(LARGEST_CHANGE, neighbours)?;
     let label = format!("round {}: its answers", progress.round);
     let noisy = pay.laplace(label, &[answer], sensitivity, task.noise.whole(), source)?;
     let (y, stddev) = (noisy.values, noisy.noise_stddev);
-    progress.answers.push(Measurement { clique, query, y, stddev });
+    if let Estimate::Damped(weights) = &mut progress.estimate {
+        weights.learn(&query, y[0]);
+    }
+    let matrix = query.matrix(task.data.domain())?;
+    progress.answers.push(Measurement { clique: query.clique.clone(), query: matrix, y, stddev });
+    progress.queries.push(query);
     progress.times.measure += began.elapsed().as_secs_f64();
     Ok(())
-}
-
-/// The query at this place among those of all sub-workloads, and its answer.
-fn chosen_query(
-    task: &Task<'_>,
-    truth: &[Vec<f64>],
-    place: usize,
-) -> Result<(Clique, QueryMatrix, f64), MechanismError> {
-    let (domain, parts) = (task.data.domain(), task.workload.parts());
-    let (mut part, mut row) = (0, place);
-    while row >= truth[part].len() {
-        row -= truth[part].len();
-        part += 1;
-    }
-    let query = CountingQuery::of_row(domain, &parts[part], row);
-    let matrix = query.matrix(domain)?;
-    Ok((query.clique, matrix, truth[part][row]))
 }
 
 /// The marginals on the cliques of the sub-workloads, estimated from all measurements so far.
@@ -172,6 +210,10 @@ fn estimate(
     neighbours: Neighbours,
     progress: &mut Progress,
 ) -> Result<Vec<Factor>, MechanismError> {
+    let model = match &mut progress.estimate {
+        Estimate::Converged(model) => model,
+        Estimate::Damped(weights) => return Ok(weights.marginals(&task.workload.cliques())),
+    };
     let evidence = Evidence {
         domain: task.data.domain(),
         total: task.total(neighbours, &progress.answers)?,
@@ -185,13 +227,13 @@ fn estimate(
         &mut EstimatorContext {
             memory_limit: task.memory_limit,
             deadline: None,
-            warm_start: progress.model.as_ref(),
+            warm_start: model.as_ref(),
             rng: &mut rng,
             observer: &mut |_| {},
         },
     )?;
     let marginals = estimated.answers.marginals(&task.workload.cliques())?;
-    progress.model = estimated.model;
+    *model = estimated.model;
     Ok(marginals)
 }
 

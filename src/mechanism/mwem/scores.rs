@@ -1,5 +1,6 @@
+use crate::mechanism::support::counting_query::CountingQuery;
 use crate::mechanism::support::score_grid::on_grid;
-use crate::workload::SubWorkload;
+use crate::workload::{SubWorkload, Workload};
 use dp::{LInfinity, Neighbours, Sensitivity, SensitivityError};
 use private_pgm::factor::Factor;
 
@@ -32,4 +33,18 @@ pub(super) fn sensitivity(
     neighbours: Neighbours,
 ) -> Result<Sensitivity<LInfinity>, SensitivityError> {
     Sensitivity::new(LARGEST_CHANGE, neighbours)
+}
+
+/// The query at this place among those of all sub-workloads, and its answer.
+pub(super) fn row_of(
+    workload: &Workload,
+    truth: &[Vec<f64>],
+    place: usize,
+) -> (CountingQuery, f64) {
+    let (mut part, mut row) = (0, place);
+    while row >= truth[part].len() {
+        row -= truth[part].len();
+        part += 1;
+    }
+    (CountingQuery::of_row(workload.domain(), &workload.parts()[part], row), truth[part][row])
 }

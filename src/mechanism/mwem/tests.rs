@@ -7,7 +7,7 @@ use crate::mechanism::{Noise, find};
 use crate::workload::{SubWorkload, Workload};
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Epsilon, Guarantee, LInfinity, SeedPath};
-use private_pgm::domain::Domain;
+use private_pgm::domain::{Clique, Domain};
 use private_pgm::fit::{Estimator, Pgm, Progress, Settings};
 use private_pgm::model::Projectable;
 
@@ -212,4 +212,40 @@ fn with_little_noise_the_error_decreases_with_the_rounds_and_both_estimators_agr
     });
     assert!(errors[0] > errors[1] && errors[1] > errors[2], "{errors:?}");
     assert!(errors[2] < 0.01, "{errors:?}");
+}
+
+const DAMPED: &str = "updates = \"damped\"\n";
+
+#[test]
+fn damped_rounds_spend_the_budget_and_own_estimates_are_nearer_to_the_data_than_uniform_ones() {
+    let domain = domain();
+    let (data, workload) = (data(&domain, 770), workload(&domain));
+    for (neighbours, parameters) in
+        [(Neighbours::Replace, ""), (Neighbours::AddRemove, "rounds = 6\npasses = 10")]
+    {
+        let parameters = format!("{DAMPED}{parameters}");
+        let (release, budget) =
+            released(&parameters, &data, &workload, 4.0, neighbours, 1).unwrap();
+        let spent = budget.ledger().verify(budget.total()).unwrap().unwrap();
+        let Guarantee::Pure { epsilon } = spent else { panic!("{spent}") };
+        assert!((epsilon.get() - 4.0).abs() < 1e-12, "{epsilon:?}");
+        let own = estimated(&release, &domain, &*release.own_estimator);
+        let uniform = estimated(&release, &domain, &private_pgm::baselines::Uniform);
+        let [own, uniform] = [own, uniform].map(|answers| error(&workload, &data, &*answers));
+        assert!(own < 0.9 * uniform, "{own} {uniform}");
+    }
+}
+
+#[test]
+fn the_schedule_depends_on_public_facts_only() {
+    let domain = domain();
+    let (data, workload) = (data(&domain, 770), workload(&domain));
+    let other = records(&domain, &[770]);
+    let rounds = [&data, &other].map(|data| {
+        let released = released(DAMPED, data, &workload, 1.0, Neighbours::Replace, 1);
+        released.unwrap().0.diagnostics.rounds
+    });
+    assert_eq!(rounds[0], rounds[1]);
+    let refused = released(DAMPED, &data, &workload, 1.0, Neighbours::AddRemove, 1).err().unwrap();
+    assert!(refused.to_string().contains("which is private here"), "{refused}");
 }

@@ -42,8 +42,15 @@ fn with_a_large_budget_the_counts_of_a_cluster_are_equal() {
 
 #[test]
 fn a_depth_out_of_range_is_refused() {
-    for text in ["depth = 0", "depth = 17"] {
+    for text in ["depth = 0", "depth = 33", "depth = \"deep\""] {
         let message = (PHP.build)(&text.parse().unwrap()).err().unwrap().message;
         assert!(message.starts_with("depth"), "{message}");
     }
+}
+
+#[test]
+fn halving_reaches_single_cells_after_as_many_levels() {
+    let levels = [1, 2, 3, 1024, 11_342].map(|cells| Depth::Auto.levels(cells));
+    assert_eq!(levels, [1, 1, 2, 10, 14]);
+    assert_eq!(Depth::Levels(3).levels(1024), 3);
 }

@@ -1,4 +1,4 @@
-//! The summary of the trials of each arm: medians, ranges, and the comparison with PGM.
+//! The summary of the trials of each arm: medians, ranges, means, and the comparison with PGM.
 
 mod read;
 mod table;
@@ -19,7 +19,7 @@ use crate::spreadsheet;
 /// The arm that the others are compared with.
 pub const REFERENCE_ARM: &str = "pgm";
 
-/// The numbers of a row of `summary.csv`, each with median, smallest and largest.
+/// The numbers of a row of `summary.csv`, each with median, smallest, largest and mean.
 const METRICS: [Metric; 7] = [
     Metric::WorkloadError,
     Metric::MeanSquaredError,
@@ -196,8 +196,10 @@ fn header() -> Vec<String> {
     let group =
         ["dataset", "standin", "attributes", "case", "mechanism", "arm", "epsilon", "delta"];
     let endings = Endings::default().counts().map(|(status, _)| status.to_string());
-    let of_metric =
-        |metric: Metric| ["median", "min", "max"].map(|part| format!("{}_{part}", metric.name()));
+    let of_metric = |metric: Metric| {
+        ["median", "min", "max", "mean", "standard_error"]
+            .map(|part| format!("{}_{part}", metric.name()))
+    };
     let ratio = ["pairs", "median", "low", "high", "coverage", "bootstrap_low", "bootstrap_high"]
         .map(|part| format!("ratio_to_{REFERENCE_ARM}_{part}"));
     let mut names: Vec<String> = group.map(String::from).into();
@@ -224,8 +226,11 @@ fn record(group: &Group) -> Vec<String> {
     values.extend(group.endings.counts().map(|(_, count)| count.to_string()));
     values.push(group.unconverged.map_or_else(String::new, |count| count.to_string()));
     for spread in &group.spreads {
-        let parts = spread.map(|spread| [spread.median, spread.min, spread.max]);
-        values.extend((0..3).map(|part| text(parts.map(|parts| parts[part]))));
+        let of = |part: fn(Spread) -> f64| text(spread.map(part));
+        values.extend([of(|s| s.median), of(|s| s.min), of(|s| s.max)]);
+        let mean = spread.and_then(|spread| spread.mean);
+        values.push(text(mean.map(|mean| mean.value)));
+        values.push(text(mean.and_then(|mean| mean.standard_error)));
     }
     values.push(text(group.peak_bytes));
     let interval = group.ratio.and_then(|ratio| ratio.interval);

@@ -3,7 +3,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::super::csv_records;
-use super::super::statistics::{CONFIDENCE, Interval, PairedRatio, Spread};
+use super::super::statistics::{CONFIDENCE, Interval, Mean, PairedRatio, Spread};
 use super::{Endings, Group, METRICS, Summary};
 
 /// A row of `summary.csv`. Columns that earlier versions did not write may be missing.
@@ -28,32 +28,60 @@ struct Row {
     workload_error_min: Option<f64>,
     workload_error_max: Option<f64>,
     #[serde(default)]
+    workload_error_mean: Option<f64>,
+    #[serde(default)]
+    workload_error_standard_error: Option<f64>,
+    #[serde(default)]
     mean_squared_error_median: Option<f64>,
     #[serde(default)]
     mean_squared_error_min: Option<f64>,
     #[serde(default)]
     mean_squared_error_max: Option<f64>,
     #[serde(default)]
+    mean_squared_error_mean: Option<f64>,
+    #[serde(default)]
+    mean_squared_error_standard_error: Option<f64>,
+    #[serde(default)]
     max_error_median: Option<f64>,
     #[serde(default)]
     max_error_min: Option<f64>,
     #[serde(default)]
     max_error_max: Option<f64>,
+    #[serde(default)]
+    max_error_mean: Option<f64>,
+    #[serde(default)]
+    max_error_standard_error: Option<f64>,
     measurement_error_median: Option<f64>,
     measurement_error_min: Option<f64>,
     measurement_error_max: Option<f64>,
+    #[serde(default)]
+    measurement_error_mean: Option<f64>,
+    #[serde(default)]
+    measurement_error_standard_error: Option<f64>,
     #[serde(default)]
     rounds_median: Option<f64>,
     #[serde(default)]
     rounds_min: Option<f64>,
     #[serde(default)]
     rounds_max: Option<f64>,
+    #[serde(default)]
+    rounds_mean: Option<f64>,
+    #[serde(default)]
+    rounds_standard_error: Option<f64>,
     estimate_seconds_median: Option<f64>,
     estimate_seconds_min: Option<f64>,
     estimate_seconds_max: Option<f64>,
+    #[serde(default)]
+    estimate_seconds_mean: Option<f64>,
+    #[serde(default)]
+    estimate_seconds_standard_error: Option<f64>,
     seconds_per_iteration_median: Option<f64>,
     seconds_per_iteration_min: Option<f64>,
     seconds_per_iteration_max: Option<f64>,
+    #[serde(default)]
+    seconds_per_iteration_mean: Option<f64>,
+    #[serde(default)]
+    seconds_per_iteration_standard_error: Option<f64>,
     peak_bytes: Option<f64>,
     ratio_to_pgm_pairs: Option<usize>,
     ratio_to_pgm_median: Option<f64>,
@@ -76,37 +104,69 @@ impl Summary {
 }
 
 impl Row {
-    fn group(self) -> Group {
-        let spread = |median: Option<f64>, min: Option<f64>, max: Option<f64>| {
+    /// In the order of [`METRICS`].
+    fn spreads(&self) -> [Option<Spread>; METRICS.len()] {
+        let count = self.done;
+        let spread = |[median, min, max, mean, standard_error]: [Option<f64>; 5]| {
+            let mean = mean.map(|value| Mean { value, standard_error });
             let (median, min, max) = (median?, min?, max?);
-            Some(Spread { count: self.done, median, min, max, interval: None })
+            Some(Spread { count, median, min, max, mean, interval: None })
         };
-        // In the order of METRICS.
-        let spreads: [Option<Spread>; METRICS.len()] = [
-            spread(self.workload_error_median, self.workload_error_min, self.workload_error_max),
-            spread(
+        [
+            spread([
+                self.workload_error_median,
+                self.workload_error_min,
+                self.workload_error_max,
+                self.workload_error_mean,
+                self.workload_error_standard_error,
+            ]),
+            spread([
                 self.mean_squared_error_median,
                 self.mean_squared_error_min,
                 self.mean_squared_error_max,
-            ),
-            spread(self.max_error_median, self.max_error_min, self.max_error_max),
-            spread(
+                self.mean_squared_error_mean,
+                self.mean_squared_error_standard_error,
+            ]),
+            spread([
+                self.max_error_median,
+                self.max_error_min,
+                self.max_error_max,
+                self.max_error_mean,
+                self.max_error_standard_error,
+            ]),
+            spread([
                 self.measurement_error_median,
                 self.measurement_error_min,
                 self.measurement_error_max,
-            ),
-            spread(self.rounds_median, self.rounds_min, self.rounds_max),
-            spread(
+                self.measurement_error_mean,
+                self.measurement_error_standard_error,
+            ]),
+            spread([
+                self.rounds_median,
+                self.rounds_min,
+                self.rounds_max,
+                self.rounds_mean,
+                self.rounds_standard_error,
+            ]),
+            spread([
                 self.estimate_seconds_median,
                 self.estimate_seconds_min,
                 self.estimate_seconds_max,
-            ),
-            spread(
+                self.estimate_seconds_mean,
+                self.estimate_seconds_standard_error,
+            ]),
+            spread([
                 self.seconds_per_iteration_median,
                 self.seconds_per_iteration_min,
                 self.seconds_per_iteration_max,
-            ),
-        ];
+                self.seconds_per_iteration_mean,
+                self.seconds_per_iteration_standard_error,
+            ]),
+        ]
+    }
+
+    fn group(self) -> Group {
+        let spreads = self.spreads();
         let interval = |low: Option<f64>, high: Option<f64>, coverage: Option<f64>| {
             Some(Interval { low: low?, high: high?, coverage: coverage? })
         };

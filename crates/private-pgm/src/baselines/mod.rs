@@ -8,6 +8,7 @@ mod multiplicative_weights;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod uniform;
 
 pub use as_measured::AsMeasured;
 pub use full_least_squares::FullLeastSquares;
@@ -15,6 +16,7 @@ pub(crate) use least_squares::{l1_l2, linear_measurements};
 pub use local_least_squares::LocalLeastSquares;
 pub use multiplicative_weights::MultiplicativeWeights;
 pub use tables::Tables;
+pub use uniform::Uniform;
 
 use std::time::Instant;
 

@@ -121,7 +121,7 @@ impl Program<'_> {
         continues: &mut dyn FnMut(usize) -> bool,
     ) -> Solution {
         let mut point: Vec<Vec<f64>> =
-            self.variables.iter().map(|variable| memory::copied(&variable.target)).collect();
+            self.variables.iter().map(|variable| memory::copied(variable.target)).collect();
         let mut marginals = self.marginals(&point);
         let (shrunk, distance) = self.feasible(&point, &marginals);
         let mut best = Solution { point: shrunk, distance, gap: distance, iterations: 0 };

@@ -39,6 +39,12 @@ fn process(
     measured: &Measurement,
     deadline: Option<Instant>,
 ) -> Result<Processed, EstimatorError> {
+    if measured.query.is_identity() {
+        // Every objective is a sum over the cells with its minimum at the noisy count. So the
+        // nearest nonnegative count is known, and equal for all variants.
+        let cells = measured.y.iter().map(|count| count.max(0.0)).collect();
+        return Ok(Processed { cells, message: "closed form".into(), ..Processed::default() });
+    }
     let (rows, cols) = (measured.query.rows(), measured.query.cols());
     if rows.max(cols).saturating_mul(cols) > MOST_ENTRIES {
         let bytes = 8.0 * (rows + cols) as f64 * cols as f64;

@@ -23,7 +23,7 @@ use crate::optimiser::{
 use crate::oracle::MarginalOracle;
 use components::{LimitExceeded, components, first_exceeding, largest, table_bytes};
 use joint_tables::JointTables;
-use product::IndependentProduct;
+pub(super) use product::IndependentProduct;
 
 /// Factored multiplicative weights, the estimator of MWEM (Hardt, Ligett, McSherry, NIPS 2012).
 ///

@@ -7,11 +7,11 @@ use crate::query::MAX_CELLS;
 
 /// Independent components, p(x) = product over the components of p_C(x_C). Attributes in no
 /// component are uniform.
-pub(super) struct IndependentProduct {
-    pub(super) domain: Domain,
-    pub(super) total: f64,
+pub(in crate::baselines) struct IndependentProduct {
+    pub(in crate::baselines) domain: Domain,
+    pub(in crate::baselines) total: f64,
     /// Tables over disjoint cliques; each sums to the total.
-    pub(super) tables: Vec<Factor>,
+    pub(in crate::baselines) tables: Vec<Factor>,
 }
 
 impl Projectable for IndependentProduct {
