@@ -7,14 +7,15 @@
 /// Whether planted bugs are compiled in. A program that releases data must refuse to run then.
 pub const PLANTED_BUGS: bool = cfg!(feature = "sabotage");
 
-/// The first expression.
+/// The first expression. In a build with the feature `sabotage`, which exists for tests alone, it is
+/// the second one while a test has planted the bug of this name.
 #[cfg(not(feature = "sabotage"))]
 #[macro_export]
 macro_rules! sabotage {
     ($right:expr, $bug:literal, $wrong:expr $(,)?) => {{ $right }};
 }
 
-/// The first expression, or the second while the bug is planted.
+/// The first expression, or the second one while the bug of this name is planted.
 #[cfg(feature = "sabotage")]
 #[macro_export]
 macro_rules! sabotage {
