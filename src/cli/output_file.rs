@@ -61,6 +61,16 @@ pub(crate) enum Overwrite {
 pub(crate) struct OutputFile {
     path: PathBuf,
     overwrite: Overwrite,
+    links: Links,
+}
+
+/// What happens if the path is a symbolic link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Links {
+    /// The file that it points to is written.
+    Followed,
+    /// Nothing is written: for releases, so that a link cannot choose the file.
+    Refused,
 }
 
 /// Bytes of a file that [`Overwrite::Own`] reads.
@@ -73,15 +83,28 @@ impl OutputFile {
         overwrite: Overwrite,
         inputs: &[Input],
     ) -> Result<Self, Failure> {
+        Self { path: path.into(), overwrite, links: Links::Followed }.checked(inputs)
+    }
+
+    /// The same for a file of a release, which follows no symbolic link.
+    pub(crate) fn check_of_release(
+        path: &Path,
+        overwrite: Overwrite,
+        inputs: &[Input],
+    ) -> Result<Self, Failure> {
+        Self { path: path.into(), overwrite, links: Links::Refused }.checked(inputs)
+    }
+
+    fn checked(self, inputs: &[Input]) -> Result<Self, Failure> {
+        let path = &self.path;
         if let Some((what, _)) = inputs.iter().find(|(_, input)| is_same_file(input, path)) {
             return Err(refused(path, &format!("it is also {what}")));
         }
-        let output = Self { path: path.into(), overwrite };
-        let existing = output.existing()?;
+        let existing = self.existing()?;
         NewFile::start(path, existing)
             .map(drop)
             .input_at(format!("cannot write {}", shown(path)))?;
-        Ok(output)
+        Ok(self)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -108,6 +131,10 @@ impl OutputFile {
 
     /// Whether an existing file may be replaced; an error if it must not.
     fn existing(&self) -> Result<Existing, Failure> {
+        if self.links == Links::Refused && self.path.is_symlink() {
+            let why = "it is a symbolic link, which a release does not follow; choose another name";
+            return Err(refused(&self.path, why));
+        }
         if !self.path.exists() {
             return Ok(Existing::Kept);
         }

@@ -20,16 +20,22 @@ impl RecordFiles {
         overwrite: Overwrite,
         inputs: &[Input],
     ) -> Result<Self, Failure> {
-        let records = OutputFile::check(out, overwrite, inputs)?;
+        let records = match is_release {
+            true => OutputFile::check_of_release(out, overwrite, inputs)?,
+            false => OutputFile::check(out, overwrite, inputs)?,
+        };
         let facts = facts_path(out);
-        if facts.exists() {
+        let is_refused_link = is_release && facts.is_symlink();
+        if facts.exists() && !is_refused_link {
             let why = never_replaced(&facts);
             return Err(Failure::input(format!("cannot write {}: {why}", out.display())));
         }
         let mut others = inputs.to_vec();
         others.push(("the file with the records", out));
-        let check_facts =
-            || OutputFile::check(&facts, Overwrite::Never("choose another name"), &others);
+        let check_facts = || {
+            let never = Overwrite::Never("choose another name");
+            OutputFile::check_of_release(&facts, never, &others)
+        };
         Ok(Self { records, facts: is_release.then(check_facts).transpose()? })
     }
 

@@ -41,6 +41,8 @@ pub use plan::{
 };
 pub use recording::{Portion, Recording};
 pub use runner::{MEMORY, Options, RunError, Tally, run};
+#[cfg(feature = "sabotage")]
+pub use synthesis::synthesize_with;
 pub use synthesis::{
     ReleaseMechanism, SynthesisError, SynthesisRequest, SyntheticRelease, synthesize,
 };

@@ -137,6 +137,17 @@ pub fn synthesize(
     synthesize_from(data, request, &mut source, &mut rng)
 }
 
+/// The same with given randomness, for tests of what a release depends on.
+#[cfg(feature = "sabotage")]
+pub fn synthesize_with(
+    data: &Dataset,
+    request: &SynthesisRequest,
+    source: &mut NoiseSource,
+    rng: &mut ChaCha20Rng,
+) -> Result<SyntheticRelease, SynthesisError> {
+    synthesize_from(data, request, source, rng)
+}
+
 /// The same with given randomness. `rng` need not be secret.
 fn synthesize_from(
     data: &Dataset,
@@ -176,7 +187,9 @@ fn synthesize_from(
         let message = "the estimator has no model to draw records from".to_string();
         MechanismError::from(EstimatorError::Unsupported(message))
     })?;
-    let count = request.count.unwrap_or(release.total.round() as usize);
+    let total = release.total.round() as usize;
+    let total = dp::sabotage!(total, "release-of-as-many-records", data.len());
+    let count = request.count.unwrap_or(total);
     let inference = |error| MechanismError::from(EstimatorError::from(error));
     let calibrated = model.calibrated().map_err(inference)?;
     let codes = calibrated.synthesize(count, Sampling::Rounded, run.rng).map_err(inference)?;

@@ -22,6 +22,8 @@ mod privbayes;
 mod privlet;
 mod release;
 pub mod residual_planner;
+#[cfg(feature = "sabotage")]
+mod sabotaged;
 mod support;
 mod task;
 mod tree;

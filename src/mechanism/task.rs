@@ -69,6 +69,11 @@ impl Task<'_> {
     ) -> Result<Vec<Measurement>, MechanismError> {
         let cliques = self.workload.cliques();
         let shares = budget.rest()?.split(cliques.len())?;
+        let shares = dp::sabotage!(
+            shares,
+            "marginals-with-all-of-the-budget-each",
+            super::sabotaged::all_unpaid(&shares, budget.total())
+        );
         let measured = cliques.into_iter().zip(shares).map(|(clique, share)| {
             self.in_time()?;
             let cells = self.data.project(&clique)?;

@@ -17,6 +17,7 @@ mod predict;
 mod query;
 mod readme;
 mod refused_problems;
+mod release_bytes;
 mod releases;
 mod report;
 mod shards;

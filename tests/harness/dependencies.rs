@@ -1,12 +1,12 @@
-//! The licences and sources of all dependencies, compared with `deny.toml`.
+//! The licences and sources of all dependencies, compared with `deny.toml`, and their features.
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Cargo's metadata of all packages that are built on this machine.
-fn packages() -> Vec<Value> {
+/// Cargo's metadata of the workspace and of all packages that are built on this machine.
+fn metadata() -> Value {
     let rustc = Command::new("rustc").arg("-vV").output().unwrap();
     let version = String::from_utf8(rustc.stdout).unwrap();
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
@@ -16,8 +16,11 @@ fn packages() -> Vec<Value> {
         .output()
         .unwrap();
     assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
-    let metadata: Value = serde_json::from_slice(&cargo.stdout).unwrap();
-    let packages = metadata["packages"].as_array().unwrap().clone();
+    serde_json::from_slice(&cargo.stdout).unwrap()
+}
+
+fn packages() -> Vec<Value> {
+    let packages = metadata()["packages"].as_array().unwrap().clone();
     assert!(packages.len() > 20);
     packages
 }
@@ -110,6 +113,26 @@ fn every_crate_is_ours_or_from_the_registry_and_none_is_banned() {
                 assert!(registries.contains(&address), "{name}: {source}");
             }
         }
+    }
+}
+
+/// A program that releases data must not contain planted privacy bugs (docs/sabotage.md).
+#[test]
+fn planted_bugs_are_compiled_into_nothing_by_default() {
+    assert!(!dp::PLANTED_BUGS, "this build has the feature \"sabotage\"");
+    let metadata = metadata();
+    let mut with_the_feature = 0;
+    for package in metadata["packages"].as_array().unwrap() {
+        with_the_feature += usize::from(package["features"].get("sabotage").is_some());
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let features = dependency["features"].as_array().unwrap();
+            assert!(!features.iter().any(|feature| feature == "sabotage"), "{}", package["name"]);
+        }
+    }
+    assert_eq!(with_the_feature, 2, "dp has it, and pgmbench passes it on");
+    for node in metadata["resolve"]["nodes"].as_array().unwrap() {
+        let features = node["features"].as_array().unwrap();
+        assert!(!features.iter().any(|feature| feature == "sabotage"), "{}", node["id"]);
     }
 }
 

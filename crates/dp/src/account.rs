@@ -65,7 +65,7 @@ impl Account {
                 if worst_delta > 0.0 {
                     worst_delta *= replaced_delta(worst);
                 }
-                worst *= replaced_leading(currency);
+                worst *= sabotage!(replaced_leading(currency), "parallel-replacement-free", 1.0);
             }
             leading.add(worst);
             delta.add(worst_delta);

@@ -118,7 +118,8 @@ impl Composed {
     pub(super) fn add(&mut self, total: f64, draws: usize) {
         let each = total / draws as f64;
         self.squares.add((total * each).min(HUGE));
-        self.means.add((total * each.exp_m1()).min(HUGE));
+        let mean = (total * each.exp_m1()).min(HUGE);
+        self.means.add(sabotage!(mean, "advanced-without-means", 0.0));
     }
 
     pub(super) fn slack(&self) -> f64 {
@@ -127,7 +128,8 @@ impl Composed {
 
     /// epsilon', rounded up.
     pub(super) fn epsilon(&self) -> f64 {
-        let spread = (2.0 * -self.slack.get().ln() * self.squares.round_up()).sqrt();
+        let two = sabotage!(2.0, "advanced-with-half-the-squares", 1.0);
+        let spread = (two * -self.slack.get().ln() * self.squares.round_up()).sqrt();
         (spread + self.means.round_up()) * (1.0 + ROUNDING)
     }
 }

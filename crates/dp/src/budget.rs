@@ -144,7 +144,7 @@ impl Budget {
             }
             _ => requested.with(leading, delta)?,
         };
-        self.remaining.add(-leading);
+        self.remaining.add(sabotage!(-leading, "budget-charges-half", -leading / 2.0));
         self.remaining_delta.add(-delta);
         Ok(Share::new(grant, self.origin.clone()))
     }

@@ -34,7 +34,8 @@ pub(super) const ROUNDING: f64 = 1e-13;
 pub fn advanced(epsilon: Epsilon, count: usize, slack: Delta) -> Result<Epsilon, ParameterError> {
     let (e, k) = (epsilon.get(), count as f64);
     let spread = e * (2.0 * k * -slack.get().ln()).sqrt();
-    Epsilon::new((spread + k * e * e.exp_m1()) * (1.0 + ROUNDING))
+    let mean = sabotage!(k * e * e.exp_m1(), "advanced-without-second-term", 0.0);
+    Epsilon::new((spread + mean) * (1.0 + ROUNDING))
 }
 
 /// The largest epsilon for each of `count` draws that are together (total, slack)-private by
@@ -57,7 +58,8 @@ impl Rho {
     /// epsilon^2/2: an epsilon-private mechanism is (epsilon^2/2)-zCDP (Bun and Steinke 2016,
     /// proposition 1.4).
     pub fn of_pure(epsilon: Epsilon) -> Result<Self, ParameterError> {
-        Self::new((epsilon.get() * epsilon.get() / 2.0).next_up())
+        let half = sabotage!(2.0, "pure-costs-an-eighth", 8.0);
+        Self::new((epsilon.get() * epsilon.get() / half).next_up())
     }
 
     /// The largest epsilon of a pure mechanism that costs at most this rho: sqrt(2 rho), the
@@ -90,6 +92,8 @@ impl Rho {
             let below = x.exp();
             let (first, second) = ((1.0 + below) * rho, (-x).exp().ln_1p());
             let (third, fourth) = (log / below, below.ln_1p() / below);
+            let third = sabotage!(third, "rho-with-root-delta", third / 2.0);
+            let fourth = sabotage!(fourth, "rho-with-one-term-twice", 2.0 * fourth);
             (first - second + third - fourth, first + second + third + fourth)
         };
         // Golden-section search around the alpha of the standard bound.
@@ -116,7 +120,8 @@ impl Rho {
     /// delta)-differential privacy by Bun and Steinke 2016, proposition 1.3.
     pub fn standard_epsilon(self, delta: Delta) -> Result<Epsilon, ParameterError> {
         let rho = self.get();
-        Epsilon::new((rho + 2.0 * (rho * -delta.get().ln()).sqrt()) * (1.0 + ROUNDING))
+        let two = sabotage!(2.0, "rho-without-factor-2", 1.0);
+        Epsilon::new((rho + two * (rho * -delta.get().ln()).sqrt()) * (1.0 + ROUNDING))
     }
 
     /// The largest rho that implies (epsilon, delta)-differential privacy by [`Rho::epsilon`], by

@@ -83,6 +83,7 @@ impl Share {
         }
         let epsilon = epsilon_of_each(self.guarantee(), count);
         self.check_size(epsilon)?;
+        let epsilon = sabotage!(epsilon, "selection-for-twice-the-epsilon", 2.0 * epsilon);
         let (factor, mechanism) = match kind {
             Scores::General => (2.0, Mechanism::Exponential),
             Scores::Monotone => (1.0, Mechanism::MonotoneExponential),
@@ -95,7 +96,9 @@ impl Share {
         let temperature = Scale::at_least(divide_up(factor * steps, epsilon))?;
         let selection = Selection::new(scores, g, temperature);
         let chosen = (0..count).map(|_| selection.sample(source.generator())).collect();
-        self.record(Draw {
+        #[cfg(feature = "sabotage")]
+        let chosen = selection.sabotaged(chosen, source.generator());
+        let draw = Draw {
             label: label.into(),
             mechanism,
             sensitivity: steps * g,
@@ -103,7 +106,10 @@ impl Share {
             spacing: Some(g),
             values: count,
             randomness: source.provenance(),
-        });
+        };
+        #[cfg(feature = "sabotage")]
+        let chosen = source.transcript().selection(self.hands(&draw, scores), chosen);
+        sabotage!(self.record(draw), "selections-not-in-the-ledger", drop(draw));
         Ok(chosen)
     }
 }
@@ -115,7 +121,8 @@ fn epsilon_of_each(granted: Guarantee, count: usize) -> f64 {
             equal_part(epsilon.get(), count)
         }
         Guarantee::Concentrated { rho } => {
-            let root = (8.0 * equal_part(rho.get(), count)).sqrt();
+            let eighths = sabotage!(8.0, "selection-costs-a-sixteenth", 16.0);
+            let root = (eighths * equal_part(rho.get(), count)).sqrt();
             // The square of the root may be above its argument by a rounding or two.
             root * (1.0 - 2.0 * f64::EPSILON)
         }
@@ -150,6 +157,35 @@ impl Selection {
                 return candidate;
             }
         }
+    }
+}
+
+/// Planted bugs of the sampler. The ledger states the distribution without them.
+#[cfg(feature = "sabotage")]
+impl Selection {
+    fn sabotaged(&self, chosen: Vec<usize>, rng: &mut impl Rng) -> Vec<usize> {
+        let mut colder = |factor: f64| {
+            let temperature = Scale::at_least(self.temperature.get() / factor);
+            let temperature = temperature.unwrap_or(self.temperature);
+            let colder = Selection { gaps: self.gaps.clone(), temperature };
+            chosen.iter().map(|_| colder.sample(rng)).collect()
+        };
+        let chosen = sabotage!(chosen.clone(), "selection-at-half-the-temperature", colder(2.0));
+        let chosen = sabotage!(chosen, "selection-by-5-percent", colder(1.05));
+        let best = self.gaps.iter().position(|&gap| gap == 0).unwrap_or(0);
+        let chosen = sabotage!(chosen, "selection-of-the-best", vec![best; chosen.len()]);
+        let chosen = sabotage!(chosen, "selections-alike", vec![chosen[0]; chosen.len()]);
+        // Each candidate in turn, without a uniform proposal.
+        let mut in_turn = || loop {
+            for (candidate, &gap) in self.gaps.iter().enumerate() {
+                let numerator = u128::from(gap) << self.temperature.shift();
+                if exp_minus_fraction(rng, numerator, self.temperature.numerator()) {
+                    return candidate;
+                }
+            }
+        };
+        let in_turn = |_: &usize| in_turn();
+        sabotage!(chosen, "selection-in-turn", chosen.iter().map(in_turn).collect())
     }
 }
 

@@ -88,6 +88,8 @@
 //! what it draws. There is no amplification by subsampling, and no Renyi accounting beyond zCDP.
 #![warn(missing_docs)]
 
+#[macro_use]
+mod planting;
 mod account;
 mod accountant;
 mod advanced;
@@ -103,6 +105,8 @@ mod parameters;
 pub mod sensitivity;
 mod share;
 mod source;
+#[cfg(feature = "sabotage")]
+pub mod transcript;
 
 pub use account::Branch;
 pub use accountant::Accountant;
@@ -114,6 +118,9 @@ pub use guarantee::Guarantee;
 pub use ledger::{Entry, Ledger, LedgerError, Line};
 pub use noise::{DrawError, Noisy, NumberLine, Spacing};
 pub use parameters::{Delta, Epsilon, LARGEST_EPSILON, ParameterError, Rho};
+pub use planting::PLANTED_BUGS;
+#[cfg(feature = "sabotage")]
+pub use planting::planted;
 pub use sensitivity::{L1, L2, LInfinity, Neighbours, Sensitivity, SensitivityError};
 pub use share::Share;
 pub use source::{NoiseSource, Provenance, SeedPath};

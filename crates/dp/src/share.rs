@@ -73,10 +73,12 @@ impl Share {
         if count == 0 {
             return Err(BudgetError::NoParts);
         }
+        let whole = count;
+        let count = sabotage!(count, "split-into-one-too-few", (count - 1).max(1));
         let part = self
             .grant
             .with(equal_part(self.grant.leading(), count), equal_part(self.grant.delta(), count))?;
-        Ok(self.shares(std::iter::repeat_n(part, count)))
+        Ok(self.shares(std::iter::repeat_n(part, whole)))
     }
 
     /// Shares in proportion to positive weights, for sequential composition. They add up to at most
@@ -131,7 +133,9 @@ impl Share {
             Neighbours::AddRemove => self.grant,
             // Halving the epsilon of a pure grant quarters its rho, so both columns hold.
             Neighbours::Replace => {
-                let leading = self.grant.leading() / replaced_leading(self.grant);
+                let parts = replaced_leading(self.grant);
+                let parts = sabotage!(parts, "parallel-parts-get-all", 1.0);
+                let leading = self.grant.leading() / parts;
                 let delta = self.grant.delta() / replaced_delta(leading).next_up();
                 self.grant.with(leading, delta.next_down().max(0.0))?
             }
@@ -164,6 +168,16 @@ impl Share {
     /// The largest epsilon of a draw, for a share of an advanced composition.
     pub(super) fn largest_draw(&self) -> Option<Epsilon> {
         self.origin.composition.map(|planned| planned.largest)
+    }
+
+    /// What a transcript says about a draw.
+    #[cfg(feature = "sabotage")]
+    pub(super) fn hands(&self, draw: &Draw, values: &[f64]) -> super::transcript::Handed {
+        super::transcript::Handed {
+            draw: draw.clone(),
+            granted: self.grant,
+            values: values.to_vec(),
+        }
     }
 
     /// Consumes the share and records the draw that it paid for.

@@ -68,20 +68,35 @@ pub enum Provenance {
 pub struct NoiseSource {
     generator: ChaCha20Rng,
     provenance: Provenance,
+    #[cfg(feature = "sabotage")]
+    transcript: super::transcript::Transcript,
 }
 
 impl NoiseSource {
     /// For experiments: the same path gives the same noise on every machine.
     pub fn seeded(path: &SeedPath) -> Self {
-        let generator = ChaCha20Rng::from_seed(path.seed());
-        Self { generator, provenance: Provenance::Seeded }
+        let seed = sabotage!(path.seed(), "seed-ignores-the-path", SeedPath::new("", "").seed());
+        Self::new(ChaCha20Rng::from_seed(seed), Provenance::Seeded)
     }
 
     /// For releases: a seed from the operating system. Fails if the operating system provides no
     /// randomness.
     pub fn from_operating_system() -> Result<Self, SysError> {
-        let generator = ChaCha20Rng::try_from_rng(&mut SysRng)?;
-        Ok(Self { generator, provenance: Provenance::OperatingSystem })
+        let generator = sabotage!(
+            ChaCha20Rng::try_from_rng(&mut SysRng)?,
+            "operating-system-not-asked",
+            ChaCha20Rng::from_seed([0; 32]),
+        );
+        Ok(Self::new(generator, Provenance::OperatingSystem))
+    }
+
+    fn new(generator: ChaCha20Rng, provenance: Provenance) -> Self {
+        Self {
+            generator,
+            provenance,
+            #[cfg(feature = "sabotage")]
+            transcript: Default::default(),
+        }
     }
 
     /// Where the seed came from.
@@ -92,11 +107,37 @@ impl NoiseSource {
     /// A new generator for choices that are independent of the records given what has been
     /// released: synthetic records, ties. Its outputs reveal nothing about the noise.
     pub fn public_choices(&mut self) -> ChaCha20Rng {
-        ChaCha20Rng::from_rng(&mut self.generator)
+        let choices = ChaCha20Rng::from_rng(&mut self.generator);
+        #[cfg(feature = "sabotage")]
+        let choices = ChaCha20Rng::from_seed(self.transcript.public_choices(choices.get_seed()));
+        choices
     }
 
     pub(super) fn generator(&mut self) -> &mut ChaCha20Rng {
-        &mut self.generator
+        sabotage!(&mut self.generator, "generator-restarts", {
+            self.generator.set_word_pos(0);
+            &mut self.generator
+        })
+    }
+}
+
+/// For tests of the defences.
+#[cfg(feature = "sabotage")]
+impl NoiseSource {
+    /// A source whose draws return what a transcript says, as far as it goes.
+    pub fn replaying(path: &SeedPath, replayed: Vec<super::transcript::Event>) -> Self {
+        let mut source = Self::seeded(path);
+        source.transcript.replayed = replayed;
+        source
+    }
+
+    /// The transcript so far.
+    pub fn events(&self) -> &[super::transcript::Event] {
+        &self.transcript.events
+    }
+
+    pub(super) fn transcript(&mut self) -> &mut super::transcript::Transcript {
+        &mut self.transcript
     }
 }
 

@@ -203,7 +203,12 @@ impl AimRun<'_> {
         let cliques: Vec<Clique> =
             self.marginals.candidates().iter().take_while(single).cloned().collect();
         for clique in cliques {
-            let share = budget.spend(Rho::new(MEASURE * self.round_cost)?)?;
+            let rho = Rho::new(MEASURE * self.round_cost)?;
+            let share = dp::sabotage!(
+                budget.spend(rho)?,
+                "aim-attributes-unpaid",
+                super::sabotaged::unpaid(rho.into(), budget.neighbours())
+            );
             self.marginals.measure(&clique, "marginal of ", share, source)?;
         }
         self.marginals.estimate()
@@ -220,11 +225,19 @@ impl AimRun<'_> {
         let round = self.round;
         // What remains of the last round is a rounding error.
         let is_last = remaining(budget) < 2.0 * self.round_cost;
+        let is_last = dp::sabotage!(is_last, "aim-stops-by-the-data", {
+            is_last || self.marginals.distances(&[0])?[0] < 5.0
+        });
         let share = match is_last {
             true => budget.rest()?,
             false => budget.spend(Rho::new(self.round_cost)?)?,
         };
         let [measure, select] = two_shares(share, MEASURE)?;
+        let measure = dp::sabotage!(
+            measure,
+            "aim-measures-twice-as-well",
+            super::sabotaged::unpaid(Rho::new(4.0 * self.round_cost)?.into(), measure.neighbours())
+        );
         let neighbours = select.neighbours();
         let spent = 1.0 - remaining(budget) / self.rho;
         let places = self.marginals.within(self.parameters.max_cells as f64 * spent);
@@ -246,7 +259,11 @@ impl AimRun<'_> {
         if is_last {
             return Ok(true);
         }
-        let before = self.marginals.estimated(&chosen)?;
+        let before = dp::sabotage!(
+            self.marginals.estimated(&chosen)?,
+            "aim-anneals-by-the-data",
+            self.marginals.exact(&chosen)?
+        );
         self.marginals.estimate()?;
         let after = self.marginals.estimated(&chosen)?;
         let pairs = before.values().iter().zip(after.values());
@@ -285,6 +302,7 @@ fn expected_noise(clique: &Clique, domain: &Domain, sigma: f64) -> f64 {
 
 /// w_r (|M_r(D) - M_r(p)|_1 - noise), from the distance in the middle.
 fn score(weight: f64, distance: f64, noise: f64) -> f64 {
+    let weight = dp::sabotage!(weight, "aim-half-the-temperature", 2.0 * weight);
     weight * (distance - on_grid(noise).min(LARGEST_DISTANCE))
 }
 
@@ -299,7 +317,11 @@ fn sensitivity(
     weights: impl Iterator<Item = f64>,
     neighbours: Neighbours,
 ) -> Result<Sensitivity<LInfinity>, SensitivityError> {
-    let largest = weights.fold(0.0, f64::max);
+    let largest = dp::sabotage!(
+        weights.fold(0.0, f64::max),
+        "aim-smallest-weight",
+        weights.fold(f64::INFINITY, f64::min)
+    );
     Sensitivity::new(largest * (change(neighbours) + ROUNDING), neighbours)
 }
 

@@ -241,6 +241,12 @@ fn play(
 ) -> Result<Played, MechanismError> {
     let Setup { game, ties, queries, counts } = setup;
     let mut choices = source.public_choices();
+    let shares = dp::sabotage!(shares, "dualquery-one-round-too-many", {
+        let last = shares
+            .last()
+            .map(|share| super::sabotaged::unpaid(share.guarantee(), share.neighbours()));
+        shares.into_iter().chain(last).collect()
+    });
     let shares = std::iter::once(None).chain(shares.into_iter().map(Some));
     let mut played = Played { samples: Vec::new(), records: Vec::new(), searched: 0 };
     // A_q.
@@ -249,10 +255,15 @@ fn play(
     for (updates, share) in shares.enumerate() {
         task.in_time()?;
         let chosen: Vec<usize> = match share {
-            None => (0..game.samples).map(|_| choices.random_range(0..scores.len())).collect(),
+            None => dp::sabotage!(
+                (0..game.samples).map(|_| choices.random_range(0..scores.len())).collect(),
+                "dualquery-first-round-by-the-data",
+                vec![super::sabotaged::largest(counts); game.samples]
+            ),
             Some(share) => {
                 game.scores(updates, counts, &satisfied, &mut scores);
-                let sensitivity = Sensitivity::new(updates as f64, Neighbours::Replace)?;
+                let change = dp::sabotage!(updates as f64, "dualquery-sensitivity-of-one", 1.0);
+                let sensitivity = Sensitivity::new(change, Neighbours::Replace)?;
                 let label = format!("queries of round {}", updates + 1);
                 let general = Scores::General;
                 share.select_many(label, &scores, sensitivity, general, game.samples, source)?
@@ -260,6 +271,11 @@ fn play(
         };
         let samples: Vec<Sample> = chosen.into_iter().map(|i| queries.sample(i)).collect();
         let best = best_record(queries, &samples, *ties, task.memory_limit, &mut choices);
+        let best = dp::sabotage!(
+            best,
+            "dualquery-publishes-a-record",
+            record::Best { record: true_record(task), ..best }
+        );
         let answers = queries.answers(&best.record);
         satisfied.iter_mut().zip(&answers).for_each(|(a, x)| *a += x);
         played.samples.push(samples);
@@ -267,6 +283,12 @@ fn play(
         played.searched += usize::from(best.searched);
     }
     Ok(played)
+}
+
+/// Planted as a bug: a record of the data.
+#[cfg(feature = "sabotage")]
+fn true_record(task: &Task<'_>) -> Vec<u32> {
+    task.workload.domain().ids().map(|id| task.data.code(0, id)).collect()
 }
 
 /// Records as columns in declared order.

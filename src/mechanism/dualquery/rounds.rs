@@ -85,6 +85,7 @@ impl Game {
         let (queries, negations) = scores.split_at_mut(counts.len());
         for (index, (count, satisfied)) in counts.iter().zip(satisfied).enumerate() {
             let score = updates * count - records * satisfied;
+            let score = dp::sabotage!(score, "dualquery-half-the-temperature", 2.0 * score);
             queries[index] = score;
             negations[index] = -score;
         }

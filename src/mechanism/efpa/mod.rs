@@ -60,6 +60,7 @@ fn sensitivity(
 ) -> Result<Sensitivity<L1>, MechanismError> {
     let pairs = (kept / 2) as f64;
     let norm = (1.0 + 2.0 * pairs) / (n as f64).sqrt();
+    let norm = dp::sabotage!(norm, "efpa-l2-norm", ((1.0 + 2.0 * pairs) / n as f64).sqrt());
     let allowance = 16.0 * f64::EPSILON * (n.ilog2() + 1) as f64 * records * kept as f64;
     Ok(Sensitivity::<L1>::linear(norm, neighbours)?.enlarged(allowance)?)
 }
@@ -78,7 +79,9 @@ fn score_sensitivity(
 ) -> Result<Sensitivity<LInfinity>, MechanismError> {
     let sensitivity = match neighbours {
         Neighbours::AddRemove => 1.0,
-        Neighbours::Replace => std::f64::consts::SQRT_2.next_up(),
+        Neighbours::Replace => {
+            dp::sabotage!(std::f64::consts::SQRT_2.next_up(), "efpa-score-as-added", 1.0)
+        }
     };
     let allowance = f64::EPSILON * (n as f64 * records + 2.0 * (records + noise));
     Ok(Sensitivity::<LInfinity>::new(sensitivity, neighbours)?.enlarged(allowance)?)
@@ -152,12 +155,18 @@ fn compress(
     for &kept in &candidates {
         let scale = sensitivity(kept, n, records, neighbours)?.get() / epsilon;
         let noise = scale * (2.0 * kept as f64).sqrt();
-        scores.push(-(left_out[kept].sqrt() + noise));
+        let error = left_out[kept].sqrt();
+        let error = dp::sabotage!(error, "efpa-score-squared", left_out[kept]);
+        scores.push(-(error + noise));
         most_noise = most_noise.max(noise);
     }
     let label = format!("number of Fourier coefficients of {names}");
     let of_scores = score_sensitivity(records, n, most_noise, neighbours)?;
-    let chosen = for_number.select(label, &scores, of_scores, Scores::General, source)?;
+    let chosen = dp::sabotage!(
+        for_number.select(label, &scores, of_scores, Scores::General, source)?,
+        "efpa-chooses-without-paying",
+        crate::mechanism::sabotaged::largest(&scores)
+    );
     let kept = candidates[chosen];
     let of_coefficients = sensitivity(kept, n, records, neighbours)?;
     let line = task.noise.real(of_coefficients, kept);

@@ -54,7 +54,8 @@ impl Mechanism for Gaussian {
         let (domain, cliques) = (task.workload.domain(), task.workload.cliques());
         let cells = cells(task, &cliques)?;
         let label = format!("{} marginals", cliques.len());
-        let sensitivity = sensitivity(cliques.len(), neighbours)?;
+        let charged = dp::sabotage!(cliques.len(), "gaussian-marginals-charged-as-one", 1);
+        let sensitivity = sensitivity(charged, neighbours)?;
         let line = task.noise.whole();
         let noisy = budget.rest()?.gaussian(label, &cells, sensitivity, line, source)?;
         let (mut answers, mut rest) = (Vec::with_capacity(cliques.len()), &noisy.values[..]);

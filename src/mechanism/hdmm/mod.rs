@@ -115,6 +115,11 @@ impl Mechanism for Hdmm {
                 budget.rest()?.split_weights(&weights)?
             }
         };
+        let shares = dp::sabotage!(
+            shares,
+            "hdmm-all-of-the-budget-each",
+            super::sabotaged::all_unpaid(&shares, budget.total())
+        );
         let answers: Vec<Measurement> = strategies
             .into_iter()
             .zip(shares)

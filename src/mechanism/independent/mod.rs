@@ -58,6 +58,11 @@ impl Mechanism for Independent {
             .ids()
             .zip(shares)
             .map(|(id, share)| {
+                let share = dp::sabotage!(
+                    share,
+                    "independent-all-of-the-budget-each",
+                    super::sabotaged::unpaid(budget.total(), neighbours)
+                );
                 measure_marginal(task, &Clique::new([id]), "marginal of ", share, source)
             })
             .collect::<Result<Vec<_>, _>>()?;

@@ -74,10 +74,24 @@ impl Mechanism for Laplace {
             let query = QueryMatrix::identity(domain, &clique)?;
             let label = format!("marginal on {}", domain.names(&clique).join(", "));
             let noisy = share.laplace(label, cells, sensitivity, line, source)?;
-            Ok(Measurement { clique, query, y: noisy.values, stddev: noisy.noise_stddev })
+            let y = dp::sabotage!(
+                noisy.values,
+                "laplace-empty-cells-exact",
+                noisy
+                    .values
+                    .iter()
+                    .zip(cells)
+                    .map(|(&y, &x)| if x > 0.0 { y } else { x })
+                    .collect()
+            );
+            Ok(Measurement { clique, query, y, stddev: noisy.noise_stddev })
         })?;
         let known = append_public_marginals(task, &mut answers)?;
-        let total = task.total(neighbours, &answers)?;
+        let total = dp::sabotage!(
+            task.total(neighbours, &answers)?,
+            "laplace-publishes-the-number-of-records",
+            task.data.len() as f64
+        );
         let extra_estimators = self.extra_estimators(&known);
         Ok(Release {
             extra_estimators,

@@ -139,6 +139,11 @@ impl Mechanism for Mst {
             ));
         }
         let [one_way, choices, two_way] = self.split(budget.rest()?, domain.len())?;
+        let two_way = dp::sabotage!(
+            two_way,
+            "mst-reuses-the-whole-share",
+            super::sabotaged::all_unpaid(&two_way, budget.total())
+        );
         task.in_time()?;
         let started = Instant::now();
         let singles: Vec<Measurement> = domain
@@ -154,6 +159,13 @@ impl Mechanism for Mst {
         let total = task.total(neighbours, &singles)?;
         let groups: Vec<Groups> =
             singles.iter().map(|single| Groups::new(single, self.threshold)).collect();
+        let groups = dp::sabotage!(groups, "mst-merges-by-the-data", {
+            let true_counts = |single: &Measurement| -> Result<Groups, MechanismError> {
+                let counts = data.project(&single.clique)?.into_values();
+                Ok(Groups::new(&Measurement { y: counts, ..single.clone() }, self.threshold))
+            };
+            singles.iter().map(true_counts).collect::<Result<Vec<_>, _>>()?
+        });
         let compressed = Compressed::new(data, &groups, &singles)?;
         let edges = tree::choose(task, &compressed, total, choices, source)?;
         let select = started.elapsed().as_secs_f64();

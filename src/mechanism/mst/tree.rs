@@ -55,10 +55,26 @@ pub(super) fn choose(
                 component[a] != component[b]
             })
             .collect();
+        let open = dp::sabotage!(open, "mst-drops-pairs-by-the-data", {
+            let is_large = |&place: &usize| scores[place] > 10.0;
+            let (large, small): (Vec<usize>, Vec<usize>) = open.into_iter().partition(is_large);
+            if large.is_empty() { small } else { large }
+        });
         let open_scores: Vec<f64> = open.iter().map(|&place| scores[place]).collect();
-        let sensitivity = Sensitivity::new(change(share.neighbours()), share.neighbours())?;
+        let open_scores = dp::sabotage!(
+            open_scores,
+            "mst-half-the-temperature",
+            open_scores.into_iter().map(|score| 2.0 * score).collect::<Vec<f64>>()
+        );
+        let change = change(share.neighbours());
+        let change = dp::sabotage!(change, "mst-edge-sensitivity", change / 2.0);
+        let sensitivity = Sensitivity::new(change, share.neighbours())?;
         let label = format!("edge {} of the tree", edges.len() + 1);
-        let chosen = share.select(label, &open_scores, sensitivity, Scores::General, source)?;
+        let chosen = dp::sabotage!(
+            share.select(label, &open_scores, sensitivity, Scores::General, source)?,
+            "mst-takes-the-best-edge",
+            crate::mechanism::sabotaged::largest(&open_scores)
+        );
         let pair = &pairs[open[chosen]];
         edges.push(pair.clone());
         let [kept, gone] = ends(pair).map(|end| component[end]);

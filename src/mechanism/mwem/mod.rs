@@ -124,6 +124,22 @@ impl Mechanism for Mwem {
         while let (Some(select), Some(pay)) = (shares.pop(), shares.pop()) {
             task.in_time()?;
             progress.round += 1;
+            let is_done = dp::sabotage!(
+                false,
+                "mwem-stops-by-the-truth",
+                progress.round > 1 && truth.iter().flatten().any(|&answer| answer == 0.0)
+            );
+            if is_done {
+                break;
+            }
+            let [select, pay] = dp::sabotage!(
+                [select, pay],
+                "mwem-charges-one-round",
+                match progress.round {
+                    1 => [select, pay],
+                    _ => [select, pay].map(super::sabotaged::again),
+                }
+            );
             round(task, &truth, [select, pay], &mut progress, source)
                 .map_err(|error| in_round(progress.round, rounds, error))?;
         }
@@ -183,9 +199,29 @@ fn round(
     let began = Instant::now();
     let marginals = estimate(task, neighbours, progress)?;
     let scores = scores(task.workload.parts(), truth, &marginals);
+    let scores = dp::sabotage!(
+        scores,
+        "mwem-drops-queries-without-records",
+        scores
+            .into_iter()
+            .zip(truth.iter().flatten())
+            .filter(|s| *s.1 > 0.0)
+            .map(|s| s.0)
+            .collect()
+    );
     let sensitivity = sensitivity(neighbours)?;
     let label = format!("round {}: the worst", progress.round);
-    let chosen = select.select(label, &scores, sensitivity, Scores::General, source)?;
+    let scores = dp::sabotage!(
+        scores,
+        "mwem-half-the-temperature",
+        scores.into_iter().map(|score| 2.0 * score).collect::<Vec<f64>>()
+    );
+    let select = dp::sabotage!(select, "mwem-selections-unpaid", super::sabotaged::again(select));
+    let chosen = dp::sabotage!(
+        select.select(label, &scores, sensitivity, Scores::General, source)?,
+        "mwem-takes-the-worst",
+        super::sabotaged::largest(&scores)
+    );
     progress.times.select += began.elapsed().as_secs_f64();
 
     let began = Instant::now();
@@ -193,7 +229,8 @@ fn round(
     let sensitivity = Sensitivity::new(LARGEST_CHANGE, neighbours)?;
     let label = format!("round {}: its answers", progress.round);
     let noisy = pay.laplace(label, &[answer], sensitivity, task.noise.whole(), source)?;
-    let (y, stddev) = (noisy.values, noisy.noise_stddev);
+    let y = dp::sabotage!(noisy.values, "mwem-publishes-true-answers", vec![answer]);
+    let stddev = noisy.noise_stddev;
     if let Estimate::Damped(weights) = &mut progress.estimate {
         weights.learn(&query, y[0]);
     }

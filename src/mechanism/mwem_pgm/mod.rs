@@ -130,8 +130,17 @@ impl Mechanism for MwemPgm {
                     distance - domain.cells_f64(&marginals.candidates()[place])
                 })
                 .collect();
+            let is_fitted = dp::sabotage!(
+                false,
+                "mwem-pgm-stops-by-the-truth",
+                distances.iter().all(|&distance| distance < 12.0)
+            );
+            if is_fitted {
+                break;
+            }
             let [measure, select] = two_shares(share, MEASURE)?;
-            let sensitivity = Sensitivity::new(change(neighbours), neighbours)?;
+            let change = dp::sabotage!(change(neighbours), "mwem-pgm-scores-as-added", 1.0);
+            let sensitivity = Sensitivity::new(change, neighbours)?;
             let label = format!("round {round}: the worst marginal");
             let chosen =
                 marginals.select(label, (&places, &scores), sensitivity, select, source)?;

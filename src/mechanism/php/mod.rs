@@ -155,6 +155,11 @@ impl Php {
             }
             let mut next = Vec::new();
             let parts = budget.spend(of_level)?.parallel(open.len())?;
+            let parts = dp::sabotage!(
+                parts,
+                "php-levels-unpaid",
+                super::sabotaged::all_unpaid(&parts, of_level.into())
+            );
             for (cluster, share) in open.into_iter().zip(parts) {
                 let deviations = deviation::of_splits(&counts[cluster.clone()]);
                 let parts = |split: usize| if split == 0 { 1.0 } else { 2.0 };
@@ -163,8 +168,17 @@ impl Php {
                     .enumerate()
                     .map(|(split, deviation)| -(deviation + parts(split) * sum_noise))
                     .collect();
-                let sensitivity =
-                    Sensitivity::<LInfinity>::new(DEVIATION_SENSITIVITY, Neighbours::AddRemove)?;
+                let scores = dp::sabotage!(
+                    scores,
+                    "php-half-the-temperature",
+                    scores.iter().map(|score| 2.0 * score).collect::<Vec<f64>>()
+                );
+                if dp::sabotage!(false, "php-keeps-equal-counts", deviations[0] == 0.0) {
+                    done.push(cluster);
+                    continue;
+                }
+                let change = dp::sabotage!(DEVIATION_SENSITIVITY, "php-deviation-of-one", 1.0);
+                let sensitivity = Sensitivity::<LInfinity>::new(change, Neighbours::AddRemove)?;
                 let label = format!("clusters of {names}, level {level}");
                 match share.select(label, &scores, sensitivity, Scores::General, source)? {
                     0 => done.push(cluster),

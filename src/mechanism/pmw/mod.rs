@@ -129,7 +129,11 @@ impl Mechanism for Pmw {
         let queries = Queries::new(PMW.title, task.workload, task.data)?;
         let neighbours = budget.neighbours();
         let (answers, share) = count_private_records(task, budget.rest()?, source)?;
-        let total = task.total(neighbours, &answers)?;
+        let total = dp::sabotage!(
+            task.total(neighbours, &answers)?,
+            "pmw-uses-the-true-number-of-records",
+            task.data.len() as f64
+        );
         if total <= 0.0 {
             let reason = "PMW needs at least one record: its answers are fractions of the records";
             return Err(MechanismError::Unsuitable(reason.into()));
@@ -261,7 +265,8 @@ impl PmwRun<'_> {
         let neighbours = select.neighbours();
         let estimates = self.queries.estimates(&self.state.marginals());
         let scores = self.queries.scores(&estimates, self.total);
-        let sensitivity = Sensitivity::new(1.0, neighbours)?;
+        let change = dp::sabotage!(1.0, "pmw-half-the-temperature", 0.5);
+        let sensitivity = Sensitivity::new(change, neighbours)?;
         let label = format!("round {round}: the worst");
         let candidate = select.select(label, &scores, sensitivity, Scores::General, source)?;
         self.progress.times.select += began.elapsed().as_secs_f64();
@@ -271,8 +276,10 @@ impl PmwRun<'_> {
         let sensitivity = Sensitivity::new(1.0, neighbours)?;
         let label = format!("round {round}: its answer");
         let line = self.task.noise.whole();
+        let check = dp::sabotage!(check, "pmw-checks-unpaid", super::sabotaged::again(check));
         let noisy = check.laplace(label, &[count], sensitivity, line, source)?;
-        let excess = self.total * estimate - noisy.values[0];
+        let answer = dp::sabotage!(noisy.values[0], "pmw-stops-by-the-truth", count);
+        let excess = self.total * estimate - answer;
         let domain = self.task.workload.domain();
         self.progress.answers.push(Measurement {
             clique: query.clique.clone(),

@@ -99,7 +99,9 @@ impl<'a> Queries<'a> {
             true => Selected { query, count, estimate },
             false => Selected {
                 query: query.negated(domain),
-                count: self.records - count,
+                count: dp::sabotage!(self.records - count, "pmw-negation-counts-twice", {
+                    2.0 * (self.records - count)
+                }),
                 estimate: 1.0 - estimate,
             },
         }

@@ -169,7 +169,8 @@ impl Mechanism for PrivBayes {
                 (select.split(d - 1)?, measure.split(d)?)
             }
         };
-        let sensitivity = Sensitivity::<L1>::linear(1.0, Neighbours::Replace)?;
+        let norm = dp::sabotage!(1.0, "privbayes-tables-as-added", 0.5);
+        let sensitivity = Sensitivity::<L1>::linear(norm, Neighbours::Replace)?;
         let noise_scale = sensitivity.get() / pure_epsilon(measure[0].guarantee())?.get();
         let useful = self.useful_cells(data.len(), noise_scale);
         let families = network::choose(self, data, useful, select, source, || task.in_time())?;

@@ -31,7 +31,11 @@ pub(super) fn choose(
     let domain = data.domain();
     // Ids ascend with size, so the first attribute has the fewest values.
     let mut rest: Vec<AttributeId> = domain.ids().collect();
-    let first = rest.remove(0);
+    let first = dp::sabotage!(
+        rest.remove(0),
+        "privbayes-first-by-the-data",
+        rest.remove(crate::mechanism::sabotaged::commonest(data).index())
+    );
     let mut families = vec![Family { child: first, parents: Clique::empty() }];
     // Not secret: it decides which sets are compared, independently of the data.
     let mut rng = ChaCha8Rng::from_seed(SeedPath::new("mechanism", "privbayes").seed());
@@ -39,6 +43,18 @@ pub(super) fn choose(
     for share in shares {
         in_time()?;
         let candidates = candidates(privbayes, domain, &families, &rest, useful_cells, &mut rng);
+        let candidates = dp::sabotage!(
+            candidates,
+            "privbayes-drops-independent-parents",
+            candidates
+                .iter()
+                .filter(|family| {
+                    **family == candidates[0]
+                        || score(privbayes.score, data, family).is_ok_and(|score| score > 0.0)
+                })
+                .cloned()
+                .collect::<Vec<Family>>()
+        );
         let new: Vec<&Family> = candidates
             .iter()
             .filter(|family| !scored.contains_key(&(family.child, family.parents.clone())))
@@ -54,10 +70,24 @@ pub(super) fn choose(
             .iter()
             .map(|family| scored[&(family.child, family.parents.clone())])
             .collect();
+        let scores = dp::sabotage!(
+            scores,
+            "privbayes-half-the-temperature",
+            scores.into_iter().map(|score| 2.0 * score).collect::<Vec<f64>>()
+        );
         let shapes: Vec<Shape> = candidates.iter().map(|family| shape(domain, family)).collect();
         let sensitivity = privbayes.score.sensitivity(data.len(), &shapes)?;
         let label = format!("attribute {} of the network", families.len() + 1);
-        let chosen = share.select(label, &scores, sensitivity, Scores::General, source)?;
+        let share = dp::sabotage!(
+            share,
+            "privbayes-network-unpaid",
+            crate::mechanism::sabotaged::again(share)
+        );
+        let chosen = dp::sabotage!(
+            share.select(label, &scores, sensitivity, Scores::General, source)?,
+            "privbayes-takes-the-best",
+            crate::mechanism::sabotaged::largest(&scores)
+        );
         rest.retain(|&id| id != candidates[chosen].child);
         families.push(candidates[chosen].clone());
     }

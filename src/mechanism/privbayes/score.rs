@@ -91,10 +91,14 @@ impl Score {
         let g = |t: f64| entropy_term(t + 1.0) - entropy_term(t);
         let value = match self {
             // R is at most 1 and is rounded twice.
-            Score::R => 3.0 / n + 2.0 / (n * n) + 2.0 * f64::EPSILON,
+            Score::R => {
+                let exact = 3.0 / n + 2.0 / (n * n);
+                dp::sabotage!(exact, "privbayes-r-as-added", 1.0 / n) + 2.0 * f64::EPSILON
+            }
             Score::MutualInformation => {
                 let binary = candidates.iter().all(|c| c.child.min(c.parents) <= 2);
                 let exact = if binary { g(n - 1.0) } else { 2.0 * g((n - 1.0) / 2.0) } / n;
+                let exact = dp::sabotage!(exact, "privbayes-information-halved", exact / 2.0);
                 // Three sums of at most N ln N in total. Each term has an error of three units in
                 // the last place, and each addition of one.
                 let cells = candidates.iter().map(|c| c.child * c.parents).max().unwrap_or(0);

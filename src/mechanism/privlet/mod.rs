@@ -49,6 +49,7 @@ struct Privlet {}
 /// or the differences of two nodes change by 1: 2l.
 fn sensitivity(cells: usize, neighbours: Neighbours) -> Result<Sensitivity<L1>, MechanismError> {
     let levels = cells.next_power_of_two().ilog2();
+    let levels = dp::sabotage!(levels, "privlet-one-level", levels.min(1));
     let sensitivity = match neighbours {
         Neighbours::AddRemove => 1 + levels,
         // A single cell does not change. The noise is that of a count.

@@ -54,7 +54,9 @@ impl Base {
         let sizes: Vec<f64> = clique.iter().map(|id| domain.size(id) as f64).collect();
         let one: f64 = sizes.iter().map(|n| (n - 1.0) / n).product();
         let squared_sensitivity = match (neighbours, sizes.into_iter().reduce(f64::min)) {
-            (Neighbours::Replace, Some(n)) => 2.0 * one * n / (n - 1.0),
+            (Neighbours::Replace, Some(n)) => {
+                dp::sabotage!(2.0 * one * n / (n - 1.0), "residuals-as-added", one)
+            }
             _ => one,
         };
         Self { clique, squared_sensitivity }

@@ -104,11 +104,22 @@ impl Mechanism for ResidualPlanner {
         let allocation =
             Allocation::new(domain, &task.workload.cliques(), bases, self.objective, self.weights);
         let shares = budget.rest()?.split_weights(&allocation.shares)?;
+        let shares = dp::sabotage!(
+            shares,
+            "residuals-with-all-of-the-budget-each",
+            super::sabotaged::all_unpaid(&shares, budget.total())
+        );
         let select = began.elapsed().as_secs_f64();
         let mut answers = Vec::with_capacity(shares.len());
         for (base, share) in allocation.bases.iter().zip(shares) {
             task.in_time()?;
-            answers.push(measure(base, task, share, source)?);
+            let is_needed = dp::sabotage!(true, "residuals-of-equal-counts-left-out", {
+                let counts = task.data.project(&base.clique)?;
+                counts.values().iter().any(|&count| count != counts.values()[0])
+            });
+            if is_needed {
+                answers.push(measure(base, task, share, source)?);
+            }
         }
         let total = match private_total {
             true => TotalSource::Measurements,

@@ -105,6 +105,12 @@ impl<'a> AdaptiveMarginals<'a> {
         Ok(())
     }
 
+    /// The exact marginal, for a planted bug.
+    #[cfg(feature = "sabotage")]
+    pub(crate) fn exact(&self, clique: &Clique) -> Result<Factor, MechanismError> {
+        Ok(self.task.data.project(clique)?)
+    }
+
     /// The marginal of the last estimate.
     pub(crate) fn estimated(&self, clique: &Clique) -> Result<Factor, MechanismError> {
         Ok(self.last_estimate()?.marginals(std::slice::from_ref(clique))?.remove(0))
@@ -120,7 +126,16 @@ impl<'a> AdaptiveMarginals<'a> {
     pub(crate) fn within(&mut self, limit: f64) -> Vec<usize> {
         self.sizes.update(self.task.data.domain(), &self.answers, self.candidates.cliques());
         let allowed = |&place: &usize| self.sizes.inside[place] || self.sizes.cells[place] <= limit;
-        (0..self.candidates.cliques().len()).filter(allowed).collect()
+        let places: Vec<usize> = (0..self.candidates.cliques().len()).filter(allowed).collect();
+        dp::sabotage!(places, "candidates-by-the-data", {
+            let is_occupied = |&place: &usize| {
+                let marginal = self.task.data.project(&self.candidates.cliques()[place]);
+                marginal.is_ok_and(|marginal| marginal.values().iter().all(|&count| count > 0.0))
+            };
+            let (occupied, others): (Vec<usize>, Vec<usize>) =
+                places.into_iter().partition(is_occupied);
+            if occupied.is_empty() { others } else { occupied }
+        })
     }
 
     /// |M_r(D) - M_r(p)|_1 for the candidates at `places`, with p the last estimate. See
@@ -142,7 +157,11 @@ impl<'a> AdaptiveMarginals<'a> {
         source: &mut NoiseSource,
     ) -> Result<Clique, MechanismError> {
         let began = Instant::now();
-        let chosen = share.select(label, scores, sensitivity, Scores::General, source)?;
+        let chosen = dp::sabotage!(
+            share.select(label, scores, sensitivity, Scores::General, source)?,
+            "marginal-chosen-without-paying",
+            crate::mechanism::sabotaged::largest(scores)
+        );
         self.times.select += began.elapsed().as_secs_f64();
         Ok(self.candidates.cliques()[places[chosen]].clone())
     }

@@ -14,6 +14,8 @@ pub(crate) fn count_records(
 ) -> Result<Measurement, MechanismError> {
     let sensitivity = Sensitivity::new(1.0, share.neighbours())?;
     let count = [task.data.len() as f64];
+    let share =
+        dp::sabotage!(share, "records-counted-unpaid", crate::mechanism::sabotaged::again(share));
     let noisy = share.laplace("records", &count, sensitivity, task.noise.whole(), source)?;
     let clique = Clique::empty();
     let query = QueryMatrix::identity(task.data.domain(), &clique)?;

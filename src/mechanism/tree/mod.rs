@@ -78,7 +78,9 @@ impl Default for SumTree {
 /// every other level it changes at most two nodes by 1: 2 (h - 1).
 fn sensitivity(tree: &Tree, neighbours: Neighbours) -> Result<Sensitivity<L1>, MechanismError> {
     let changed = match neighbours {
-        Neighbours::AddRemove => tree.levels(),
+        Neighbours::AddRemove => {
+            dp::sabotage!(tree.levels(), "tree-without-its-root", (tree.levels() - 1).max(1))
+        }
         // A single root does not change. The noise is that of a count.
         Neighbours::Replace => (2 * (tree.levels() - 1)).max(1),
     };

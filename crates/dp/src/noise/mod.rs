@@ -20,6 +20,8 @@ pub(super) mod bernoulli;
 mod continuous;
 mod discrete;
 mod number_line;
+#[cfg(feature = "sabotage")]
+mod sabotaged;
 pub(super) mod scale;
 
 #[cfg(test)]
@@ -117,6 +119,7 @@ impl Share {
         let epsilon = self.guarantee().pure_epsilon()?.get();
         self.check_size(epsilon)?;
         let placed = line.place(answers, sensitivity, answers.len() as f64)?;
+        let epsilon = sabotage!(epsilon, "laplace-for-twice-the-epsilon", 2.0 * epsilon);
         let scale = divide_up(placed.sensitivity, epsilon);
         self.add_noise(Family::Laplace, label.into(), answers, placed, scale, source)
     }
@@ -139,8 +142,9 @@ impl Share {
             Guarantee::Concentrated { rho } => rho,
         };
         let placed = line.place(answers, sensitivity, (answers.len() as f64).sqrt().next_up())?;
+        let twice = sabotage!(2.0 * rho.get(), "gaussian-for-twice-the-rho", 4.0 * rho.get());
         // If the root was rounded up, the quotient is one unit in the last place too small.
-        let sigma = divide_up(placed.sensitivity, (2.0 * rho.get()).sqrt()).next_up();
+        let sigma = divide_up(placed.sensitivity, twice.sqrt()).next_up();
         self.add_noise(Family::Gaussian, label.into(), answers, placed, sigma, source)
     }
 
@@ -163,7 +167,7 @@ impl Share {
             }
             None => return Err(ScaleOutOfRange(scale).into()),
         };
-        self.record(Draw {
+        let draw = Draw {
             label,
             mechanism,
             sensitivity: placed.sensitivity,
@@ -171,7 +175,10 @@ impl Share {
             spacing: placed.spacing,
             values: answers.len(),
             randomness: source.provenance(),
-        });
+        };
+        #[cfg(feature = "sabotage")]
+        let noisy = source.transcript().noise(self.hands(&draw, answers), noisy);
+        sabotage!(self.record(draw), "noise-not-in-the-ledger", drop(draw));
         Ok(noisy)
     }
 
@@ -222,6 +229,8 @@ impl Family {
     fn on_grid(self, answers: &[f64], g: f64, steps: Scale, source: &mut NoiseSource) -> Noisy {
         let rng = source.generator();
         let limit = (1u64 << 62) as f64;
+        #[cfg(feature = "sabotage")]
+        let mut last = None;
         let values = answers
             .iter()
             .map(|answer| {
@@ -231,6 +240,8 @@ impl Family {
                     Family::Laplace => discrete::laplace(rng, steps),
                     Family::Gaussian => discrete::gaussian(rng, steps),
                 };
+                #[cfg(feature = "sabotage")]
+                let noise = sabotaged::noise(self, noise, rng, steps, &mut last);
                 (rounded + noise) as f64 * g
             })
             .collect();

@@ -67,7 +67,9 @@ impl NumberLine {
                 }
             }
             NumberLine::Grid(Spacing(g)) => {
-                let enlarged = sensitivity.enlarged((norm_of_ones * g).next_up())?;
+                let allowance = (norm_of_ones * g).next_up();
+                let allowance = sabotage!(allowance, "grid-does-not-count", 0.0);
+                let enlarged = sensitivity.enlarged(allowance)?;
                 Ok(Placed { sensitivity: enlarged.get(), spacing: Some(g) })
             }
             NumberLine::Continuous => Ok(Placed { sensitivity: sensitivity.get(), spacing: None }),

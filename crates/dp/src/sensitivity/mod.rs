@@ -208,6 +208,7 @@ impl Sensitivity<L2> {
             // Rounded up, since neither sqrt(2) nor the product need be a float.
             Neighbours::Replace => {
                 let root = std::f64::consts::SQRT_2.next_up();
+                let root = sabotage!(root, "replacement-as-addition-in-l2", 1.0);
                 Self::new((root * column_norm).next_up(), neighbours)
             }
         }
@@ -219,7 +220,7 @@ impl Neighbours {
     fn columns_moved(self) -> f64 {
         match self {
             Neighbours::AddRemove => 1.0,
-            Neighbours::Replace => 2.0,
+            Neighbours::Replace => sabotage!(2.0, "replacement-as-addition-in-l1", 1.0),
         }
     }
 }

@@ -63,7 +63,12 @@ impl Strategy {
                 column_operations += (factor.rows(n) + 1) as f64;
             }
         }
-        let norm = self.query.max_column_l1() * (1.0 + column_operations * f64::EPSILON);
+        let norm = dp::sabotage!(
+            self.query.max_column_l1(),
+            "strategy-l2-norm",
+            self.query.max_column_l2_squared().sqrt()
+        );
+        let norm = norm * (1.0 + column_operations * f64::EPSILON);
         let allowance = 2.0 * answer_operations * f64::EPSILON * norm * records;
         Ok(Sensitivity::<L1>::linear(norm, neighbours)?.enlarged(allowance)?)
     }
