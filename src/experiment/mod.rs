@@ -42,7 +42,8 @@ pub use plan::{
 pub use recording::{Portion, Recording};
 pub use runner::{MEMORY, Options, RunError, Tally, run};
 pub use synthesis::{
-    ReleaseMechanism, SynthesisError, SynthesisRequest, SyntheticRelease, synthesize,
+    ERROR_BAR_CONFIDENCE, ErrorBar, ReleaseMechanism, SynthesisError, SynthesisRequest,
+    SyntheticRelease, synthesize,
 };
 pub use verify::{ReplayError, Verified, verify};
 

@@ -132,6 +132,7 @@ impl Mechanism for Hdmm {
             extra_estimators,
             times,
             diagnostics: ReleaseDiagnostics::default(),
+            bounds: None,
         })
     }
 }
