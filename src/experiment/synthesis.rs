@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::data::{Dataset, Provenance as RecordProvenance};
 use crate::mechanism::{
-    self, Bound, MechanismError, Noise, ParameterError as MechanismParameterError, Published,
-    Release, Task,
+    self, Bound, BoundSource, MechanismError, Noise, ParameterError as MechanismParameterError,
+    Published, Release, Task,
 };
 use crate::workload::Workload;
 use dp::{
@@ -208,7 +208,7 @@ fn synthesize_from(
     let estimator = |error: ResidualError| MechanismError::from(EstimatorError::from(error));
     let wanted = domain.everything().subsets(1).into_iter().chain(task.workload.cliques());
     Ok(SyntheticRelease {
-        error_bars: error_bars(&release, &records, wanted),
+        error_bars: error_bars(&release, request, &records, wanted),
         answers: average(&release, domain).map_err(estimator)?,
         total: release.total,
         records,
@@ -222,15 +222,25 @@ fn synthesize_from(
 /// bar.
 fn error_bars(
     release: &Release,
+    request: &SynthesisRequest,
     records: &Dataset,
     wanted: impl Iterator<Item = Clique>,
 ) -> Vec<ErrorBar> {
     let Some(bounds) = release.error_bounds(records.domain()) else { return Vec::new() };
     let scale = release.total / records.len().max(1) as f64;
+    let trivial = match request.neighbours {
+        Neighbours::Replace => 2.0 * release.total,
+        // The number of records is private, and its estimate no bound.
+        Neighbours::AddRemove => f64::INFINITY,
+    };
     let cliques: BTreeSet<(usize, Clique)> = wanted.map(|clique| (clique.len(), clique)).collect();
     let bar = |(_, clique): (usize, Clique)| {
         let found = records.project(&clique).ok()?.scaled(scale);
         let bound = bounds.bound(&found, 1.0 - ERROR_BAR_CONFIDENCE).ok()??;
+        let bound = match bound.l1 > trivial {
+            true => Bound { l1: trivial, source: BoundSource::Records },
+            false => bound,
+        };
         Some(ErrorBar { clique, bound })
     };
     cliques.into_iter().filter_map(bar).collect()
@@ -316,6 +326,25 @@ mod tests {
         let stddev = made.answers.cell_variance(&a).unwrap().sqrt();
         for cell in made.answers.marginal(&a).values() {
             assert!((cell - 2000.0).abs() < 200.0 + 5.0 * stddev, "{cell} {stddev}");
+        }
+    }
+
+    #[test]
+    fn no_error_bar_is_above_what_the_number_of_records_allows() {
+        let data = copies();
+        for neighbours in [Neighbours::Replace, Neighbours::AddRemove] {
+            let epsilon = Epsilon::new(0.001).unwrap();
+            let request = request(ReleaseMechanism::Aim);
+            let request = SynthesisRequest { epsilon, neighbours, ..request };
+            let mut source = NoiseSource::seeded(&SeedPath::new("test", "bars"));
+            let mut rng = ChaCha20Rng::seed_from_u64(5);
+            let made = synthesize_from(&data, &request, &mut source, &mut rng).unwrap();
+            assert_eq!(made.error_bars.len(), 6);
+            let all_are_trivial = made
+                .error_bars
+                .iter()
+                .all(|bar| bar.bound == Bound { l1: 12000.0, source: BoundSource::Records });
+            assert_eq!(all_are_trivial, neighbours == Neighbours::Replace);
         }
     }
 

@@ -100,6 +100,8 @@ pub enum BoundSource {
     Measurements,
     /// The marginal was a candidate of the last round.
     LastSelection,
+    /// Two tables of N records each differ by 2 N at most.
+    Records,
 }
 
 impl BoundSource {
@@ -107,6 +109,7 @@ impl BoundSource {
         match self {
             Self::Measurements => "measurements",
             Self::LastSelection => "last selection",
+            Self::Records => "number of records",
         }
     }
 }
