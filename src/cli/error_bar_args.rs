@@ -17,16 +17,16 @@ use super::table::{Intervals, Table, Unit};
 /// Intervals of answers.
 #[derive(Args)]
 pub(crate) struct ErrorBarArgs {
-    /// Print an interval of each answer, by a bootstrap: the measurements of this problem, which the
-    /// model was estimated from, are simulated with their noise. Contains the error from the noise,
-    /// not that of attributes that were not measured together
+    /// Print an interval of each answer, by a bootstrap: the measurements of this problem, which
+    /// the model was estimated from, are simulated with their noise. Contains the error from the
+    /// noise, not that of attributes that were not measured together
     #[arg(long, value_name = "PROBLEM")]
     error_bars: Option<PathBuf>,
     /// The probability with which an interval should cover the truth
     #[arg(long, value_name = "P", default_value_t = 0.95, requires = "error_bars")]
     interval: f64,
-    /// Print the interval of the unbiased estimate from residuals instead: exact for Gaussian noise,
-    /// wider, not always around the answer, and only for marginals inside measured ones
+    /// Print the interval of the unbiased estimate from residuals instead: exact for Gaussian
+    /// noise, wider, not always around the answer, and only for marginals inside measured ones
     #[arg(long, requires = "error_bars", conflicts_with_all = ["given", "condition", "factored"])]
     exact: bool,
     /// Number of simulations, each of which fits a model

@@ -14,8 +14,8 @@
 //! # Marginals inside measured ones
 //!
 //! Measurement i of a marginal that contains r gives M_r(D) + z_i, where a cell of z_i is a sum of
-//! noise with the variance 1 / p_i. With P = sum of p_i, let Y = sum of p_i (M_r(D) + z_i) / P and N
-//! = sum of p_i z_i, so that |M_r(D) - Y|_1 = |N|_1 / P. The p_i are fixed before z_i is drawn.
+//! noise with the variance 1 / p_i. With P = sum of p_i, let Y = sum of p_i (M_r(D) + z_i) / P and
+//! N = sum of p_i z_i, so that |M_r(D) - Y|_1 = |N|_1 / P. The p_i are fixed before z_i is drawn.
 //! For a vector s of signs and every t, the expectation of exp(t <s, N> - t^2 n P / 2) therefore
 //! never exceeds 1 as measurements are added, and neither does its average over t drawn from a
 //! Gaussian of variance 1 / v:
@@ -122,8 +122,8 @@ pub struct ErrorBounds<'a> {
 }
 
 impl ErrorBounds<'_> {
-    /// A bound that `estimate`, a marginal in counts, keeps with this failure probability. `None` if
-    /// the release says nothing about the marginal.
+    /// A bound that `estimate`, a marginal in counts, keeps with this failure probability. `None`
+    /// if the release says nothing about the marginal.
     pub fn bound(
         &self,
         estimate: &Factor,

@@ -61,8 +61,7 @@
 //! | least squares by LSMR | [`baselines::FullLeastSquares`] | \[16\] |
 //! | residuals of marginals | [`residual::split`], [`residual::assemble`] | \[17\] |
 //! | estimates from residuals (GReM) | [`residual::Grem`], [`residual::GremLnn`] | \[18\]; \[19\] |
-//! | error bars | [`uncertainty::Bootstrap`], [`residual::Residuals::cell_variance`] | \[20\]; \[17\] |
-//! | error bars | [`uncertainty::Bootstrap`], [`residual::Residuals::cell_variance`] | \[20\]; \[17\] |
+//! | error bars | [`uncertainty`] | \[20\]; \[17\] |
 //!
 //! 1. McKenna, Sheldon, Miklau, Graphical-model based estimation and inference for differential
 //!    privacy, ICML 2019, and its supplement (sections with letters)

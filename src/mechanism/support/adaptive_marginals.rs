@@ -132,8 +132,8 @@ impl<'a> AdaptiveMarginals<'a> {
     /// The candidates of at most `limit` cells whose residuals fit into the memory limit together
     /// with those of all measurements. Depends on measured cliques only.
     ///
-    /// A marginal and the residuals within it have at most the product of n_i, plus that of n_i + 1,
-    /// cells.
+    /// A marginal and the residuals within it have at most the product of n_i, plus that of n_i +
+    /// 1, cells.
     pub(crate) fn no_larger_than(&self, limit: f64) -> Vec<usize> {
         let domain = self.domain();
         let cells = |clique: &Clique| {

@@ -83,8 +83,8 @@ impl Bootstrap {
     /// The error of each of `answers`, which are computed from the model and from each replicate.
     /// `model` must have been fitted to `problem`.
     ///
-    /// The result depends neither on the number of threads nor on the order of the replicates. Cost:
-    /// a fit from a warm start for each replicate.
+    /// The result depends neither on the number of threads nor on the order of the replicates.
+    /// Cost: a fit from a warm start for each replicate.
     pub fn errors<A>(
         &self,
         problem: &Problem,
