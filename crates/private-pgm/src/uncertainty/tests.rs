@@ -93,7 +93,7 @@ fn intervals_of_a_model_cover_the_truth() {
                 Ok(cells)
             };
             let found = cells(&model.calibrate().unwrap()).unwrap();
-            let errors = bootstrap.errors(&problem, &model, &cells, &mut rng).unwrap();
+            let errors = bootstrap.errors(&problem, &model, cells, &mut rng).unwrap();
             let exact = cliques.iter().flat_map(|clique| truth.sum_onto(clique).into_values());
             for ((found, error), exact) in found.iter().zip(errors).zip(exact) {
                 let covers = f64::from(u8::from((found - exact).abs() <= z * error));
