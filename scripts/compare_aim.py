@@ -150,14 +150,21 @@ def main():
     compare_mbi.enter_environment(options.venv)
     if options.inside:
         return theirs(options.epsilon, options.rounds, options.iterations)
-    print("load average", *os.getloadavg())
+    print("load average", *os.getloadavg(), flush=True)
     rounds, used, seconds, error = ours(options.program.resolve(), options.epsilon)
-    print(f"ours    {rounds} rounds, {used:.1f} s of CPU, {seconds:.1f} s, workload error {error:.4f}")
+    print(f"ours    {rounds} rounds, {used:.1f} s of CPU, {seconds:.1f} s, workload error {error:.4f}",
+          flush=True)
     words = [sys.executable, __file__, "--inside", "--epsilon", str(options.epsilon), "--rounds",
              str(options.rounds), "--iterations", str(options.iterations), "--venv", str(options.venv)]  # fmt: skip
-    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
-    last = json.loads(done.stdout.splitlines()[-1])
-    print(f"theirs  {last['round']} rounds, {last['cpu']:.1f} s of CPU, {last['seconds']:.1f} s")
+    # Round by round, as a round takes a minute or more.
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as child:
+        for line in child.stdout:
+            last = json.loads(line)
+            names = " x ".join(last["chosen"])
+            print(f"theirs  round {last['round']} ({names}): {last['cpu']:.1f} s of CPU, "
+                  f"{last['seconds']:.1f} s so far", flush=True)  # fmt: skip
+    if child.returncode != 0:
+        sys.exit(f"their run ended with {child.returncode}")
     ratio = (last["cpu"] / last["round"]) / (used / rounds)
     print(f"ratio of CPU seconds per round: at least {ratio:.0f}")
 

@@ -5,13 +5,13 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pgmbench::comparison::{Comparison, Marginals, NoMarginal, Reference, chart, compare, page};
+use pgmbench::comparison::{Comparison, Marginals, NoMarginal, Reference, WorkloadError, compare};
 use pgmbench::data::{Dataset, Entry, Registry, read_labelled, read_synthetic};
-use pgmbench::figures::{Size, png, svg};
 use private_pgm::domain::Clique;
 use private_pgm::model::Projectable;
 use private_pgm::model::file::MAGIC;
 
+use super::comparison_file::write_comparison;
 use super::engine_files::{is_standard, read_model};
 use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
@@ -64,7 +64,7 @@ impl EvaluateArgs {
             true => {
                 let outputs = self.outputs(&[("the model", against)])?;
                 let comparison = self.with_model(&name, against)?;
-                write(&outputs, &comparison)?;
+                outputs.iter().try_for_each(|file| write_comparison(file, &comparison))?;
                 comparison
             }
             false => {
@@ -74,7 +74,7 @@ impl EvaluateArgs {
                     files.iter().map(|(what, path)| (*what, &**path)).collect();
                 let outputs = self.outputs(&inputs)?;
                 let comparison = self.with_data(&name, &entry)?;
-                write(&outputs, &comparison)?;
+                outputs.iter().try_for_each(|file| write_comparison(file, &comparison))?;
                 comparison
             }
         };
@@ -154,8 +154,9 @@ impl EvaluateArgs {
                 size.attributes, size.mean, size.largest, size.compared, size.sets
             )?;
         }
-        let (workload, error) = (&comparison.workload, comparison.workload_error);
-        writeln!(output, "workload error {error:.3} on {workload}")?;
+        if let Some(WorkloadError { workload, workload_error }) = &comparison.workload {
+            writeln!(output, "workload error {workload_error:.3} on {workload}")?;
+        }
         writeln!(output, "worst marginals")?;
         for marginal in comparison.marginals.iter().take(SHOWN) {
             writeln!(output, "  {:.3}  {}", marginal.distance, marginal.attributes.join(", "))?;
@@ -190,22 +191,6 @@ fn compared(
 
 fn no_marginal(error: impl std::fmt::Display) -> NoMarginal {
     NoMarginal(error.to_string())
-}
-
-/// Writes a page, or pictures by the ends of the names.
-fn write(outputs: &[OutputFile], comparison: &Comparison) -> Result<(), Failure> {
-    for file in outputs {
-        let cannot_write = || format!("cannot write {}", file.path().display());
-        let chart = chart(comparison);
-        let size = Size::natural(&chart);
-        let content = match file.path().extension().and_then(|end| end.to_str()) {
-            Some("svg") => svg(&chart, size).into_bytes(),
-            Some("png") => png(&chart, size).internal_at(cannot_write())?,
-            _ => page(comparison).internal_at(cannot_write())?.into_bytes(),
-        };
-        file.write(&content)?;
-    }
-    Ok(())
 }
 
 fn begins_as_model(path: &Path) -> bool {

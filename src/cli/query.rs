@@ -16,6 +16,7 @@ use serde_json::Map;
 use super::choice::one_of;
 use super::condition::{self, Restriction};
 use super::engine_files::{read_model, read_queries};
+use super::error_bar_args::ErrorBarArgs;
 use super::failure::{Failure, ResultExt};
 use super::model_description::{description_json, write_description};
 use super::output::{note, print, print_data, print_json};
@@ -29,14 +30,15 @@ const NAMED: usize = 20;
 /// Prints the expected number of records for each combination of values of the listed attributes,
 /// or the answers to the factored queries of a file. With --where, counts only records for which
 /// the condition holds; with --given, prints conditional probabilities. Several tables are
-/// separated by an empty line in CSV, and are the elements of one list in JSON. Without a question,
-/// describes the model.
+/// separated by an empty line in CSV, and are the elements of one list in JSON. With --error-bars,
+/// each answer has an interval. Without a question, describes the model.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     pgmbench query model.pgm --marginal age,sex --marginal income\n  \
     pgmbench query model.pgm --where 'age >= 50 and sex = \"F\"'\n  \
     pgmbench query model.pgm --marginal age --given sex=F --format json\n  \
-    pgmbench query model.pgm --factored queries.json\n\n\
+    pgmbench query model.pgm --factored queries.json\n  \
+    pgmbench query model.pgm --marginal age --error-bars problem.json\n\n\
     A file of factored queries is a JSON list such as\n  \
     [{\"attrs\": [\"age\", \"sex\"], \"query\": [\"prefix\", {\"evidence\": 1}]}]\n\
     with the building blocks of problem files (docs/formats.md).")]
@@ -64,6 +66,8 @@ pub(crate) struct QueryArgs {
     /// and only of attributes that were measured together
     #[arg(long, value_parser = one_of::<OracleKind>())]
     oracle: Option<OracleKind>,
+    #[command(flatten)]
+    error_bars: ErrorBarArgs,
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
@@ -105,7 +109,11 @@ impl QueryArgs {
             None => Vec::new(),
         };
         let marginals = Marginals { requested, given, restrictions };
-        let tables = match self.oracle(&model)? {
+        let oracle = self.oracle(&model)?;
+        if oracle != OracleKind::Exact && self.error_bars.is_asked() {
+            return Err(Failure::input("--error-bars: intervals need the exact oracle"));
+        }
+        let tables = match oracle {
             OracleKind::Exact => self.exact(&model, &marginals, &factored)?,
             OracleKind::Loopy => self.approximate(&model, Loopy::bethe, &marginals)?,
             OracleKind::Convex => self.approximate(&model, Loopy::convex, &marginals)?,
@@ -138,8 +146,17 @@ impl QueryArgs {
                 shape: query.shape(domain),
                 unit: Unit::Count,
                 values,
+                intervals: None,
             });
         }
+        let requested = &marginals.requested;
+        self.error_bars.add_to((&mut tables, requested), model, |model| {
+            let mut answers = marginals.answers(model)?;
+            for query in factored {
+                answers.push(model.answer(&query.factors)?);
+            }
+            Ok(answers.concat())
+        })?;
         Ok(tables)
     }
 
@@ -177,6 +194,7 @@ impl QueryArgs {
             labels: ids.iter().any(is_named).then_some(axes),
             unit: if marginals.given.is_empty() { Unit::Count } else { Unit::Probability },
             values,
+            intervals: None,
         }
     }
 

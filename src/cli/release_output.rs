@@ -2,7 +2,7 @@
 
 use dp::{Delta, Epsilon, Neighbours};
 use pgmbench::data::{Dataset, Entry, RecordWriter, StandIn, ValueForm};
-use pgmbench::experiment::{ReleaseMechanism, SyntheticRelease};
+use pgmbench::experiment::{ERROR_BAR_CONFIDENCE, ErrorBar, ReleaseMechanism, SyntheticRelease};
 use private_pgm::model::Projectable;
 use rand::SeedableRng;
 use rand::rngs::SysRng;
@@ -82,12 +82,14 @@ fn write_files(
             "mechanism": terms.mechanism.name(),
             "randomness": release.randomness,
             "made_by": MADE_BY,
+            "error_bars": error_bars(release),
             "ledger": ledger,
         })
     })?;
+    let bars = error_bar_summary(release);
     let summary = format!(
         "written  {out}: {}\n\
-         private  ({}, {})-differentially, noise from the operating system; {} lists {}\n",
+         {bars}private  ({}, {})-differentially, noise from the operating system; {} lists {}\n",
         Count(records.len(), "synthetic record"),
         terms.epsilon.get(),
         terms.delta.get(),
@@ -118,6 +120,47 @@ fn store_stand_in(
         stored.folder.display()
     );
     Ok(Written { records_blake3: stored.manifest.records_blake3, summary })
+}
+
+/// The bounds on the marginals' L1 errors in records, from the release alone. Null if the mechanism
+/// has none.
+fn error_bars(release: &SyntheticRelease) -> serde_json::Value {
+    let bar = |bar: &ErrorBar| {
+        json!({
+            "attributes": release.records.domain().names(&bar.clique),
+            "l1_at_most": bar.bound.l1,
+            "from": bar.bound.source.name(),
+        })
+    };
+    match &release.error_bars[..] {
+        [] => serde_json::Value::Null,
+        bars => json!({
+            "confidence": ERROR_BAR_CONFIDENCE,
+            "records": release.total,
+            "marginals": bars.iter().map(bar).collect::<Vec<_>>(),
+        }),
+    }
+}
+
+/// A line with the median over the marginals of each size; empty if there are no error bars.
+fn error_bar_summary(release: &SyntheticRelease) -> String {
+    let largest = release.error_bars.iter().map(|bar| bar.clique.len()).max().unwrap_or(0);
+    let median = |size: usize| {
+        let of_size = release.error_bars.iter().filter(|bar| bar.clique.len() == size);
+        let mut bounds: Vec<f64> = of_size.map(|bar| bar.bound.l1).collect();
+        bounds.sort_by(f64::total_cmp);
+        let median = bounds.get(bounds.len() / 2)? / release.total;
+        Some(format!("{size}-way {:.1} %", 100.0 * median))
+    };
+    let medians: Vec<String> = (1..=largest).filter_map(median).collect();
+    match medians.is_empty() {
+        true => String::new(),
+        false => format!(
+            "errors   of marginals, L1 in records, {} % bound, median: {}\n",
+            100.0 * ERROR_BAR_CONFIDENCE,
+            medians.join(", ")
+        ),
+    }
 }
 
 /// The serialised name of a variant.

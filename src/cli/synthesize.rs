@@ -1,17 +1,22 @@
 //! `pgmbench synthesize`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use dp::{Delta, Epsilon, Neighbours, ParameterError};
 use pgmbench::budget_file::Request;
+use pgmbench::comparison::{
+    Comparison, Marginals, NoMarginal, NoisyMarginal, compare_with_answers,
+};
 use pgmbench::data::{Dataset, Entry, RecordWriter, Registry, ValueForm};
-use pgmbench::experiment::{ReleaseMechanism, SynthesisRequest, synthesize};
+use pgmbench::experiment::{ReleaseMechanism, SynthesisRequest, SyntheticRelease, synthesize};
+use private_pgm::domain::Clique;
 use private_pgm::model::Projectable;
 
+use super::comparison_file::write_comparison;
 use super::failure::{Failure, ResultExt};
 use super::output::{note, print};
-use super::output_file::{ForceArgs, Input};
+use super::output_file::{ForceArgs, Input, OutputFile, facts_path};
 use super::privacy_args::{WeakPrivacyArgs, delta, epsilon};
 use super::release_charge::{PaidRelease, budget_of};
 use super::release_files::RecordFiles;
@@ -30,6 +35,8 @@ use super::values_args::ValuesArgs;
 #[command(after_help = "Examples:\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv --mechanism mst\n  \
+    pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv \\\n    \
+    --quality quality.html\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv \\\n    \
     --budget adult.budget\n  \
     pgmbench synthesize mine/schema.toml --epsilon 1 --delta 1e-9 --out synthetic.csv \\\n    \
@@ -55,6 +62,10 @@ pub(crate) struct SynthesizeArgs {
     /// Charge the release to this budget file [default: the one that the schema declares]
     #[arg(long, value_name = "FILE")]
     budget: Option<PathBuf>,
+    /// Write a page here that compares one- and two-way marginals of the records with the noisy
+    /// answers, or a picture if the name ends in .svg or .png; uses no true records
+    #[arg(long, value_name = "FILE")]
+    quality: Option<PathBuf>,
     /// Number of records [default: as in the data; a noisy count with --add-remove]
     #[arg(long, value_name = "N")]
     records: Option<usize>,
@@ -106,7 +117,11 @@ impl SynthesizeArgs {
         let entry = Registry::default().entry(&self.dataset).input()?;
         refuse_draft(&self.dataset, entry.schema())?;
         let budget = budget_of(&entry, self.budget.as_deref())?;
-        let destination = self.destination(&entry, budget.as_deref())?;
+        let files = entry.files();
+        let mut inputs: Vec<Input> = files.iter().map(|(what, path)| (*what, &**path)).collect();
+        inputs.extend(budget.iter().map(|path| ("the budget file", &**path)));
+        let destination = self.destination(&entry, &inputs)?;
+        let quality = self.quality_file(&inputs)?;
         let synthesis = self.request();
         let SynthesisRequest { epsilon, delta, neighbours, mechanism, .. } = synthesis;
         let kept = synthesis.kept_guarantee().input()?;
@@ -128,24 +143,35 @@ impl SynthesizeArgs {
         warn_about_noise(&synthesis, &data).input()?;
         // From here on noise is drawn, so the charge remains even if a later step fails.
         let paid = budget.map(|budget| PaidRelease::charge(&budget, request)).transpose()?;
-        let written = self.release(&entry, &data, &destination).inspect_err(|_| {
+        let (release, written) = self.release(&entry, &data, &destination).inspect_err(|_| {
             paid.iter().for_each(PaidRelease::explain_failure);
         })?;
         if let Some(paid) = paid {
             paid.complete(written.records_blake3);
         }
-        print(|output| output.write_all(written.summary.as_bytes()))
+        print(|output| output.write_all(written.summary.as_bytes()))?;
+        // The release is complete, whatever becomes of its page.
+        match quality {
+            Some(file) => write_comparison(&file, &quality_of(&release).internal()?),
+            None => Ok(()),
+        }
     }
 
-    fn destination(&self, entry: &Entry, budget: Option<&Path>) -> Result<Destination, Failure> {
-        let files = entry.files();
-        let mut inputs: Vec<Input> = files.iter().map(|(what, path)| (*what, &**path)).collect();
-        inputs.extend(budget.map(|path| ("the budget file", path)));
+    fn quality_file(&self, inputs: &[Input]) -> Result<Option<OutputFile>, Failure> {
+        let facts = self.out.as_deref().map(facts_path);
+        let mut inputs = inputs.to_vec();
+        inputs.extend(self.out.iter().map(|out| ("the file with the records", &**out)));
+        inputs.extend(facts.iter().map(|facts| ("the file with the facts", &**facts)));
+        let check = |path: &PathBuf| OutputFile::check(path, self.force.overwrite(), &inputs);
+        self.quality.as_ref().map(check).transpose()
+    }
+
+    fn destination(&self, entry: &Entry, inputs: &[Input]) -> Result<Destination, Failure> {
         match &self.out {
             Some(out) => {
                 let form = self.values.form().unwrap_or(ValueForm::Label);
                 RecordWriter::new(entry.schema(), form, None).input_at("--values")?;
-                RecordFiles::check(out, true, self.force.overwrite(), &inputs)
+                RecordFiles::check(out, true, self.force.overwrite(), inputs)
                     .map(|files| Destination::Files(files, form))
             }
             None => {
@@ -167,12 +193,13 @@ impl SynthesizeArgs {
         entry: &Entry,
         data: &Dataset,
         destination: &Destination,
-    ) -> Result<Written, Failure> {
+    ) -> Result<(SyntheticRelease, Written), Failure> {
         let request = self.request();
         let release = synthesize(data, &request).input_at(&self.dataset)?;
         let SynthesisRequest { epsilon, delta, neighbours, mechanism, .. } = request;
         let terms = ReleaseTerms { epsilon, delta, neighbours, mechanism };
-        destination.write(entry, &terms, &release)
+        let written = destination.write(entry, &terms, &release)?;
+        Ok((release, written))
     }
 
     fn request(&self) -> SynthesisRequest {
@@ -192,6 +219,19 @@ impl SynthesizeArgs {
             memory_limit: MEMORY,
         }
     }
+}
+
+/// The synthetic records against the noisy answers.
+fn quality_of(release: &SyntheticRelease) -> Result<Comparison, NoMarginal> {
+    let SyntheticRelease { records, answers, total, .. } = release;
+    let found =
+        |clique: &Clique| records.project(clique).map_err(|error| NoMarginal(error.to_string()));
+    let noisy = |clique: &Clique| {
+        let stddev = answers.cell_variance(clique)?.sqrt();
+        Some(NoisyMarginal { counts: answers.marginal(clique), stddev })
+    };
+    let synthetic = (records.name(), records.len(), &found as Marginals);
+    compare_with_answers(records.domain(), synthetic, ("the noisy answers", *total), &noisy)
 }
 
 /// Warns if the noise of a one-way marginal is expected to exceed all counts together, for every

@@ -23,6 +23,17 @@ pub(crate) struct Table {
     #[serde(skip_serializing_if = "Unit::is_count")]
     pub(crate) unit: Unit,
     pub(crate) values: Vec<f64>,
+    #[serde(flatten)]
+    pub(crate) intervals: Option<Intervals>,
+}
+
+/// An interval for each value.
+#[derive(Serialize)]
+pub(crate) struct Intervals {
+    pub(crate) low: Vec<f64>,
+    pub(crate) high: Vec<f64>,
+    /// The probability with which each covers the truth, approximately.
+    pub(crate) interval: f64,
 }
 
 /// Of the values.
@@ -50,10 +61,11 @@ impl Table {
     /// A header with the attributes and the unit, then one line per answer.
     fn write_csv(&self, output: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(output);
-        let names = self.attributes.iter().map(|name| field(name).into_owned());
-        writer.write_record(names.chain([self.unit.name().into()]))?;
+        let attributes = self.attributes.iter().map(|name| field(name).into_owned());
+        let ends = self.intervals.iter().flat_map(|_| ["low".into(), "high".into()]);
+        writer.write_record(attributes.chain([self.unit.name().into()]).chain(ends))?;
         let mut indices = vec![0; self.shape.len()];
-        for value in &self.values {
+        for (at, value) in self.values.iter().enumerate() {
             for (axis, index) in indices.iter().enumerate() {
                 match &self.labels {
                     Some(labels) => writer.write_field(&*field(&labels[axis][*index]))?,
@@ -61,6 +73,10 @@ impl Table {
                 }
             }
             writer.write_field(value.to_string())?;
+            if let Some(Intervals { low, high, .. }) = &self.intervals {
+                writer.write_field(low[at].to_string())?;
+                writer.write_field(high[at].to_string())?;
+            }
             writer.write_record(None::<&[u8]>)?;
             for (index, &size) in indices.iter_mut().zip(&self.shape).rev() {
                 *index += 1;
@@ -99,6 +115,7 @@ mod tests {
             shape: shape.to_vec(),
             unit: Unit::Count,
             values: values.to_vec(),
+            intervals: None,
         };
         let mut tables =
             [table(&["a,1", "b"], &[2, 2], &[0.5, 1.0, 2.0, 3e-7]), table(&[], &[], &[6.5])];
@@ -116,5 +133,10 @@ mod tests {
         tables[0].unit = Unit::Probability;
         let expected = "\"a,1\",b,probability\n\"[0, 5)\",F,0.5\n";
         assert!(csv(&tables).starts_with(expected), "{}", csv(&tables));
+        let (low, high) = (vec![6.0], vec![7.5]);
+        tables[1].intervals = Some(Intervals { low, high, interval: 0.95 });
+        assert!(csv(&tables).ends_with("\n\ncount,low,high\n6.5,6,7.5\n"), "{}", csv(&tables));
+        let json = serde_json::to_string(&tables[1]).unwrap();
+        assert!(json.ends_with(r#""values":[6.5],"low":[6.0],"high":[7.5],"interval":0.95}"#));
     }
 }

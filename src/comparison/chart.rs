@@ -48,7 +48,7 @@ pub fn chart(comparison: &Comparison) -> Chart {
     if left_out > 0 {
         notes.push(format!("{left_out} attributes with smaller distances are left out."));
     }
-    let series = SERIES.iter().map(|(name, colour)| Series {
+    let series = SERIES.iter().take(comparison.sizes.len()).map(|(name, colour)| Series {
         name: (*name).into(),
         colour: *colour,
         style: 0,

@@ -1,11 +1,13 @@
-//! How far synthetic records are from what they stand for: the data, or a model.
+//! How far synthetic records are from what they stand for: the data, a model, or noisy answers.
 
 mod association;
 mod chart;
+mod noisy;
 mod page;
 
 pub use association::Association;
 pub use chart::chart;
+pub use noisy::{NoisyMarginal, compare_with_answers};
 pub use page::page;
 
 use private_pgm::domain::{Clique, Domain};
@@ -51,15 +53,22 @@ pub struct Comparison {
     pub reference: Reference,
     /// By size, from 1.
     pub sizes: Vec<SizeSummary>,
+    /// Not of a comparison with noisy answers.
+    #[serde(flatten)]
+    pub workload: Option<WorkloadError>,
+    /// From the largest distance.
+    pub marginals: Vec<Distance>,
+    /// From the largest difference; pairs only.
+    pub associations: Vec<Association>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkloadError {
     /// The mean over the workload of |W mu - W mu^|_1 / (2 |W mu|_1), of counts scaled to the
     /// records of the reference.
     pub workload_error: f64,
     /// What the workload is.
     pub workload: String,
-    /// From the largest distance.
-    pub marginals: Vec<Distance>,
-    /// From the largest difference; pairs only.
-    pub associations: Vec<Association>,
 }
 
 /// The distances of all marginals of one size.
@@ -79,6 +88,10 @@ pub struct SizeSummary {
 pub struct Distance {
     pub attributes: Vec<String>,
     pub distance: f64,
+    /// The distance that is expected of the noise of the reference alone, for exact synthetic
+    /// records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise: Option<f64>,
 }
 
 /// Compares the marginals on all sets of up to [`LARGEST`] attributes, evenly spaced ones if there
@@ -104,12 +117,12 @@ pub fn compare(
             }
             (sum, largest, compared) = (sum + distance, largest.max(distance), compared + 1);
             let attributes = names(domain, &clique);
-            marginals.push(Distance { attributes, distance });
+            marginals.push(Distance { attributes, distance, noise: None });
         }
         let mean = if compared == 0 { 0.0 } else { sum / compared as f64 };
         sizes.push(SizeSummary { attributes: size, compared, sets, mean, largest });
     }
-    marginals.sort_by(|a, b| b.distance.total_cmp(&a.distance));
+    sort(&mut marginals);
     associations.sort_by(|a, b| b.difference().total_cmp(&a.difference()));
     let scale = reference.records / synthetic_records as f64;
     let truth = answers(cliques, expected, 1.0)?;
@@ -120,11 +133,15 @@ pub fn compare(
         synthetic_records,
         reference,
         sizes,
-        workload_error,
-        workload: workload.into(),
+        workload: Some(WorkloadError { workload_error, workload: workload.into() }),
         marginals,
         associations,
     })
+}
+
+/// From the largest distance.
+fn sort(marginals: &mut [Distance]) {
+    marginals.sort_by(|a, b| b.distance.total_cmp(&a.distance));
 }
 
 fn notice(reference: &Reference) -> String {
@@ -196,7 +213,7 @@ mod tests {
         let same = comparison(doubled, table);
         assert!(same.marginals.iter().all(|marginal| marginal.distance < 1e-12));
         assert!(same.associations.iter().all(|pair| pair.difference() < 1e-12));
-        assert!(same.workload_error < 1e-12);
+        assert!(same.workload.unwrap().workload_error < 1e-12);
         let compared: Vec<usize> = same.sizes.iter().map(|size| size.compared).collect();
         assert_eq!(compared, [3, 3, 1]);
     }
@@ -213,7 +230,7 @@ mod tests {
         };
         let is = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
         assert!(is(of(&["a"]), 0.5) && is(of(&["b"]), 0.0) && is(of(&["a", "c"]), 0.5));
-        assert!(is(found.workload_error, 1.0 / 3.0));
+        assert!(is(found.workload.unwrap().workload_error, 1.0 / 3.0));
         assert!(found.notice.starts_with("not for release"));
     }
 }

@@ -21,6 +21,10 @@ impl Page<'_> {
     fn number(&self, value: &f64) -> String {
         format!("{value:.3}")
     }
+
+    fn has_noise(&self) -> bool {
+        self.worst.iter().any(|marginal| marginal.noise.is_some())
+    }
 }
 
 /// One self-contained page that loads nothing.

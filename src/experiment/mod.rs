@@ -44,7 +44,8 @@ pub use runner::{MEMORY, Options, RunError, Tally, run};
 #[cfg(feature = "sabotage")]
 pub use synthesis::synthesize_with;
 pub use synthesis::{
-    ReleaseMechanism, SynthesisError, SynthesisRequest, SyntheticRelease, synthesize,
+    ERROR_BAR_CONFIDENCE, ErrorBar, ReleaseMechanism, SynthesisError, SynthesisRequest,
+    SyntheticRelease, synthesize,
 };
 pub use verify::{ReplayError, Verified, verify};
 

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use rand::SeedableRng;
 use rand::rngs::SysRng;
 use rand_chacha::ChaCha20Rng;
@@ -5,7 +7,8 @@ use thiserror::Error;
 
 use crate::data::{Dataset, Provenance as RecordProvenance};
 use crate::mechanism::{
-    self, MechanismError, Noise, ParameterError as MechanismParameterError, Task,
+    self, Bound, BoundSource, MechanismError, Noise, ParameterError as MechanismParameterError,
+    Published, Release, Task,
 };
 use crate::workload::Workload;
 use dp::{
@@ -15,12 +18,17 @@ use dp::{
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::fit::{Estimated, Estimator, EstimatorContext, EstimatorError, Pgm, Settings};
 use private_pgm::model::{Model, Projectable, Sampling};
+use private_pgm::query::QueryFactor;
+use private_pgm::residual::{ResidualError, Residuals};
 
 /// Iterations of the fit (our choice): the remaining optimisation error is far below the noise.
 const ITERATIONS: usize = 1000;
 
 /// Iterations between two rounds, as in experiments.
 const ROUND_ITERATIONS: usize = 100;
+
+/// The probability with which each error bar holds, our choice.
+pub const ERROR_BAR_CONFIDENCE: f64 = 0.95;
 
 /// The most marginals of a workload, our choice.
 const MAX_MARGINALS: f64 = 100_000.0;
@@ -67,6 +75,20 @@ pub struct SyntheticRelease {
     /// Every draw of noise.
     pub ledger: Ledger,
     pub randomness: Provenance,
+    /// The number of records of the data: exact where it is public, otherwise an estimate.
+    pub total: f64,
+    /// The average of the noisy answers, for marginals whose cells were measured.
+    pub answers: Residuals,
+    /// Of the attributes and of the workload, for marginals that have one.
+    pub error_bars: Vec<ErrorBar>,
+}
+
+/// A bound on |M_r(D) - M_r(D')|_1, with D' the synthetic records scaled to the number of records
+/// of the data. It holds with probability [`ERROR_BAR_CONFIDENCE`], for each marginal on its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ErrorBar {
+    pub clique: Clique,
+    pub bound: Bound,
 }
 
 #[derive(Debug, Error)]
@@ -196,7 +218,56 @@ fn synthesize_from(
     let name = format!("synthetic-{}", data.name());
     let records = Dataset::from_codes(&name, domain, &codes, RecordProvenance::default())
         .map_err(MechanismError::from)?;
-    Ok(SyntheticRelease { records, model, ledger, randomness: source.provenance() })
+    let estimator = |error: ResidualError| MechanismError::from(EstimatorError::from(error));
+    let wanted = domain.everything().subsets(1).into_iter().chain(task.workload.cliques());
+    Ok(SyntheticRelease {
+        error_bars: error_bars(&release, request, &records, wanted),
+        answers: average(&release, domain).map_err(estimator)?,
+        total: release.total,
+        records,
+        model,
+        ledger,
+        randomness: source.provenance(),
+    })
+}
+
+/// Uses the release and the synthetic records alone. A marginal that is too large to count has no
+/// bar.
+fn error_bars(
+    release: &Release,
+    request: &SynthesisRequest,
+    records: &Dataset,
+    wanted: impl Iterator<Item = Clique>,
+) -> Vec<ErrorBar> {
+    let Some(bounds) = release.error_bounds(records.domain()) else { return Vec::new() };
+    let scale = release.total / records.len().max(1) as f64;
+    let trivial = match request.neighbours {
+        Neighbours::Replace => 2.0 * release.total,
+        // The number of records is private, and its estimate no bound.
+        Neighbours::AddRemove => f64::INFINITY,
+    };
+    let cliques: BTreeSet<(usize, Clique)> = wanted.map(|clique| (clique.len(), clique)).collect();
+    let bar = |(_, clique): (usize, Clique)| {
+        let found = records.project(&clique).ok()?.scaled(scale);
+        let bound = bounds.bound(&found, 1.0 - ERROR_BAR_CONFIDENCE).ok()??;
+        let bound = match bound.l1 > trivial {
+            true => Bound { l1: trivial, source: BoundSource::Records },
+            false => bound,
+        };
+        Some(ErrorBar { clique, bound })
+    };
+    cliques.into_iter().filter_map(bar).collect()
+}
+
+/// The answers that count values or sums of them.
+fn average(release: &Release, domain: &Domain) -> Result<Residuals, ResidualError> {
+    let Published::Answers(answers) = &release.published else {
+        return Residuals::estimate(domain, &[], Some(release.total));
+    };
+    let is_count =
+        |factor: &QueryFactor| matches!(factor, QueryFactor::Identity | QueryFactor::Total);
+    let counts = answers.iter().filter(|answer| answer.query.factors().iter().all(is_count));
+    Residuals::estimate(domain, &counts.cloned().collect::<Vec<_>>(), Some(release.total))
 }
 
 #[cfg(test)]
@@ -243,11 +314,50 @@ mod tests {
             for (found, truth) in found.values().iter().zip(truth.values()) {
                 assert!((found - truth / 2.0).abs() < 25.0, "{found} {truth}");
             }
+            check_error_bars(&data, &made, mechanism);
             assert!(made.ledger.verify(request.kept_guarantee().unwrap()).unwrap().is_some());
             // The predicted noise is that of the first draws.
             let first = made.ledger.lines()[0].entry.draw.scale;
             let predicted = request.first_noise_stddev(3).unwrap();
             assert!((first / predicted - 1.0).abs() < 1e-6, "{first} {predicted}");
+        }
+    }
+
+    /// AIM has a bar for each attribute and each pair, and MST none.
+    fn check_error_bars(data: &Dataset, made: &SyntheticRelease, mechanism: ReleaseMechanism) {
+        assert_eq!(made.total, 6000.0);
+        let expected = if mechanism == ReleaseMechanism::Aim { 6 } else { 0 };
+        assert_eq!(made.error_bars.len(), expected);
+        for ErrorBar { clique, bound } in &made.error_bars {
+            let (found, truth) =
+                (made.records.project(clique).unwrap(), data.project(clique).unwrap());
+            let pairs = found.values().iter().zip(truth.values());
+            let error: f64 = pairs.map(|(found, truth)| (2.0 * found - truth).abs()).sum();
+            assert!(error <= bound.l1 && bound.l1 < 3000.0, "{clique:?} {error} {bound:?}");
+        }
+        let a = Clique::new([data.domain().id("a").unwrap()]);
+        let stddev = made.answers.cell_variance(&a).unwrap().sqrt();
+        for cell in made.answers.marginal(&a).values() {
+            assert!((cell - 2000.0).abs() < 200.0 + 5.0 * stddev, "{cell} {stddev}");
+        }
+    }
+
+    #[test]
+    fn no_error_bar_is_above_what_the_number_of_records_allows() {
+        let data = copies();
+        for neighbours in [Neighbours::Replace, Neighbours::AddRemove] {
+            let epsilon = Epsilon::new(0.001).unwrap();
+            let request = request(ReleaseMechanism::Aim);
+            let request = SynthesisRequest { epsilon, neighbours, ..request };
+            let mut source = NoiseSource::seeded(&SeedPath::new("test", "bars"));
+            let mut rng = ChaCha20Rng::seed_from_u64(5);
+            let made = synthesize_from(&data, &request, &mut source, &mut rng).unwrap();
+            assert_eq!(made.error_bars.len(), 6);
+            let all_are_trivial = made
+                .error_bars
+                .iter()
+                .all(|bar| bar.bound == Bound { l1: 12000.0, source: BoundSource::Records });
+            assert_eq!(all_are_trivial, neighbours == Neighbours::Replace);
         }
     }
 

@@ -8,6 +8,7 @@ mod aim;
 mod dualquery;
 mod efpa;
 mod error;
+mod error_bounds;
 mod gaussian;
 mod hdmm;
 mod independent;
@@ -29,6 +30,7 @@ mod task;
 mod tree;
 
 pub use error::{MechanismError, ParameterError};
+pub use error_bounds::{Bound, BoundSource, BoundsBasis, ErrorBounds};
 pub use release::{Published, Release, ReleaseDiagnostics, Rounds, Times};
 pub use support::cost_model::CostModel;
 pub use task::{Noise, Task};

@@ -4,9 +4,10 @@ use dp::Neighbours;
 use private_pgm::domain::Domain;
 use private_pgm::fit::{Estimator, Evidence, Likelihood, Observed};
 use private_pgm::loss::{Measurement, estimate_total};
+use private_pgm::residual::TotalSource;
 
 use super::task::MOST_RECORDS;
-use super::{MechanismError, Task};
+use super::{BoundsBasis, ErrorBounds, MechanismError, Task};
 
 pub struct Release {
     /// The number of records. Exact where it is public (`Task::total`), otherwise an estimate.
@@ -20,6 +21,8 @@ pub struct Release {
     pub extra_estimators: Vec<(&'static str, Box<dyn Estimator>)>,
     pub times: Times,
     pub diagnostics: ReleaseDiagnostics,
+    /// What bounds the errors of marginals, for mechanisms that can bound them.
+    pub bounds: Option<BoundsBasis>,
 }
 
 /// Facts about a release. They depend on the data only through draws that were paid for.
@@ -73,6 +76,17 @@ impl Release {
             extra_estimators: Vec::new(),
             times,
             diagnostics: ReleaseDiagnostics::default(),
+            bounds: None,
+        }
+    }
+
+    /// Bounds on the errors of marginals. `None` if the mechanism has none.
+    pub fn error_bounds<'a>(&'a self, domain: &'a Domain) -> Option<ErrorBounds<'a>> {
+        match (&self.published, &self.bounds) {
+            (Published::Answers(answers), Some(basis)) => {
+                Some(ErrorBounds { domain, answers, basis })
+            }
+            _ => None,
         }
     }
 
@@ -102,6 +116,14 @@ impl Task<'_> {
              neighbours by adding and removing"
                 .into(),
         ))
+    }
+
+    /// Where GReM takes the number of records from.
+    pub(super) fn total_source(&self, neighbours: Neighbours) -> TotalSource {
+        match self.has_private_total(neighbours) {
+            true => TotalSource::Measurements,
+            false => TotalSource::Evidence,
+        }
     }
 
     /// Whether the number of records is private: neighbours differ in it, and no public marginals

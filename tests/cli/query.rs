@@ -253,3 +253,65 @@ fn the_refusal_of_exact_answers_suggests_approximate_ones() {
     assert_eq!(table.len(), 100);
     assert!((table.iter().sum::<f64>() - 200.0).abs() < 1e-6);
 }
+
+#[test]
+fn error_bars_contain_the_answers_and_widen_with_the_interval() {
+    let session = Session::with_model();
+    let ask = |args: &[&str]| {
+        let words = ["query", "model", "--error-bars", "problem.json", "--format", "json"];
+        let said = session.run(words.iter().chain(args)).succeeds();
+        let tables: Value = serde_json::from_str(&said).unwrap();
+        let column = |name: &str| -> Vec<f64> {
+            let table = tables.as_array().unwrap().last().unwrap();
+            table[name].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+        };
+        (column("low"), column("values"), column("high"))
+    };
+    let (low, values, high) = ask(&["--marginal", "hrs"]);
+    let (lower, _, higher) = ask(&["--marginal", "hrs", "--interval", "0.999"]);
+    for cell in 0..4 {
+        let ordered = [lower[cell], low[cell], values[cell], high[cell], higher[cell]];
+        assert!(ordered.is_sorted_by(|a, b| a < b), "{ordered:?}");
+        // Prefix sums with noise of 2: a difference of two has 2.8, and far less is improbable.
+        let error = (high[cell] - low[cell]) / (2.0 * 1.96);
+        assert!((1.0..4.5).contains(&error), "{error}");
+    }
+    let (low, _, high) = ask(&["--marginal", "sex", "--given", "hrs=1"]);
+    assert!(low.iter().all(|&low| low > 0.0) && high.iter().all(|&high| high < 1.0));
+    let said =
+        session.run(["query", "model", "--where", "sex = 1", "--error-bars", "problem.json"]);
+    assert!(said.succeeds().starts_with("count,low,high\n"));
+    // The six cells of age and sex have noise of 1, so sex has sqrt(3), of which the known total
+    // leaves sqrt(3 / 2).
+    session.file("problem.json", GOOD.replace("\"prefix\"", "\"identity\""));
+    let (low, _, high) = ask(&["--marginal", "sex", "--exact"]);
+    assert!((high[0] - low[0] - 2.0 * 1.959964 * 1.5f64.sqrt()).abs() < 1e-5, "{low:?} {high:?}");
+    // By hand: 31.5 and 28.5 were measured, and the total is right.
+    assert!(((high[0] + low[0]) / 2.0 - 31.5).abs() < 1e-9, "{low:?} {high:?}");
+}
+
+#[test]
+fn error_bars_of_another_problem_or_probability_are_refused() {
+    let session = Session::with_model();
+    let ask = |problem: &str, more: &[&str]| {
+        let words = ["query", "model", "--marginal", "hrs", "--error-bars", problem];
+        session.run(words.iter().chain(more))
+    };
+    ask("problem.json", &["--interval", "95"]).refuses(&["--interval", "between 0 and 1", "95"]);
+    ask("problem.json", &["--replicates", "0"]).refuses(&["problem.json", "one replicate"]);
+    ask("problem.json", &["--exact"]).refuses(&["problem.json", "prefix"]);
+    let counts = GOOD.replace("\"prefix\"", "\"identity\"");
+    session.file("counts.json", counts);
+    ask("counts.json", &["--exact"]).succeeds();
+    ask("counts.json", &["--exact", "--marginal", "hrs,sex"]).refuses(&["not inside a measured"]);
+    ask("counts.json", &["--exact", "--where", "sex = 1"]).complains(&["--exact"]);
+    ask("none.json", &[]).refuses(&["none.json"]);
+    session.file("larger.json", GOOD.replace("60.0", "61.0"));
+    ask("larger.json", &[]).refuses(&["larger.json", "not fitted to this problem", "records"]);
+    session.file("other.json", GOOD.replace("hrs", "hours"));
+    ask("other.json", &[]).refuses(&["other.json", "not fitted to this problem", "attributes"]);
+    ask("problem.json", &["--oracle", "convex"]).refuses(&["--error-bars", "exact"]);
+    session
+        .run(["query", "model", "--marginal", "hrs", "--interval", "0.9"])
+        .complains(&["--error-bars"]);
+}

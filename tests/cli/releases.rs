@@ -49,11 +49,17 @@ fn a_release_of_private_data_names_neighbours_randomness_and_its_own_records_onl
     // The number of records is a noisy count.
     let lines = csv.iter().filter(|&&byte| byte == b'\n').count();
     assert_eq!(told["records"], lines - 1);
+    // A bound for each of the attributes and pairs, from the release alone.
+    let bars = told["error_bars"]["marginals"].as_array().unwrap();
+    let attributes = bars.iter().filter(|bar| bar["attributes"].as_array().unwrap().len() == 1);
+    assert!(bars.iter().all(|bar| bar["l1_at_most"].as_f64().unwrap() > 0.0));
+    assert!(attributes.count() > 5 && bars.len() > 20, "{bars:?}");
     let keys: Vec<&String> = told.as_object().unwrap().keys().collect();
     let expected = [
         "dataset",
         "delta",
         "epsilon",
+        "error_bars",
         "ledger",
         "made_by",
         "mechanism",
@@ -63,6 +69,26 @@ fn a_release_of_private_data_names_neighbours_randomness_and_its_own_records_onl
         "records_blake3",
     ];
     assert_eq!(keys, expected, "all facts about the data are listed here");
+}
+
+#[test]
+fn the_quality_page_compares_with_the_noisy_answers_and_replaces_nothing() {
+    let session = Session::new();
+    session.file("there.html", "mine");
+    let run = |out: &str, quality: &str| {
+        let privacy = ["--epsilon=1", "--delta=1e-6"];
+        let words = ["synthesize", "titanic", "--out", out, "--quality", quality];
+        session.run(words.into_iter().chain(privacy))
+    };
+    run("new.csv", "new.html").works();
+    let page = fs::read_to_string(session.path("new.html")).unwrap();
+    assert!(page.contains("without true records") && page.contains("the noisy answers"), "{page}");
+    assert!(page.contains("<th class=\"number\">noise</th>") && !page.contains("Workload error"));
+    // All of these are refused before any noise is drawn.
+    run("other.csv", "there.html").refuses(&["there.html", "--force"]);
+    run("other.csv", "other.csv").refuses(&["other.csv", "the file with the records"]);
+    run("other.csv", "other.release.json").refuses(&["the file with the facts"]);
+    assert_eq!(session.files(), ["new.csv", "new.html", "new.release.json", "there.html"]);
 }
 
 #[test]

@@ -61,6 +61,7 @@
 //! | least squares by LSMR | [`baselines::FullLeastSquares`] | \[16\] |
 //! | residuals of marginals | [`residual::split`], [`residual::assemble`] | \[17\] |
 //! | estimates from residuals (GReM) | [`residual::Grem`], [`residual::GremLnn`] | \[18\]; \[19\] |
+//! | error bars | [`uncertainty`] | \[20\]; \[17\] |
 //!
 //! 1. McKenna, Sheldon, Miklau, Graphical-model based estimation and inference for differential
 //!    privacy, ICML 2019, and its supplement (sections with letters)
@@ -90,6 +91,7 @@
 //!     with local non-negativity, NeurIPS 2024
 //! 19. Boyd, Parikh, Chu, Peleato, Eckstein, Distributed optimization and statistical learning via
 //!     the alternating direction method of multipliers, 2011
+//! 20. Efron, Tibshirani, An introduction to the bootstrap, 1993
 //!
 //! # Notation
 //!
@@ -126,6 +128,7 @@ pub mod oracle;
 pub mod problem;
 pub mod query;
 pub mod residual;
+pub mod uncertainty;
 
 pub use domain::{AttributeId, Clique, Domain, DomainError};
 pub use factor::{CliqueVector, Factor, Marginals, Potentials};

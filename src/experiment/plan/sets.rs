@@ -1,5 +1,7 @@
 //! Sets of attributes that an experiment asks for.
 
+use std::collections::BTreeSet;
+
 use rand::seq::index::sample;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -12,8 +14,6 @@ use private_pgm::domain::{AttributeId, Clique, Domain};
 
 /// Sets of attributes that `every` may generate (our choice).
 const MAX_SETS: usize = 100_000;
-/// Minimum number of draws before the search for distinct random sets fails (our choice).
-const ATTEMPTS: usize = 10_000;
 
 /// The sets of attributes of the file, if it has any.
 pub(super) fn asked_sets(
@@ -68,7 +68,7 @@ fn every(source: &Source, size: &Spanned<u64>, domain: &Domain) -> Result<Vec<Cl
             "there are {attributes} attributes, too few for sets of {wanted}"
         )));
     }
-    let sets = (0..wanted).fold(1.0, |sets, i| sets * (attributes - i) as f64 / (i + 1) as f64);
+    let sets = sets_of(domain, wanted);
     if sets > MAX_SETS as f64 {
         return Err(refuse(format!(
             "{sets:.1e} sets of {wanted} attributes are more than {MAX_SETS}"
@@ -77,57 +77,77 @@ fn every(source: &Source, size: &Spanned<u64>, domain: &Domain) -> Result<Vec<Cl
     Ok(domain.everything().subsets(wanted))
 }
 
-/// Distinct sets of attributes: drawn uniformly, or with probability proportional to the product of
-/// their attributes' weights. A weight is the square of an exponential variable (McKenna, Mullins,
-/// Sheldon, Miklau 2022, section 6.1: "skewed").
+/// The number of sets of `size` attributes.
+fn sets_of(domain: &Domain, size: usize) -> f64 {
+    (0..size).fold(1.0, |sets, i| sets * (domain.len() as f64 - i as f64) / (i + 1) as f64)
+}
+
+/// Distinct sets of attributes: drawn uniformly, or one after the other with probability
+/// proportional to the product of their attributes' weights. A weight is the square of an
+/// exponential variable (McKenna, Mullins, Sheldon, Miklau 2022, section 6.1: "skewed").
 fn draw(
     source: &Source,
     random: &Spanned<RandomMarginals>,
     domain: &Domain,
 ) -> Result<Vec<Clique>, PlanError> {
     let RandomMarginals { marginals, size, seed, skewed } = random.as_ref();
-    let (count, size) = (*marginals.as_ref() as usize, *size.as_ref() as usize);
-    let mut cliques: Vec<Clique> = Vec::new();
+    let (count, wanted) = (*marginals.as_ref() as usize, *size.as_ref() as usize);
+    let sets = sets_of(domain, wanted);
+    if sets < count as f64 {
+        let message = format!(
+            "there are {} different sets of {wanted} attributes, fewer than {count}",
+            sets.max(0.0)
+        );
+        return Err(source.error(random.span(), message, None).into());
+    }
     let mut rng = ChaCha20Rng::from_seed(SeedPath::new("workload", seed).seed());
-    let declared = domain.declared();
-    let weight = |_: &AttributeId| (1.0 - rng.random::<f64>()).ln().powi(2);
-    let weights: Vec<f64> = match skewed {
-        true => declared.iter().map(weight).collect(),
-        false => Vec::new(),
-    };
-    for _ in 0..ATTEMPTS.max(10 * count) {
-        if cliques.len() == count || size > declared.len() {
-            break;
+    match skewed {
+        true => {
+            let weight = |_: &AttributeId| (1.0 - rng.random::<f64>()).ln().powi(2);
+            let weights: Vec<f64> = domain.declared().iter().map(weight).collect();
+            Ok(skewed_sets(&mut rng, domain, every(source, size, domain)?, &weights, count))
         }
-        let chosen = match skewed {
-            true => weighted_places(&mut rng, &weights, size),
-            false => sample(&mut rng, declared.len(), size).into_vec(),
-        };
-        let clique = Clique::new(chosen.into_iter().map(|place| declared[place]));
-        if clique.len() == size && !cliques.contains(&clique) {
+        false => Ok(uniform_sets(&mut rng, domain, wanted, count)),
+    }
+}
+
+/// `count` is at most the number of sets.
+fn uniform_sets(rng: &mut ChaCha20Rng, domain: &Domain, size: usize, count: usize) -> Vec<Clique> {
+    let declared = domain.declared();
+    let (mut cliques, mut known) = (Vec::with_capacity(count), BTreeSet::new());
+    while cliques.len() < count {
+        let chosen = sample(rng, declared.len(), size);
+        let clique = Clique::new(chosen.iter().map(|place| declared[place]));
+        if known.insert(clique.clone()) {
             cliques.push(clique);
         }
     }
-    if cliques.len() < count {
-        let message = format!("there are not {count} different sets of {size} attributes");
-        return Err(source.error(random.span(), message, None).into());
-    }
-    Ok(cliques)
+    cliques
 }
 
-/// Places drawn independently, each in proportion to its weight. Given that they are distinct, a
-/// set has a probability proportional to the product of its weights.
-fn weighted_places(rng: &mut ChaCha20Rng, weights: &[f64], count: usize) -> Vec<usize> {
-    let total: f64 = weights.iter().sum();
-    let place = |_| {
-        let mut left = rng.random::<f64>() * total;
-        let passed = |weight: &f64| {
-            left -= weight;
-            left < 0.0
-        };
-        weights.iter().position(passed).unwrap_or(weights.len() - 1)
-    };
-    (0..count).map(place).collect()
+/// The first `count` of the sets, drawn without replacement in proportion to the products of the
+/// weights of their attributes in declared order.
+///
+/// Independent exponential variables with the products as rates end in such an order (Efraimidis,
+/// Spirakis, Information Processing Letters 97(5), 2006).
+fn skewed_sets(
+    rng: &mut ChaCha20Rng,
+    domain: &Domain,
+    sets: Vec<Clique>,
+    weights: &[f64],
+    count: usize,
+) -> Vec<Clique> {
+    let attributes = || domain.declared().iter().zip(weights);
+    let mut ends: Vec<(f64, Clique)> = sets
+        .into_iter()
+        .map(|set| {
+            let own = attributes().filter(|(id, _)| set.contains(**id));
+            let rate: f64 = own.map(|(_, weight)| weight).product();
+            (-(1.0 - rng.random::<f64>()).ln() / rate, set)
+        })
+        .collect();
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    ends.into_iter().take(count).map(|(_, set)| set).collect()
 }
 
 #[cfg(test)]
@@ -164,15 +184,33 @@ mod tests {
             // Nine mentions are expected of a uniform draw, and 30 are possible.
             assert_eq!(most_mentions(&sets) > 15, skewed, "{seed}: {}", most_mentions(&sets));
         }
-        assert!(drawn(121, 1, false).is_err(), "there are 120 sets");
     }
 
     #[test]
-    fn weights_decide_how_often_a_place_is_drawn() {
+    fn all_sets_can_be_asked_for_and_no_more() {
+        for skewed in [false, true] {
+            let mut all = drawn(120, 0, skewed).unwrap();
+            all.sort();
+            assert_eq!(all, ten().everything().subsets(3));
+            let refused = drawn(121, 0, skewed).unwrap_err().to_string();
+            assert!(refused.contains("there are 120 different sets"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn products_of_weights_decide_which_set_comes_first() {
+        let domain = Domain::new([("a", 2), ("b", 2), ("c", 2)]).unwrap();
         let mut rng = ChaCha20Rng::seed_from_u64(1);
-        let places = weighted_places(&mut rng, &[1.0, 0.0, 3.0], 4000);
-        let count = |place| places.iter().filter(|&&other| other == place).count();
-        assert_eq!(count(1), 0);
-        assert!((900..1100).contains(&count(0)), "{}", count(0));
+        let pairs = domain.everything().subsets(2);
+        let mut first = vec![0; pairs.len()];
+        for _ in 0..6000 {
+            let drawn = skewed_sets(&mut rng, &domain, pairs.clone(), &[1.0, 2.0, 0.5], 1);
+            first[pairs.iter().position(|pair| *pair == drawn[0]).unwrap()] += 1;
+        }
+        // Rates 2, 0.5 and 1 of ab, ac and bc. Five standard deviations of a count are below 200.
+        for (found, rate) in first.iter().zip([2.0, 0.5, 1.0]) {
+            let expected = 6000.0 * rate / 3.5;
+            assert!((f64::from(*found) - expected).abs() < 200.0, "{found} {expected}");
+        }
     }
 }

@@ -10,7 +10,8 @@
 //!    When less than two rounds' cost is left, one last round spends it all.
 //! 2. *Candidates.* Those that keep the junction tree within `max_cells` times the part of rho that
 //!    is spent with this round, and those inside one of its cliques. Uses public sizes and earlier
-//!    selections.
+//!    selections. GReM has no junction tree: all marginals of at most `max_cells` cells are
+//!    candidates as long as the measured ones fit into memory.
 //! 3. *Selection.* Exponential mechanism with the score w_r (|M_r(D) - M_r(p)|_1 - sqrt(2/pi) sigma
 //!    n_r), see [`score`] and [`sensitivity`].
 //! 4. *Annealing.* If the measurement has changed the estimate of its marginal by no more than the
@@ -24,6 +25,12 @@
 //! measurement costs D^2 / (2 sigma^2), a selection epsilon^2 / 8. The paper's relation is add or
 //! remove; the proofs hold for replacement with sensitivities sqrt(2) and 2 in place of 1 and 1.
 //!
+//! *Estimator.* The loop uses the estimate only to score candidates and to decide on annealing, and
+//! never the data, so the proofs hold for every estimator (`estimator`).
+//!
+//! *Errors.* The release bounds the errors of all candidates of the last round and of all marginals
+//! inside measured ones ([`ErrorBounds`](super::ErrorBounds)).
+//!
 //! *Difference from published code*: what is measured at the start is charged as it is measured.
 //! d is the number of attributes of the workload.
 //!
@@ -36,6 +43,7 @@ mod parameters;
 mod tests;
 mod weighting;
 
+use super::error_bounds::{BoundsBasis, LastSelection, l1_distance};
 use super::support::adaptive_marginals::{AdaptiveMarginals, two_shares};
 use super::support::candidate_marginals::{LARGEST_DISTANCE, change};
 use super::support::gaussian_marginal;
@@ -46,12 +54,13 @@ use super::{
 };
 use closure::Closure;
 use dp::{
-    Budget, Guarantee, LInfinity, Neighbours, NoiseSource, Rho, Sensitivity, SensitivityError,
-    Share,
+    Budget, Guarantee, LInfinity, Mechanism as Drawn, Neighbours, NoiseSource, Rho, Sensitivity,
+    SensitivityError, Share,
 };
 use parameters::{LoopEstimator, PARAMETERS, Parameters};
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::model::Projectable;
+use private_pgm::residual::Grem;
 use weighting::{FinalEstimate, Weighted};
 
 pub(super) static AIM: MechanismSpec = MechanismSpec {
@@ -61,7 +70,7 @@ pub(super) static AIM: MechanismSpec = MechanismSpec {
               that the current estimate gets wrong most, with less noise as the rounds go on.",
     reference: "McKenna, Mullins, Sheldon, Miklau, PVLDB 15(11), 2022",
     guarantee: GuaranteeKind::Concentrated,
-    own_estimator: "a graphical model, as between rounds",
+    own_estimator: "that of the rounds, by default a graphical model",
     workload_dependence: WorkloadDependence::Cliques,
     // Some fifty rounds of a hundred iterations, and all candidates in each.
     cost_model: CostModel {
@@ -103,10 +112,13 @@ impl Mechanism for Aim {
         let closure = Closure::new(task.data.domain(), &task.workload.cliques())?;
         self.check_sizes(task.data.domain(), &closure)?;
         let limit = self.parameters.rounds_per_attribute * closure.attributes().len();
-        let base = match self.parameters.estimator {
+        let Parameters { estimator, weighting, .. } = self.parameters;
+        let grem = Grem { total: task.total_source(neighbours) };
+        let base = match estimator {
             LoopEstimator::Pgm => task.estimator,
+            LoopEstimator::Grem => &grem,
         };
-        let estimator = Weighted { estimator: base, weighting: self.parameters.weighting };
+        let between_rounds = Weighted { estimator: base, weighting };
         let mut run = AimRun {
             parameters: self.parameters,
             rho: rho.get(),
@@ -117,23 +129,32 @@ impl Mechanism for Aim {
                 task,
                 neighbours,
                 closure.cliques.clone(),
-                &estimator,
+                &between_rounds,
             ),
         };
         run.measure_attributes(budget, source)?;
-        while !run.round(budget, source)? {}
+        let last = loop {
+            if let Some(last) = run.round(budget, source)? {
+                break last;
+            }
+        };
         let (used, times) = (run.round, run.marginals.times);
-        let answers = run.marginals.into_answers();
+        let (answers, estimate) = run.marginals.into_answers();
+        let bounds = BoundsBasis {
+            first_stddev: answers[0].stddev,
+            last: estimate.and_then(|estimate| last.selection(&closure, estimate, budget)),
+        };
         Ok(Release {
             total: task.total(neighbours, &answers)?,
             published: Published::Answers(answers),
-            own_estimator: Box::new(FinalEstimate { weighting: self.parameters.weighting }),
+            own_estimator: Box::new(FinalEstimate { estimator, grem, weighting }),
             extra_estimators: Vec::new(),
             times,
             diagnostics: ReleaseDiagnostics {
                 rounds: Some(Rounds { used, limit }),
                 ..ReleaseDiagnostics::default()
             },
+            bounds: Some(bounds),
         })
     }
 }
@@ -162,16 +183,22 @@ impl Aim {
                 ),
             );
         }
-        let larger = closure.cliques.iter().filter(|clique| clique.len() > 1);
-        let smallest = larger.map(|clique| domain.cells_f64(clique)).reduce(f64::min);
-        match smallest {
+        // Every larger marginal contains one of these. All attributes stay in the junction tree.
+        let pairs = closure.cliques.iter().filter(|clique| clique.len() == 2);
+        let with_pair = |pair: &Clique| {
+            let apart: f64 = pair.iter().map(|id| domain.size(id) as f64).sum();
+            match self.parameters.estimator {
+                LoopEstimator::Pgm => single - apart + domain.cells_f64(pair),
+                LoopEstimator::Grem => domain.cells_f64(pair),
+            }
+        };
+        match pairs.map(with_pair).reduce(f64::min) {
             Some(cells) if cells > max_cells => infeasible(
                 cells,
                 format!(
-                    "the smallest marginal of two attributes has {cells} cells, more than \
-                     max_cells = {max_cells}: no model of this size can hold the workload; \
-                     attribute \"{name}\" has {values} values: use fewer bins, or merge rare \
-                     values"
+                    "the smallest model with a marginal of two attributes has {cells} cells, more \
+                     than max_cells = {max_cells}: no model of this size can hold the workload; \
+                     attribute \"{name}\" has {values} values: use fewer bins, or merge rare values"
                 ),
             ),
             _ => Ok(()),
@@ -214,13 +241,12 @@ impl AimRun<'_> {
         self.marginals.estimate()
     }
 
-    /// Selects and measures, and estimates again unless this was the last round. Returns whether it
-    /// was.
+    /// Selects and measures, and estimates again unless this was the last round, which is returned.
     fn round(
         &mut self,
         budget: &mut Budget,
         source: &mut NoiseSource,
-    ) -> Result<bool, MechanismError> {
+    ) -> Result<Option<LastRound>, MechanismError> {
         self.round += 1;
         let round = self.round;
         // What remains of the last round is a rounding error.
@@ -239,8 +265,7 @@ impl AimRun<'_> {
             super::sabotaged::unpaid(Rho::new(4.0 * self.round_cost)?.into(), measure.neighbours())
         );
         let neighbours = select.neighbours();
-        let spent = 1.0 - remaining(budget) / self.rho;
-        let places = self.marginals.within(self.parameters.max_cells as f64 * spent);
+        let places = self.allowed(budget);
         let sigma = sigma(&measure)?;
         let distances = self.marginals.distances(&places)?;
         let noise: Vec<f64> = places
@@ -256,26 +281,73 @@ impl AimRun<'_> {
         let chosen =
             self.marginals.select(label, (&places, &scores), sensitivity, select, source)?;
         self.marginals.measure(&chosen, &format!("round {round}: "), measure, source)?;
-        if is_last {
-            return Ok(true);
-        }
         let before = dp::sabotage!(
             self.marginals.estimated(&chosen)?,
             "aim-anneals-by-the-data",
             self.marginals.exact(&chosen)?
         );
+        if is_last {
+            let noisy = self.marginals.last_answers();
+            let distance = l1_distance(noisy, before.values());
+            let noise_per_cell = noise_per_cell(sigma);
+            return Ok(Some(LastRound { places, chosen, distance, noise_per_cell }));
+        }
         self.marginals.estimate()?;
         let after = self.marginals.estimated(&chosen)?;
-        let pairs = before.values().iter().zip(after.values());
-        let moved: f64 = pairs.map(|(before, after)| (before - after).abs()).sum();
+        let moved = l1_distance(before.values(), after.values());
         if moved <= expected_noise(&chosen, self.domain(), sigma) {
             self.round_cost *= 4.0;
         }
-        Ok(false)
+        Ok(None)
+    }
+
+    /// The candidates of this round, which is paid for. Uses public sizes and earlier selections.
+    fn allowed(&mut self, budget: &Budget) -> Vec<usize> {
+        let max_cells = self.parameters.max_cells as f64;
+        match self.parameters.estimator {
+            LoopEstimator::Pgm => {
+                let spent = 1.0 - remaining(budget) / self.rho;
+                self.marginals.within(max_cells * spent)
+            }
+            LoopEstimator::Grem => self.marginals.no_larger_than(max_cells),
+        }
     }
 
     fn domain(&self) -> &Domain {
         self.marginals.domain()
+    }
+}
+
+struct LastRound {
+    /// The candidates.
+    places: Vec<usize>,
+    chosen: Clique,
+    /// Of its noisy marginal from that of the estimate before.
+    distance: f64,
+    noise_per_cell: f64,
+}
+
+impl LastRound {
+    /// `estimate` is the one before the round, whose selection is the last of the budget's.
+    fn selection(
+        self,
+        closure: &Closure,
+        estimate: Box<dyn Projectable>,
+        budget: &Budget,
+    ) -> Option<LastSelection> {
+        let ledger = budget.ledger();
+        let mut draws = ledger.lines().iter().rev().map(|line| &line.entry.draw);
+        let draw = draws.find(|draw| draw.mechanism == Drawn::Exponential)?;
+        let weighted = |&place: &usize| (closure.cliques[place].clone(), closure.weights[place]);
+        Some(LastSelection {
+            estimate,
+            weights: self.places.iter().map(weighted).collect(),
+            chosen: self.chosen,
+            distance: self.distance,
+            noise_per_cell: self.noise_per_cell,
+            temperature: draw.scale,
+            spacing: draw.spacing.unwrap_or(0.0),
+        })
     }
 }
 
@@ -297,7 +369,12 @@ fn sigma(share: &Share) -> Result<f64, MechanismError> {
 
 /// sqrt(2/pi) sigma n_r: the expected L1 norm of Gaussian noise on a marginal.
 fn expected_noise(clique: &Clique, domain: &Domain, sigma: f64) -> f64 {
-    std::f64::consts::FRAC_2_PI.sqrt() * sigma * domain.cells_f64(clique)
+    noise_per_cell(sigma) * domain.cells_f64(clique)
+}
+
+/// sqrt(2/pi) sigma
+fn noise_per_cell(sigma: f64) -> f64 {
+    std::f64::consts::FRAC_2_PI.sqrt() * sigma
 }
 
 /// w_r (|M_r(D) - M_r(p)|_1 - noise), from the distance in the middle.

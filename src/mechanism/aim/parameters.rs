@@ -13,12 +13,14 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         name: "max_cells",
         default: "10485760",
         meaning: "The most cells of the junction tree at the end of the rounds (the default is \
-                  80 MiB); before, the part of it that is spent of the budget.",
+                  80 MiB); before, the part of it that is spent of the budget. With \"grem\", \
+                  which has no junction tree, the most cells of a measured marginal.",
     },
     Parameter {
         name: "estimator",
         default: "\"pgm\"",
-        meaning: "The estimator between rounds: \"pgm\", a graphical model.",
+        meaning: "The estimator between rounds, and `own`: \"pgm\", a graphical model, or \
+                  \"grem\", residuals averaged by inverse variance.",
     },
     Parameter {
         name: "weighting",
@@ -37,13 +39,15 @@ pub(super) struct Parameters {
     pub(super) weighting: Weighting,
 }
 
-/// The estimator between rounds.
+/// The estimator between rounds, and of the final estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum LoopEstimator {
     /// [`Task::estimator`](crate::mechanism::Task::estimator).
     #[default]
     Pgm,
+    /// [`Grem`](private_pgm::residual::Grem). Cells may be negative.
+    Grem,
 }
 
 /// The weights of squared residuals.
@@ -104,7 +108,7 @@ mod tests {
         for (text, part) in [
             ("rounds_per_attribute = 0", "rounds_per_attribute: expected"),
             ("max_cells = 0", "max_cells: expected"),
-            ("estimator = \"guess\"", "`guess`"),
+            ("estimator = \"guess\"", "`pgm` or `grem`"),
             ("weighting = \"none\"", "`variance` or `paper`"),
             ("round = 3", "unknown field `round`"),
         ] {

@@ -5,10 +5,10 @@ use super::*;
 use crate::data::{Dataset, Provenance};
 use crate::mechanism::support::candidate_marginals::CandidateMarginals;
 use crate::mechanism::support::small_table::SmallTable;
-use crate::mechanism::{Noise, find};
+use crate::mechanism::{ErrorBounds, Noise, find};
 use crate::workload::Workload;
 use dp::sensitivity::brute_force::{Records, worst_case};
-use dp::{Delta, Epsilon, Ledger, Mechanism as Drawn, SeedPath};
+use dp::{Delta, Epsilon, Ledger, SeedPath};
 use private_pgm::baselines::Tables;
 use private_pgm::factor::Factor;
 use private_pgm::fit::{
@@ -17,6 +17,7 @@ use private_pgm::fit::{
 use private_pgm::junction_tree::JunctionTree;
 use private_pgm::loss::Measurement;
 use private_pgm::model::Projectable;
+use private_pgm::residual::Residuals;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
@@ -43,13 +44,8 @@ fn rho(epsilon: f64) -> Rho {
     Rho::implying(Epsilon::new(epsilon).unwrap(), Delta::new(1e-9).unwrap()).unwrap()
 }
 
-fn released_with(
-    parameters: &str,
-    (data, workload): (&Dataset, &Workload),
-    budget: &mut Budget,
-    estimator: &dyn Estimator,
-) -> Result<Release, MechanismError> {
-    let task = Task {
+fn task<'a>(data: &'a Dataset, workload: &'a Workload, estimator: &'a dyn Estimator) -> Task<'a> {
+    Task {
         data,
         workload,
         noise: Noise::Exact,
@@ -57,7 +53,16 @@ fn released_with(
         public: None,
         memory_limit: 1 << 30,
         deadline: None,
-    };
+    }
+}
+
+fn released_with(
+    parameters: &str,
+    (data, workload): (&Dataset, &Workload),
+    budget: &mut Budget,
+    estimator: &dyn Estimator,
+) -> Result<Release, MechanismError> {
+    let task = task(data, workload, estimator);
     let mut source = NoiseSource::seeded(&SeedPath::new("test", "aim"));
     let aim = (find("aim").unwrap().build)(&parameters.parse().unwrap()).unwrap();
     aim.release(&task, budget, &mut source)
@@ -254,6 +259,54 @@ fn the_model_stays_within_the_part_of_the_limit_that_is_spent() {
 }
 
 #[test]
+fn with_grem_the_junction_tree_is_not_limited_and_costs_are_the_same() {
+    let data = copies(6000);
+    let workload = every(&data, 2);
+    // Single attributes have 16 cells, and pairs up to 16.
+    let parameters = |estimator: &str| format!("max_cells = 17\nestimator = \"{estimator}\"");
+    let cells_and_costs = |estimator: &str| {
+        let mut budget = Budget::new(rho(100.0), Neighbours::AddRemove);
+        let release = released(&parameters(estimator), (&data, &workload), &mut budget).unwrap();
+        let cliques: Vec<Clique> =
+            answers(&release).iter().map(|answer| answer.clique.clone()).collect();
+        let cells = JunctionTree::new(data.domain(), &cliques).size().cells;
+        let spent = budget.ledger().verify(budget.total()).unwrap().unwrap();
+        (cells, round_costs(&budget.ledger(), 5)[0], spent)
+    };
+    let (pgm, grem) = (cells_and_costs("pgm"), cells_and_costs("grem"));
+    assert!(pgm.0 <= 17.0 && grem.0 > 17.0, "{} {}", pgm.0, grem.0);
+    assert_eq!(pgm.1, grem.1);
+    for (.., spent) in [pgm, grem] {
+        let Guarantee::Concentrated { rho: spent } = spent else { panic!("{spent}") };
+        assert!(spent <= rho(100.0) && spent.get() > rho(100.0).get() * (1.0 - 1e-9));
+    }
+    // No pair has as few cells.
+    let mut budget = Budget::new(rho(1.0), Neighbours::AddRemove);
+    let refused = released("max_cells = 3\nestimator = \"grem\"", (&data, &workload), &mut budget);
+    assert!(matches!(refused, Err(MechanismError::Infeasible { .. })));
+}
+
+#[test]
+fn with_grem_the_own_estimate_is_that_of_grem() {
+    let data = copies(2000);
+    let workload = every(&data, 2);
+    let pair = Clique::new(["a", "b"].map(|name| data.domain().id(name).unwrap()));
+    for (neighbours, known) in [(Neighbours::Replace, true), (Neighbours::AddRemove, false)] {
+        let mut budget = Budget::new(rho(10.0), neighbours);
+        let release = released("estimator = \"grem\"", (&data, &workload), &mut budget).unwrap();
+        let total = known.then_some(2000.0);
+        let residuals = Residuals::estimate(data.domain(), answers(&release), total).unwrap();
+        let own = estimated(&release, &data).project(&pair).unwrap();
+        assert_eq!(own, residuals.marginal(&pair));
+        let truth = data.project(&pair).unwrap();
+        let stddev = residuals.cell_variance(&pair).unwrap().sqrt();
+        for (found, truth) in own.values().iter().zip(truth.values()) {
+            assert!((found - truth).abs() < 5.0 * stddev, "{found} {truth} {stddev}");
+        }
+    }
+}
+
+#[test]
 fn the_papers_weights_change_the_estimate_but_not_what_is_published_about_the_noise() {
     let data = copies(2000);
     let workload = every(&data, 2);
@@ -327,6 +380,11 @@ fn unsuitable_data_budgets_and_sizes_are_refused_before_any_draw() {
         assert!(refused.to_string().contains(part), "{refused}");
         assert!(budget.ledger().lines().is_empty());
     }
+    // The other attributes stay in the model: with the smallest pair, a and e, it has 17 cells.
+    let mut budget = Budget::new(rho, Neighbours::Replace);
+    let refused = released("max_cells = 16", (&data, &pairs), &mut budget).err().unwrap();
+    assert!(refused.to_string().contains("has 17 cells, more than max_cells = 16"), "{refused}");
+    assert!(budget.ledger().lines().is_empty());
     // A marginal of two attributes can be larger than all attributes together.
     let domain = Domain::new([("a", 50), ("b", 40)]).unwrap();
     let codes = [vec![1, 2], vec![3, 4]];
@@ -340,4 +398,72 @@ fn unsuitable_data_budgets_and_sizes_are_refused_before_any_draw() {
         }
         other => panic!("{:?}", other.err()),
     }
+}
+
+#[test]
+fn bounds_hold_for_the_estimate_and_for_any_other_table() {
+    let data = copies(3000);
+    let workload = every(&data, 2);
+    let domain = data.domain();
+    let candidates: Vec<Clique> =
+        (1..=2).flat_map(|size| domain.everything().subsets(size)).collect();
+    let pgm = Pgm::new(Settings { iterations: Some(30), ..Settings::default() });
+    let (mut violated, mut bounded, mut ratios) = (0, 0, Vec::new());
+    let mut sources = std::collections::BTreeMap::new();
+    // Few rounds, so that not all pairs are measured.
+    let parameters = "rounds_per_attribute = 2".parse().unwrap();
+    let aim = (find("aim").unwrap().build)(&parameters).unwrap();
+    for trial in 0..60 {
+        let mut budget = Budget::new(rho(1.0), Neighbours::AddRemove);
+        let task = task(&data, &workload, &pgm);
+        let mut source = NoiseSource::seeded(&SeedPath::new("bounds", trial));
+        let release = aim.release(&task, &mut budget, &mut source).unwrap();
+        let bounds = release.error_bounds(domain).unwrap();
+        let estimate = estimated(&release, &data);
+        for clique in &candidates {
+            let truth = data.project(clique).unwrap();
+            let found = estimate.project(clique).unwrap();
+            let uniform = vec![release.total / found.values().len() as f64; found.values().len()];
+            let other = Factor::new(domain, clique.clone(), uniform);
+            for table in [&found, &other] {
+                let Some(bound) = bounds.bound(table, 0.05).unwrap() else { continue };
+                let pairs = table.values().iter().zip(truth.values());
+                let error: f64 = pairs.map(|(a, b)| (a - b).abs()).sum();
+                bounded += 1;
+                violated += usize::from(error > bound.l1);
+                *sources.entry(bound.source.name()).or_insert(0) += 1;
+                if std::ptr::eq(table, &found) {
+                    ratios.push(bound.l1 / error.max(1.0));
+                }
+            }
+        }
+    }
+    assert_eq!(bounded, 60 * 2 * candidates.len(), "every candidate has a bound");
+    assert!(sources.len() == 2, "{sources:?}");
+    // Each bound fails with a probability of 5 % at most.
+    assert!(violated * 20 <= bounded, "{violated} of {bounded}");
+    // And says something: the paper finds a factor of about four.
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ratios.len() / 2];
+    assert!(median < 12.0, "{median}");
+}
+
+#[test]
+fn bounds_of_measured_marginals_contain_the_noise_and_little_more() {
+    // One measurement of a marginal of four cells, and the estimate is the answer itself.
+    let domain = Domain::new([("a", 4)]).unwrap();
+    let clique = domain.everything();
+    let query = private_pgm::query::QueryMatrix::identity(&domain, &clique).unwrap();
+    let y = vec![10.0, 20.0, 30.0, 40.0];
+    let answers = [Measurement { clique: clique.clone(), query, y: y.clone(), stddev: 5.0 }];
+    let basis = BoundsBasis { first_stddev: 5.0, last: None };
+    let bounds = ErrorBounds { domain: &domain, answers: &answers, basis: &basis };
+    let found = bounds.bound(&Factor::new(&domain, clique, y), 0.05).unwrap().unwrap();
+    // |N|_1 / P by hand: P = 1/25, n P = 4/25, v = 0.1 * 4/25.
+    let (spread, v) = (4.0 / 25.0, 0.4 / 25.0);
+    let logarithm = 3.0 * 2f64.ln() + 40f64.ln() + 0.5 * 11f64.ln();
+    let expected = (2.0 * (spread + v) * logarithm).sqrt() * 25.0;
+    assert!((found.l1 - expected).abs() < 1e-9, "{found:?} {expected}");
+    // Quantiles of the L1 norm of noise are below it: 4 * 5 * sqrt(2/pi) is the mean.
+    assert!(found.l1 > 16.0 && found.l1 < 48.0, "{found:?}");
 }

@@ -1,9 +1,10 @@
-use super::parameters::Weighting;
+use super::parameters::{LoopEstimator, Weighting};
 use crate::mechanism::support::final_estimate::final_pgm;
 use private_pgm::fit::{
     Estimated, Estimator, EstimatorContext, EstimatorError, Evidence, Observed,
 };
 use private_pgm::loss::Measurement;
+use private_pgm::residual::Grem;
 
 /// An estimator with other weights of the measurements.
 ///
@@ -36,8 +37,10 @@ impl Estimator for Weighted<'_> {
     }
 }
 
-/// The estimate of the paper: a graphical model of all measurements.
+/// The estimate from all measurements, by the estimator of the rounds.
 pub(super) struct FinalEstimate {
+    pub(super) estimator: LoopEstimator,
+    pub(super) grem: Grem,
     pub(super) weighting: Weighting,
 }
 
@@ -47,6 +50,11 @@ impl Estimator for FinalEstimate {
         evidence: &Evidence<'_>,
         run: &mut EstimatorContext<'_>,
     ) -> Result<Estimated, EstimatorError> {
-        Weighted { estimator: &final_pgm(), weighting: self.weighting }.estimate(evidence, run)
+        let pgm = final_pgm();
+        let estimator: &dyn Estimator = match self.estimator {
+            LoopEstimator::Pgm => &pgm,
+            LoopEstimator::Grem => &self.grem,
+        };
+        Weighted { estimator, weighting: self.weighting }.estimate(evidence, run)
     }
 }

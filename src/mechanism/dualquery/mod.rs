@@ -211,6 +211,7 @@ impl Mechanism for DualQuery {
             extra_estimators: Vec::new(),
             times: Times { select: began.elapsed().as_secs_f64() - counted, measure: counted },
             diagnostics: ReleaseDiagnostics::default(),
+            bounds: None,
         })
     }
 }

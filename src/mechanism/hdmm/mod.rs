@@ -137,6 +137,7 @@ impl Mechanism for Hdmm {
             extra_estimators,
             times,
             diagnostics: ReleaseDiagnostics::default(),
+            bounds: None,
         })
     }
 }

@@ -115,7 +115,15 @@ impl Mechanism for MatrixMechanism {
         let extra_estimators = estimators(prepared, self.admm);
         let own_estimator = own_estimator(strategies);
         let (published, diagnostics) = (Published::Answers(answers), ReleaseDiagnostics::default());
-        Ok(Release { total, published, own_estimator, extra_estimators, times, diagnostics })
+        Ok(Release {
+            total,
+            published,
+            own_estimator,
+            extra_estimators,
+            times,
+            diagnostics,
+            bounds: None,
+        })
     }
 }
 

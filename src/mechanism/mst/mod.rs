@@ -192,6 +192,7 @@ impl Mechanism for Mst {
             extra_estimators: Vec::new(),
             times: Times { select, measure },
             diagnostics: ReleaseDiagnostics::default(),
+            bounds: None,
         })
     }
 }

@@ -160,6 +160,7 @@ impl Mechanism for Mwem {
                 rounds: Some(Rounds { used: rounds, limit: rounds }),
                 ..ReleaseDiagnostics::default()
             },
+            bounds: None,
         })
     }
 }

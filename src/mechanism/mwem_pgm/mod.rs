@@ -147,7 +147,7 @@ impl Mechanism for MwemPgm {
             marginals.measure(&chosen, &format!("round {round}: "), measure, source)?;
         }
         let times = marginals.times;
-        let answers = marginals.into_answers();
+        let (answers, _) = marginals.into_answers();
         Ok(Release {
             total: task.total(neighbours, &answers)?,
             published: Published::Answers(answers),
@@ -158,6 +158,7 @@ impl Mechanism for MwemPgm {
                 rounds: Some(Rounds { used: rounds, limit: rounds }),
                 ..ReleaseDiagnostics::default()
             },
+            bounds: None,
         })
     }
 }

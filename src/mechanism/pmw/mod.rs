@@ -251,6 +251,7 @@ impl PmwRun<'_> {
             extra_estimators: vec![(MODEL.name, Box::new(LogDomain(updates)))],
             times,
             diagnostics,
+            bounds: None,
         }
     }
 

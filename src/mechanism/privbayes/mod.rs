@@ -199,6 +199,7 @@ impl Mechanism for PrivBayes {
             extra_estimators: Vec::new(),
             times: Times { select: select_seconds, measure: started.elapsed().as_secs_f64() },
             diagnostics: ReleaseDiagnostics::default(),
+            bounds: None,
         })
     }
 }

@@ -45,7 +45,7 @@ use private_pgm::domain::Clique;
 use private_pgm::loss::Measurement;
 use private_pgm::model::Projectable;
 use private_pgm::numeric::bytes::Bytes;
-use private_pgm::residual::{Grem, TotalSource};
+use private_pgm::residual::Grem;
 
 pub(super) static RESIDUAL_PLANNER: MechanismSpec = MechanismSpec {
     name: "residual-planner",
@@ -121,17 +121,14 @@ impl Mechanism for ResidualPlanner {
                 answers.push(measure(base, task, share, source)?);
             }
         }
-        let total = match private_total {
-            true => TotalSource::Measurements,
-            false => TotalSource::Evidence,
-        };
         Ok(Release {
             total: task.total(neighbours, &answers)?,
             published: Published::Answers(answers),
-            own_estimator: Box::new(Grem { total }),
+            own_estimator: Box::new(Grem { total: task.total_source(neighbours) }),
             extra_estimators: Vec::new(),
             times: Times { select, measure: began.elapsed().as_secs_f64() - select },
             diagnostics: ReleaseDiagnostics::default(),
+            bounds: None,
         })
     }
 }

@@ -62,8 +62,14 @@ impl<'a> AdaptiveMarginals<'a> {
         self.candidates.cliques()
     }
 
-    pub(crate) fn into_answers(self) -> Vec<Measurement> {
-        self.answers
+    /// Of the last measurement.
+    pub(crate) fn last_answers(&self) -> &[f64] {
+        self.answers.last().map_or(&[], |answer| &answer.y)
+    }
+
+    /// The measurements, and the last estimate.
+    pub(crate) fn into_answers(self) -> (Vec<Measurement>, Option<Box<dyn Projectable>>) {
+        (self.answers, self.estimate)
     }
 
     /// Measures a marginal with Gaussian noise.
@@ -136,6 +142,24 @@ impl<'a> AdaptiveMarginals<'a> {
                 places.into_iter().partition(is_occupied);
             if occupied.is_empty() { others } else { occupied }
         })
+    }
+
+    /// The candidates of at most `limit` cells whose residuals fit into the memory limit together
+    /// with those of all measurements. Depends on measured cliques only.
+    ///
+    /// A marginal and the residuals within it have at most the product of n_i, plus that of n_i +
+    /// 1, cells.
+    pub(crate) fn no_larger_than(&self, limit: f64) -> Vec<usize> {
+        let domain = self.domain();
+        let cells = |clique: &Clique| {
+            let residuals = clique.iter().map(|id| domain.size(id) as f64 + 1.0);
+            domain.cells_f64(clique) + residuals.product::<f64>()
+        };
+        let measured: f64 = self.answers.iter().map(|answer| cells(&answer.clique)).sum();
+        let left = self.task.memory_limit as f64 / size_of::<f64>() as f64 - measured;
+        let allowed = |clique: &Clique| domain.cells_f64(clique) <= limit && cells(clique) <= left;
+        let candidates = self.candidates.cliques().iter().enumerate();
+        candidates.filter(|(_, clique)| allowed(clique)).map(|(place, _)| place).collect()
     }
 
     /// |M_r(D) - M_r(p)|_1 for the candidates at `places`, with p the last estimate. See

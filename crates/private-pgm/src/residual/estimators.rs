@@ -1,3 +1,5 @@
+use rayon::prelude::*;
+
 use super::closure::{downward_closure, varying};
 use super::error::ResidualError;
 use super::nonnegative::{Nonnegative, Stopping};
@@ -111,6 +113,12 @@ impl Projectable for Residuals {
     fn project(&self, clique: &Clique) -> Result<Factor, MarginalError> {
         MarginalError::check_cells(self.domain(), clique, MAX_CELLS)?;
         Ok(self.marginal(clique))
+    }
+
+    fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
+        let each = cliques.par_iter().map(|clique| self.project(clique));
+        // All of them, so that the error is the first in their order.
+        each.collect::<Vec<_>>().into_iter().collect()
     }
 }
 
