@@ -1,7 +1,7 @@
 use super::chart::Chart;
 use super::figure;
 use super::numbers::plainly;
-use crate::config::Experiment;
+use crate::config::{Experiment, Sweep};
 use crate::results::manifest::{Manifest, NOTICE};
 use crate::results::{Metric, TraceRecord, TrialRecord};
 
@@ -16,6 +16,7 @@ pub struct Facts {
     /// In seconds per arm, if there is one.
     pub time_limit: Option<f64>,
     pub metric: Metric,
+    pub sweep: Option<Sweep>,
 }
 
 impl Facts {
@@ -27,6 +28,7 @@ impl Facts {
             footnote: footnote(manifest),
             time_limit: experiment.limits.seconds,
             metric: experiment.metric(),
+            sweep: experiment.sweep.clone(),
         }
     }
 

@@ -18,12 +18,17 @@ const MODULES: &[(&str, &[&str])] = &[
     ("evaluation", &["workload"]),
     ("budget_file", &["atomic_file"]),
     ("data", &["atomic_file", "did_you_mean"]),
-    ("mechanism", &["numeric", "data", "workload", "postprocess"]),
+    // The names of a struct's fields.
+    ("field_names", &[]),
+    // Commands of the user.
+    ("subprocess", &[]),
+    ("mechanism", &["numeric", "data", "workload", "postprocess", "subprocess"]),
     // Files name the noise of mechanisms.
-    ("config", &["did_you_mean", "mechanism"]),
+    ("config", &["did_you_mean", "mechanism", "field_names"]),
     ("audit", &["data", "workload", "mechanism"]),
-    ("results", &["config", "atomic_file"]),
-    ("figures", &["config", "results", "atomic_file"]),
+    ("results", &["config", "atomic_file", "field_names"]),
+    // Mechanisms have their titles.
+    ("figures", &["config", "mechanism", "results", "atomic_file"]),
     // Synthetic records against data or models.
     ("comparison", &["evaluation", "results", "figures"]),
     (
@@ -37,6 +42,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "results",
             "figures",
             "atomic_file",
+            "subprocess",
         ],
     ),
     ("report", &["config", "results", "experiment", "figures", "atomic_file"]),
@@ -53,6 +59,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "figures",
             "report",
             "atomic_file",
+            "subprocess",
         ],
     ),
     ("main", &["cli"]),

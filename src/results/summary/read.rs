@@ -20,6 +20,8 @@ struct Row {
     done: usize,
     infeasible: usize,
     timeout: usize,
+    #[serde(default)]
+    not_applicable: usize,
     failed: usize,
     #[serde(default)]
     unconverged: Option<usize>,
@@ -138,6 +140,7 @@ impl Row {
                 done: self.done,
                 infeasible: self.infeasible,
                 timeout: self.timeout,
+                not_applicable: self.not_applicable,
                 failed: self.failed,
             },
             unconverged: self.unconverged,
