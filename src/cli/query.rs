@@ -28,9 +28,9 @@ const NAMED: usize = 20;
 ///
 /// Prints the expected number of records for each combination of values of the listed attributes,
 /// or the answers to the factored queries of a file. With --where, counts only records for which
-/// the condition holds; with --given, prints conditional probabilities. Several tables are separated
-/// by an empty line in CSV, and are the elements of one list in JSON. Without a question, describes
-/// the model.
+/// the condition holds; with --given, prints conditional probabilities. Several tables are
+/// separated by an empty line in CSV, and are the elements of one list in JSON. Without a question,
+/// describes the model.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     pgmbench query model.pgm --marginal age,sex --marginal income\n  \

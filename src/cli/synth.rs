@@ -151,7 +151,8 @@ impl SynthArgs {
         }
     }
 
-    /// The dataset of --schema, whose attributes must be those of the model, and the form of values.
+    /// The dataset of --schema, whose attributes must be those of the model, and the form of
+    /// values.
     fn entry(&self, model: &Model) -> Result<Option<(Entry, ValueForm)>, Failure> {
         let Some(schema) = &self.schema else {
             return match self.values.form() {

@@ -22,16 +22,18 @@ use super::values_args::ValuesArgs;
 /// Release synthetic records of a data set under differential privacy
 ///
 /// Measures marginals that the mechanism chooses privately, fits a graphical model to them and
-/// draws records from it. The randomness is the operating system's: a release
-/// has no seed and cannot be repeated. A second file, next to the records, states the guarantee and
-/// lists every draw of noise. A release is never replaced. The budget file (--budget, or `budget`
-/// in the schema) is charged before any noise is drawn.
+/// draws records from it. The randomness is the operating system's: a release has no seed and
+/// cannot be repeated. A second file, next to the records, states the guarantee and lists every
+/// draw of noise. A release is never replaced. The budget file (--budget, or `budget` in the
+/// schema) is charged before any noise is drawn.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv --mechanism mst\n  \
-    pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv --budget adult.budget\n  \
-    pgmbench synthesize mine/schema.toml --epsilon 1 --delta 1e-9 --out synthetic.csv --values uniform")]
+    pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv \\\n    \
+    --budget adult.budget\n  \
+    pgmbench synthesize mine/schema.toml --epsilon 1 --delta 1e-9 --out synthetic.csv \\\n    \
+    --values uniform")]
 pub(crate) struct SynthesizeArgs {
     /// The name of a data set, or the path of a schema
     dataset: String,

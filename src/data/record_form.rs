@@ -339,7 +339,8 @@ high = 104
     proptest! {
         #[test]
         fn what_is_written_in_the_original_form_is_read_as_the_same_codes(
-            records in prop::collection::vec((0..11u32, 0..8u32, 0..4u32, 0..4u32, 0..100u32), 1..40),
+            records in
+                prop::collection::vec((0..11u32, 0..8u32, 0..4u32, 0..4u32, 0..100u32), 1..40),
             seed: u64,
             uniform: bool,
         ) {

@@ -23,12 +23,13 @@
 //! - `measurements`: noisy answers. `attrs` lists different attributes, or none for the total.
 //!   `query` has one entry per attribute and denotes their Kronecker product; default: the count of
 //!   each combination of values. `y` has the answers, row-major in `attrs` as listed, as one list
-//!   or as nested lists with one level per attribute. `stddev` is the standard deviation of the noise on
-//!   each answer, positive.
+//!   or as nested lists with one level per attribute. `stddev` is the standard deviation of the
+//!   noise on each answer, positive.
 //! - `zeros`: combinations of values that no record has, one list of values per cell, in the order
 //!   of its `attrs`. May be left out.
 //! - `labels`: per attribute, the names of its values; `edges`: the ends of the bins of attributes
-//!   with labels that are bins of numbers. Both may be left out ([`Labels`](crate::domain::Labels)).
+//!   with labels that are bins of numbers. Both may be left out
+//!   ([`Labels`](crate::domain::Labels)).
 //!
 //! An entry of `query` is one of
 //!

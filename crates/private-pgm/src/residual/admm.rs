@@ -27,7 +27,7 @@ const RELAXATION: f64 = 1.7;
 /// Iterations between two evaluations of the gap, and between two adjustments of the penalty.
 const CHECK_INTERVAL: usize = 10;
 
-/// After so many iterations the penalty stays, so that the method converges.
+/// Iterations after which the penalty stays, so that the method converges.
 const ADJUSTED_ITERATIONS: usize = 1000;
 
 /// A residual that was measured.
