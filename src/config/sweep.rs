@@ -9,6 +9,7 @@ use super::error::ConfigError;
 use super::experiment::{Arm, Experiment, Mechanism};
 use super::layers::EstimationLayer;
 use super::source::Source;
+use crate::did_you_mean::in_words;
 use crate::mechanism::{self, GuaranteeKind};
 
 /// `{ parameter = "delta", values = [1e-9, 1e-6] }`
@@ -166,8 +167,10 @@ fn swept_arm(
     let at_value = |message: &str, help: Option<&str>| source.error(value.span(), message, help);
     let setting = (sweep.parameter.as_ref().clone(), value.as_ref().clone());
     let text = Table::from_iter([setting]).to_string();
-    let layer: EstimationLayer =
-        toml::from_str(&text).map_err(|error| at_value(error.message(), None))?;
+    let layer: EstimationLayer = toml::from_str(&text).map_err(|error| {
+        let (message, help) = in_words(error.message());
+        at_value(&message, help.as_deref())
+    })?;
     // Places in the text of the layer say nothing to a reader of the file.
     let estimation = layer.over(source, &arm.estimation).map_err(|error| match error {
         ConfigError::Invalid(mistake) => at_value(&mistake.message, mistake.help.as_deref()),
