@@ -157,7 +157,7 @@ class Results:
     Attributes:
         folder: where they are: trials.csv, summary.csv, claims.csv, ledger.jsonl, manifest.json,
             figure.svg and figure.png.
-        tally: the numbers of arms of the last run that were done, infeasible, out of time, failed,
+        tally: the numbers of arms of the last run that were done, infeasible, out of time, not applicable, failed,
             and there already.
     """
 
@@ -248,5 +248,5 @@ def _main(arguments: dict[str, Any]) -> None:
     except KeyboardInterrupt:
         # The threads of the run end with the process.
         os._exit(130)
-    names = ("done", "infeasible", "timeout", "failed", "reused")
+    names = ("done", "infeasible", "timeout", "not_applicable", "failed", "reused")
     write({"folder": str(folder), "tally": dict(zip(names, tally))})

@@ -54,6 +54,7 @@ impl Observer for Reporter {
             Status::Done => "done",
             Status::Infeasible => "infeasible",
             Status::Timeout => "timeout",
+            Status::NotApplicable => "not applicable",
             Status::Failed => "failed",
         };
         self.send(("arm", outcome.to_string(), 1));
@@ -92,7 +93,8 @@ impl Task {
 }
 
 /// Runs the arms of an experiment that have no result yet, and writes summary, claims and figure.
-/// Returns the folder and the numbers of arms that were done, infeasible, out of time, failed and
+/// Returns the folder and the numbers of arms that were done, infeasible, out of time, not
+/// applicable, failed and
 /// there already.
 ///
 /// A run that is interrupted goes on in the background: the caller ends the process.
@@ -128,8 +130,8 @@ pub(crate) fn run_experiment(
     let tell = |event: Event| observer.call1(event).map(drop);
     let outcome = with_questions(py, work, tell, || Duration::MAX)?;
     let (folder, tally) = outcome.map_err(value_error)?;
-    let Tally { reused, done, infeasible, timeout, failed } = tally;
-    Ok((folder, [done, infeasible, timeout, failed, reused]))
+    let Tally { reused, done, infeasible, timeout, not_applicable, failed } = tally;
+    Ok((folder, [done, infeasible, timeout, not_applicable, failed, reused]))
 }
 
 /// Writes summary, claims and figure of the results in a folder again.

@@ -75,6 +75,15 @@ pub fn cases(
     plans.iter().map(|plan| plan.case(epsilon, neighbours)).collect()
 }
 
+/// The cases of a mechanism of which nothing is known.
+pub fn general_cases(epsilon: f64, neighbours: Neighbours) -> Result<Vec<Case>, CaseError> {
+    let plans = [
+        Plan { title: "a marginal", parameters: "", shape: Shape::Marginal },
+        Plan { title: "rival attributes", parameters: "", shape: Shape::Rivals },
+    ];
+    plans.iter().map(|plan| plan.case(epsilon, neighbours)).collect()
+}
+
 /// Cannot happen with the cases above.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {

@@ -26,7 +26,7 @@ mod clopper_pearson;
 mod event;
 mod observation;
 
-pub use case::{Case, CaseError, cases};
+pub use case::{Case, CaseError, cases, general_cases};
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -128,7 +128,17 @@ pub fn audit(spec: &MechanismSpec, request: &Request) -> Result<Vec<Finding>, Au
         .collect()
 }
 
-/// Attacks a mechanism that claims a guarantee of this kind.
+/// Attacks a mechanism of which nothing is known, such as a command of the user.
+pub fn audit_unknown(
+    mechanism: &dyn Mechanism,
+    kind: GuaranteeKind,
+    request: &Request,
+) -> Result<Vec<Finding>, AuditError> {
+    let cases = general_cases(request.epsilon.get(), request.neighbours)?;
+    cases.iter().map(|case| attack(mechanism, kind, case, request)).collect()
+}
+
+/// Attacks a mechanism in one case. It claims a guarantee of this kind.
 pub fn attack(
     mechanism: &dyn Mechanism,
     kind: GuaranteeKind,

@@ -2,8 +2,9 @@
 
 use clap::Args;
 use dp::{Delta, Epsilon, Neighbours, Provenance};
-use pgmbench::audit::{Finding, Request, audit};
-use pgmbench::experiment::{MECHANISMS, MechanismSpec};
+use pgmbench::audit::{AuditError, Finding, Request, audit, audit_unknown};
+use pgmbench::config::Source;
+use pgmbench::experiment::{MECHANISMS, MechanismSpec, PlannedMechanism, commands_of};
 use serde_json::json;
 
 use super::failure::{Failure, ResultExt};
@@ -20,9 +21,10 @@ use super::privacy_args::{delta, epsilon};
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench audit laplace --epsilon 1 --trials 100000\n  \
-    pgmbench audit mst --epsilon 1 --delta 1e-6 --json")]
+    pgmbench audit mst --epsilon 1 --delta 1e-6 --json\n  \
+    pgmbench audit mine.toml --epsilon 1    # the commands of an experiment file")]
 pub(crate) struct AuditArgs {
-    /// A mechanism of `pgmbench list`, or `all`
+    /// A mechanism of `pgmbench list`, `all`, or an experiment file, whose commands are attacked
     mechanism: String,
     /// The claimed epsilon
     #[arg(long, value_name = "E", value_parser = epsilon)]
@@ -30,10 +32,10 @@ pub(crate) struct AuditArgs {
     /// The claimed delta, for mechanisms that have one
     #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-6")]
     delta: Delta,
-    /// Number of runs on each of the two data sets
-    #[arg(long, value_name = "N", default_value_t = 20_000,
+    /// Number of runs on each of the two data sets [default: 20000; 500 for commands]
+    #[arg(long, value_name = "N",
         value_parser = clap::value_parser!(u32).range(100..=100_000_000))]
-    trials: u32,
+    trials: Option<u32>,
     /// Seed of the noise
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -46,21 +48,50 @@ pub(crate) struct AuditArgs {
 }
 
 const CONFIDENCE: f64 = 0.95;
+const TRIALS: u32 = 20_000;
+/// A command takes some 50 ms for each run. 500 runs can refute an epsilon of up to 4.
+const COMMAND_TRIALS: u32 = 500;
+
+/// What is attacked.
+enum Target {
+    Listed(&'static MechanismSpec),
+    Command(PlannedMechanism),
+}
+
+impl Target {
+    /// In configurations, and in texts.
+    fn names(&self) -> (&str, &str) {
+        match self {
+            Self::Listed(spec) => (spec.name, spec.title),
+            Self::Command(planned) => (&planned.label, &planned.title),
+        }
+    }
+
+    fn attack(&self, request: &Request) -> Result<Vec<Finding>, AuditError> {
+        match self {
+            Self::Listed(spec) => audit(spec, request),
+            Self::Command(planned) => {
+                audit_unknown(&*planned.mechanism, planned.guarantee, request)
+            }
+        }
+    }
+}
 
 impl AuditArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let mut reports = Vec::new();
         let mut refuted = Vec::new();
-        for mechanism in self.mechanisms()? {
-            let findings = audit(mechanism, &self.request()).input_at(mechanism.name)?;
+        for target in self.targets()? {
+            let (name, title) = target.names();
+            let findings = target.attack(&self.request(&target)).input_at(name)?;
             if findings.iter().any(Finding::refutes) {
                 let bounds = findings.iter().map(|finding| finding.epsilon_lower_bound);
                 let bound = bounds.fold(0.0, f64::max);
-                refuted.push(format!("{} (epsilon is at least {bound:.3})", mechanism.name));
+                refuted.push(format!("{name} (epsilon is at least {bound:.3})"));
             }
             match self.json {
-                true => reports.push(self.report(mechanism, &findings)),
-                false => show(mechanism.title, &findings)?,
+                true => reports.push(self.report(&target, &findings)),
+                false => show(title, &findings)?,
             }
         }
         if self.json {
@@ -76,14 +107,19 @@ impl AuditArgs {
         }
     }
 
-    fn mechanisms(&self) -> Result<Vec<&'static MechanismSpec>, Failure> {
+    fn targets(&self) -> Result<Vec<Target>, Failure> {
+        if self.mechanism.ends_with(".toml") {
+            return self.commands();
+        }
         let is_requested =
             |spec: &&MechanismSpec| self.mechanism == "all" || spec.name == self.mechanism;
-        let requested: Vec<_> = MECHANISMS.iter().copied().filter(is_requested).collect();
+        let requested = MECHANISMS.iter().copied().filter(is_requested).map(Target::Listed);
+        let requested: Vec<Target> = requested.collect();
         if requested.is_empty() {
             let names: Vec<&str> = MECHANISMS.iter().map(|spec| spec.name).collect();
             return Err(Failure::input(format!(
-                "no mechanism is named {:?}; choose one of {}, or all",
+                "no mechanism is named {:?}; choose one of {}, all, or an experiment file with \
+                 commands",
                 self.mechanism,
                 names.join(", ")
             )));
@@ -91,12 +127,32 @@ impl AuditArgs {
         Ok(requested)
     }
 
-    fn request(&self) -> Request {
+    /// The commands of an experiment file.
+    fn commands(&self) -> Result<Vec<Target>, Failure> {
+        let source = Source::read(&self.mechanism).input()?;
+        let commands = commands_of(&source).input()?;
+        match commands.is_empty() {
+            true => Err(Failure::input(format!(
+                "{}: none of its mechanisms is a command; audit the others by their names",
+                self.mechanism
+            ))),
+            false => Ok(commands.into_iter().map(Target::Command).collect()),
+        }
+    }
+
+    fn trials(&self, target: &Target) -> u32 {
+        self.trials.unwrap_or(match target {
+            Target::Listed(_) => TRIALS,
+            Target::Command(_) => COMMAND_TRIALS,
+        })
+    }
+
+    fn request(&self, target: &Target) -> Request {
         Request {
             epsilon: self.epsilon,
             delta: self.delta,
             neighbours: self.neighbours(),
-            trials: self.trials as usize,
+            trials: self.trials(target) as usize,
             confidence: CONFIDENCE,
             seed: self.seed,
         }
@@ -109,11 +165,11 @@ impl AuditArgs {
         }
     }
 
-    fn report(&self, spec: &MechanismSpec, findings: &[Finding]) -> serde_json::Value {
+    fn report(&self, target: &Target, findings: &[Finding]) -> serde_json::Value {
         json!({
-            "mechanism": spec.name,
+            "mechanism": target.names().0,
             "neighbours": self.neighbours(),
-            "trials": self.trials,
+            "trials": self.trials(target),
             "seed": self.seed,
             "randomness": Provenance::Seeded,
             "findings": findings,

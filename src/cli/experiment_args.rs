@@ -10,7 +10,7 @@ use super::failure::{Failure, ResultExt};
 /// Which experiment, and which part of it.
 #[derive(Args)]
 pub(crate) struct ExperimentArgs {
-    /// The experiment file, or the name of one in configs/
+    /// The experiment file, or the name of one in configs/ or of `pgmbench list experiments`
     config: PathBuf,
     /// Override the number of trials
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -29,7 +29,7 @@ pub(crate) struct ExperimentArgs {
 impl ExperimentArgs {
     /// Reads and validates the experiment and loads its data.
     pub(crate) fn plan(&self) -> Result<Plan, Failure> {
-        let source = Source::read(self.path()).map_err(|error| Failure::Input(error.into()))?;
+        let source = self.source()?;
         let overrides = Overrides {
             quick: self.quick,
             trials: self.trials.map(|trials| trials as usize),
@@ -56,7 +56,8 @@ impl ExperimentArgs {
 
     /// The equivalent command-line arguments.
     pub(crate) fn words(&self) -> Vec<String> {
-        let mut words = vec![self.path().display().to_string()];
+        let named = if self.path().exists() { self.path() } else { self.config.clone() };
+        let mut words = vec![named.display().to_string()];
         let mut option = |name: &str, value: String| words.extend([name.to_string(), value]);
         self.trials.iter().for_each(|trials| option("--trials", trials.to_string()));
         self.iterations.iter().for_each(|count| option("--iterations", count.to_string()));
@@ -65,10 +66,23 @@ impl ExperimentArgs {
         words
     }
 
+    /// The file, or one of the program.
+    fn source(&self) -> Result<Source, Failure> {
+        let path = self.path();
+        let shipped = || Source::shipped(&self.config.to_string_lossy());
+        let shipped = if self.is_bare() && !path.exists() { shipped() } else { None };
+        let read = || Source::read(path).map_err(|error| Failure::Input(error.into()));
+        shipped.map_or_else(read, Ok)
+    }
+
+    /// Whether it is a name without folder and extension.
+    fn is_bare(&self) -> bool {
+        self.config.components().count() == 1 && self.config.extension().is_none()
+    }
+
     /// A bare name refers to a file in `configs`.
     fn path(&self) -> PathBuf {
-        let bare = self.config.components().count() == 1 && self.config.extension().is_none();
-        if !bare || self.config.exists() {
+        if !self.is_bare() || self.config.exists() {
             return self.config.clone();
         }
         PathBuf::from("configs").join(&self.config).with_extension("toml")

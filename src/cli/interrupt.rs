@@ -3,6 +3,7 @@
 use std::process;
 use std::thread;
 
+use pgmbench::subprocess;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level;
@@ -13,7 +14,7 @@ use super::failure::{Failure, ResultExt};
 /// same for both signals, so that scripts have one code to check.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// At the first signal, runs `finish` and ends the process. At the second, ends it at once, even if
+/// At the first signal, runs `finish`, ends the commands of the user and then the process. At the second, ends it at once, even if
 /// `finish` is still running.
 ///
 /// SIGHUP is not handled: a run that was started with `nohup` has to survive it.
@@ -25,6 +26,7 @@ pub(crate) fn on_interrupt(finish: impl FnOnce() + Send + 'static) -> Result<(),
             match finish.take() {
                 Some(finish) => drop(thread::spawn(|| {
                     finish();
+                    subprocess::end_all();
                     process::exit(INTERRUPTED.into());
                 })),
                 None => low_level::exit(INTERRUPTED.into()),

@@ -67,12 +67,17 @@ impl MeasureJob {
         let workload = case.workload.clone();
         let kept = plan.guarantee(&trial).input_at(path.display())?;
         let planned = plan.mechanisms.swap_remove(0);
-        refuse_others(planned.name).map_err(|why| refuse(format!("{}: {why}", planned.name)))?;
+        if planned.command.is_some() {
+            let why = "is a command, whose guarantee nothing verifies: it is for experiments";
+            return Err(refuse(format!("the mechanism \"{}\" {why}", planned.name)));
+        }
+        let spec = mechanism(&planned.name);
+        let spec = spec.map_err(|why| refuse(format!("{}: {why}", planned.name)))?;
         let delta = planned.delta.map(Delta::new).transpose().input_at(path.display())?;
         Ok(Self {
             entry,
             dataset,
-            mechanism_name: planned.name,
+            mechanism_name: spec.name,
             mechanism: planned.mechanism,
             workload,
             epsilon: Epsilon::requested(trial.epsilon).input_at(path.display())?,

@@ -4,6 +4,7 @@
 //! everything else.
 
 mod about;
+mod archive;
 mod audit;
 mod budget;
 mod build;
@@ -15,6 +16,7 @@ mod conclude;
 mod condition;
 mod count;
 mod datasets;
+mod diff;
 mod engine_files;
 mod error_bar_args;
 mod estimate;
@@ -44,6 +46,7 @@ mod release_output;
 mod report;
 mod results_args;
 mod run;
+mod schema;
 mod shell;
 mod slurm;
 mod slurm_jobs;
@@ -106,10 +109,13 @@ enum Command {
     Status(status::StatusArgs),
     Verify(verify::VerifyArgs),
     Collect(collect::CollectArgs),
+    Diff(diff::DiffArgs),
+    Archive(archive::ArchiveArgs),
     Slurm(slurm::SlurmArgs),
     Plot(plot::PlotArgs),
     Report(report::ReportArgs),
     List(list::ListArgs),
+    Schema(schema::SchemaArgs),
     Datasets(datasets::DatasetsArgs),
     Synthesize(synthesize::SynthesizeArgs),
     Measure(measure::MeasureArgs),
@@ -163,10 +169,13 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Status(args) => args.run(),
         Command::Verify(args) => args.run(),
         Command::Collect(args) => args.run(),
+        Command::Diff(args) => args.run(),
+        Command::Archive(args) => args.run(),
         Command::Slurm(args) => args.run(),
         Command::Plot(args) => args.run(),
         Command::Report(args) => args.run(),
         Command::List(args) => args.run(),
+        Command::Schema(args) => args.run(),
         Command::Datasets(args) => args.run(),
         Command::Synthesize(args) => args.run(),
         Command::Measure(args) => args.run(),

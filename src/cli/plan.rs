@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use pgmbench::config::Estimation;
 use pgmbench::experiment::{Plan, PlannedMechanism};
 use private_pgm::numeric::bytes::Bytes;
 
@@ -62,15 +63,29 @@ fn write_models(plan: &Plan, output: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_mechanism(mechanism: &PlannedMechanism, output: &mut dyn Write) -> io::Result<()> {
-    let PlannedMechanism { label, title, arms, delta, .. } = mechanism;
+    let PlannedMechanism { label, title, arms, delta, command, .. } = mechanism;
     let delta = delta.map_or(String::new(), |delta| format!(", delta {delta}"));
     writeln!(output, "{title} ({label}){delta}")?;
+    if let Some(command) = command {
+        writeln!(output, "  {:<10} `{command}`; its guarantee is not verified", "command")?;
+    }
     for arm in arms {
-        let settings = match arm.source.name() {
-            "pgm" => serde_json::to_string(&arm.estimation).unwrap_or_default(),
-            _ => String::new(),
-        };
-        writeln!(output, "  {:<10} {} {settings}", arm.name, arm.source.summary())?;
+        writeln!(output, "  {:<10} {}", arm.name, arm.source.summary())?;
+        if arm.source.name() == "pgm" {
+            writeln!(output, "  {:<10} {}", "", settings(&arm.estimation))?;
+        }
     }
     Ok(())
+}
+
+/// The settings as in an experiment file: `algorithm = accelerated, iterations = 1000`.
+fn settings(estimation: &Estimation) -> String {
+    let written = serde_json::to_value(estimation).unwrap_or_default();
+    let settings = written.as_object().into_iter().flatten();
+    let stated = settings.filter(|(_, value)| !value.is_null());
+    let texts = stated.map(|(name, value)| match value.as_str() {
+        Some(text) => format!("{name} = {text}"),
+        None => format!("{name} = {value}"),
+    });
+    texts.collect::<Vec<_>>().join(", ")
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use pgmbench::experiment::{
-    Analysis, MEMORY, Options, Plan, PlannedData, Portion, Recording, Tally,
+    Analysis, MEMORY, Options, Plan, PlannedData, PlannedMechanism, Portion, Recording, Tally,
 };
 use pgmbench::results::Shard;
 use pgmbench::results::store::Store;
@@ -81,7 +81,14 @@ impl RunArgs {
             let note = "the schema is a draft, with bounds and values taken from the records";
             data.draft.then(|| format!("{}: {note}", data.name))
         };
-        for note in plan.datasets.iter().filter_map(draft).chain(store.notes().iter().cloned()) {
+        let claimed = |mechanism: &PlannedMechanism| {
+            let command = mechanism.command.as_ref()?;
+            let note = "claims its guarantee, which nothing verifies; `pgmbench audit` attacks it";
+            Some(format!("{}: `{command}` {note}", mechanism.label))
+        };
+        let notes = plan.datasets.iter().filter_map(draft);
+        let notes = notes.chain(plan.mechanisms.iter().filter_map(claimed));
+        for note in notes.chain(store.notes().iter().cloned()) {
             format.emit("note", &format!("note: {note}"), json!({ "note": note }));
         }
         let options = Options {
@@ -123,7 +130,7 @@ impl RunArgs {
     }
 
     fn print_outcome(&self, folder: &Path, tally: Tally, began: Instant) -> Result<(), Failure> {
-        let Tally { reused, done, infeasible, timeout, failed } = tally;
+        let Tally { reused, done, infeasible, timeout, not_applicable, failed } = tally;
         let seconds = began.elapsed().as_secs_f64();
         match self.output_format() {
             OutputFormat::Quiet => {}
@@ -131,8 +138,9 @@ impl RunArgs {
                 "end",
                 "",
                 json!({
-                    "done": done, "infeasible": infeasible, "timeout": timeout, "failed": failed,
-                    "reused": reused, "seconds": seconds, "folder": folder,
+                    "done": done, "infeasible": infeasible, "timeout": timeout,
+                    "not_applicable": not_applicable, "failed": failed, "reused": reused,
+                    "seconds": seconds, "folder": folder,
                 }),
             ),
             OutputFormat::Text => print(|output| {
@@ -141,6 +149,7 @@ impl RunArgs {
                 let more = [
                     (infeasible, "infeasible"),
                     (timeout, "out of time"),
+                    (not_applicable, "not applicable"),
                     (failed, "failed"),
                     (reused, "there already"),
                 ];

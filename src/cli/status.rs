@@ -72,16 +72,16 @@ impl State {
         let title = Some(&self.manifest.experiment.title).filter(|title| *title != name);
         writeln!(output, "{name}{}", title.map_or(String::new(), |title| format!(": {title}")))?;
         writeln!(output, "{} of {} arms have a row", rows.len(), self.arms())?;
-        for status in [Status::Done, Status::Infeasible, Status::Timeout, Status::Failed] {
+        for status in Status::ALL {
             let count = self.progress.count(status);
             if count > 0 || status == Status::Done {
-                writeln!(output, "  {:<11} {count}", status.to_string())?;
+                writeln!(output, "  {:<14} {count}", status.to_string())?;
             }
         }
         if *stale > 0 {
-            writeln!(output, "  {:<11} {stale} of other configurations", "stale")?;
+            writeln!(output, "  {:<14} {stale} of other configurations", "stale")?;
         }
-        for status in [Status::Infeasible, Status::Timeout, Status::Failed] {
+        for status in Status::ALL.into_iter().filter(|&status| status != Status::Done) {
             self.write_reasons(output, status)?;
         }
         if left.is_empty() {
@@ -132,6 +132,7 @@ impl State {
             "done": count(Status::Done),
             "infeasible": count(Status::Infeasible),
             "timeout": count(Status::Timeout),
+            "not_applicable": count(Status::NotApplicable),
             "failed": count(Status::Failed),
             "failures": failures.collect::<Vec<_>>(),
             "left": left.iter().map(|(arm, _)| arm).collect::<Vec<_>>(),

@@ -7,6 +7,9 @@ use toml::Spanned;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dataset {
     pub name: Spanned<String>,
+    /// Its name in the results. Default: `name`; data that is listed twice needs two labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<Spanned<String>>,
     /// The schema of the user's own data, relative to the experiment file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Spanned<PathBuf>>,
@@ -16,9 +19,41 @@ pub struct Dataset {
     /// Attributes that are removed before anything else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<Spanned<String>>,
+    /// The attributes that are kept. Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Spanned<Vec<Spanned<String>>>>,
+    /// Of those, the first ones of the schema that are kept. Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attributes: Option<Spanned<u64>>,
+    /// The size of a random subsample. Default: all records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<Spanned<u64>>,
     /// Generates records in place of data with that name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<Spanned<Chain>>,
+}
+
+impl Dataset {
+    /// All of the data with this name.
+    pub(super) fn named(name: Spanned<String>) -> Self {
+        let without = Vec::new();
+        Self {
+            name,
+            label: None,
+            schema: None,
+            bins: None,
+            without,
+            only: None,
+            attributes: None,
+            records: None,
+            chain: None,
+        }
+    }
+
+    /// Its name in the results.
+    pub fn label(&self) -> &Spanned<String> {
+        self.label.as_ref().unwrap_or(&self.name)
+    }
 }
 
 /// Binary records drawn from a Markov chain: the first attribute is 1 with probability `ones`, and

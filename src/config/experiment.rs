@@ -5,10 +5,12 @@ use toml::{Spanned, Value};
 
 use super::byte_size::ByteSize;
 use super::claim::Claim;
+use super::command::{EstimatorCommand, MechanismCommand};
 use super::dataset::Dataset;
 use super::estimation::Estimation;
 use super::figure::{Figure, FigureKind};
 use super::metric::Metric;
+use super::sweep::Sweep;
 use super::workload::Workload;
 use crate::mechanism::Noise;
 use dp::Neighbours;
@@ -47,12 +49,17 @@ pub struct Experiment {
     pub noise: Noise,
     #[serde(skip_serializing_if = "is_default")]
     pub workload: Workload,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<Sweep>,
     /// Defaults for mechanisms and arms.
     pub estimation: Estimation,
     pub limits: Limits,
     /// Their labels are distinct. Empty except for [`Kind::Mechanisms`].
     #[serde(rename = "mechanism", skip_serializing_if = "Vec::is_empty")]
     pub mechanisms: Vec<Mechanism>,
+    /// Commands that arms may name.
+    #[serde(rename = "estimator", skip_serializing_if = "Vec::is_empty")]
+    pub estimators: Vec<EstimatorCommand>,
     /// `Some` exactly for [`Kind::Scaling`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scaling: Option<Scaling>,
@@ -177,9 +184,15 @@ pub struct Mechanism {
     pub arms: Vec<Arm>,
     /// Defaults for its arms.
     pub estimation: Estimation,
-    /// Validated by the mechanism.
+    /// Validated by the mechanism, or passed to the command.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: Parameters,
+    /// Default: that of the experiment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<Spanned<f64>>,
+    /// `None` for a mechanism of the program.
+    #[serde(flatten)]
+    pub command: Option<MechanismCommand>,
 }
 
 /// An estimator to compare.

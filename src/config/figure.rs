@@ -65,6 +65,8 @@ pub enum FigureKind {
     Records,
     /// Rounds used against the limit of rounds.
     Rounds,
+    /// Error against the values of the sweep.
+    Sweep,
     /// Losses and error over the iterations.
     Traces,
     /// Text only.
@@ -82,6 +84,7 @@ impl FigureKind {
             FigureKind::Cases => "cases",
             FigureKind::Records => "records",
             FigureKind::Rounds => "rounds",
+            FigureKind::Sweep => "sweep",
             FigureKind::Traces => "traces",
             FigureKind::Table => "table",
         }

@@ -78,6 +78,46 @@ pub(super) fn fields<'de, T: Deserialize<'de>, A: MapAccess<'de>>(table: A) -> R
     T::deserialize(MapAccessDeserializer::new(table))
 }
 
+/// A table, and no list of its values in their order, which serde would take too.
+struct TableOf<T>(T);
+
+impl<'de, T: Deserialize<'de>> Form<'de> for TableOf<T> {
+    const EXPECTED: &'static str = "a table";
+
+    fn table<A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        fields(table).map(Self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for TableOf<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize(deserializer)
+    }
+}
+
+/// For fields that are tables.
+pub(super) fn table<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    TableOf::deserialize(deserializer).map(|table| table.0)
+}
+
+/// For fields that are tables or absent.
+pub(super) fn optional_table<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    table(deserializer).map(Some)
+}
+
+/// For fields that are tables with a place, or absent.
+pub(super) fn spanned_table<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Spanned<T>>, D::Error> {
+    let table = Spanned::<TableOf<T>>::deserialize(deserializer)?;
+    let span = table.span();
+    Ok(Some(Spanned::new(span, table.into_inner().0)))
+}
+
 /// One number, or a list of them.
 pub(super) struct Numbers(pub(super) Vec<Spanned<f64>>);
 

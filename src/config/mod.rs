@@ -35,6 +35,7 @@
 mod byte_size;
 mod check;
 pub mod claim;
+mod command;
 mod dataset;
 mod error;
 mod estimation;
@@ -44,9 +45,12 @@ mod form;
 mod layers;
 mod metric;
 mod raw;
+mod schema;
+mod shipped;
 mod source;
 mod status;
 mod stored;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod workload;
@@ -54,6 +58,7 @@ mod workload;
 pub use crate::did_you_mean::closest;
 pub use byte_size::{ByteSize, NotAByteSize};
 pub use claim::Claim;
+pub use command::{EstimatorCommand, MechanismCommand};
 pub use dataset::{Chain, Dataset};
 pub use error::{ConfigError, Mistake};
 pub use estimation::Estimation;
@@ -62,6 +67,9 @@ pub use experiment::{
 };
 pub use figure::{ArmStyle, Emphasis, Figure, FigureKind, Statistic};
 pub use metric::Metric;
+pub use schema::json_schema;
+pub use shipped::{SHIPPED, ShippedFile};
 pub use source::Source;
 pub use status::Status;
+pub use sweep::Sweep;
 pub use workload::{AttributeNames, Queries, RandomMarginals, RandomRanges, Workload};

@@ -9,14 +9,16 @@ use toml::Spanned;
 
 use super::byte_size::ByteSize;
 use super::claim::Claim;
+use super::command::EstimatorCommand;
 use super::dataset::{Chain, Dataset};
 use super::experiment::{Kind, Parameters};
 use super::figure::{ArmStyle, FigureKind, Statistic};
 use super::form::{self, Form, Numbers};
 use super::layers::EstimationLayer;
 use super::metric::Metric;
+use super::sweep::Sweep;
 use super::workload::Workload;
-use crate::mechanism::Noise;
+use crate::mechanism::{GuaranteeKind, Noise};
 use dp::Neighbours;
 use private_pgm::fit::Algorithm;
 
@@ -35,12 +37,21 @@ pub(super) struct RawExperiment {
     pub(super) public: Option<Spanned<Vec<Spanned<u64>>>>,
     pub(super) neighbours: Option<Spanned<Neighbours>>,
     pub(super) noise: Option<Spanned<Noise>>,
+    #[serde(default, deserialize_with = "form::spanned_table")]
     pub(super) workload: Option<Spanned<Workload>>,
+    #[serde(default, deserialize_with = "form::spanned_table")]
+    pub(super) sweep: Option<Spanned<Sweep>>,
+    #[serde(default, deserialize_with = "form::spanned_table")]
     pub(super) estimation: Option<Spanned<EstimationLayer>>,
+    #[serde(default, deserialize_with = "form::spanned_table")]
     pub(super) limits: Option<Spanned<RawLimits>>,
     pub(super) mechanism: Option<Spanned<Vec<Spanned<RawMechanism>>>>,
+    pub(super) estimator: Option<Spanned<Vec<Spanned<EstimatorCommand>>>>,
+    #[serde(default, deserialize_with = "form::spanned_table")]
     pub(super) scaling: Option<Spanned<RawScaling>>,
+    #[serde(default, deserialize_with = "form::optional_table")]
     pub(super) figure: Option<RawFigure>,
+    #[serde(default, deserialize_with = "form::optional_table")]
     pub(super) quick: Option<RawChanges>,
     #[serde(default)]
     pub(super) claim: Vec<Spanned<Claim>>,
@@ -59,10 +70,14 @@ pub(super) struct RawMechanism {
     pub(super) name: Spanned<String>,
     pub(super) label: Option<Spanned<String>>,
     pub(super) arms: Option<Spanned<Vec<RawArm>>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "form::table")]
     pub(super) estimation: EstimationLayer,
     #[serde(default)]
     pub(super) parameters: Parameters,
+    pub(super) command: Option<Spanned<Vec<String>>>,
+    pub(super) files: Option<Spanned<Vec<PathBuf>>>,
+    pub(super) guarantee: Option<Spanned<GuaranteeKind>>,
+    pub(super) delta: Option<Spanned<f64>>,
 }
 
 #[derive(Deserialize)]
@@ -105,10 +120,10 @@ pub(super) struct RawArm {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ArmTable {
+pub(super) struct ArmTable {
     name: Option<Spanned<String>>,
     estimator: Spanned<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "form::table")]
     estimation: EstimationLayer,
 }
 
@@ -134,12 +149,17 @@ impl<'de> Deserialize<'de> for RawArm {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct DatasetTable {
+pub(super) struct DatasetTable {
     name: Spanned<String>,
     schema: Option<Spanned<PathBuf>>,
     bins: Option<Spanned<u64>>,
     #[serde(default)]
     without: Vec<Spanned<String>>,
+    only: Option<Spanned<Vec<Spanned<String>>>>,
+    attributes: Option<Spanned<u64>>,
+    records: Option<Spanned<u64>>,
+    label: Option<Spanned<String>>,
+    #[serde(default, deserialize_with = "form::spanned_table")]
     chain: Option<Spanned<Chain>>,
 }
 
@@ -148,13 +168,12 @@ impl<'de> Deserialize<'de> for Dataset {
         let written = Spanned::<NameOr<DatasetTable>>::deserialize(deserializer)?;
         let span = written.span();
         Ok(match written.into_inner() {
-            NameOr::Table(DatasetTable { name, schema, bins, without, chain }) => {
-                Self { name, schema, bins, without, chain }
+            NameOr::Table(table) => {
+                let DatasetTable { name, schema, bins, without, chain, .. } = table;
+                let DatasetTable { only, attributes, records, label, .. } = table;
+                Self { name, label, schema, bins, without, only, attributes, records, chain }
             }
-            NameOr::Name(name) => {
-                let name = Spanned::new(span, name);
-                Self { name, schema: None, bins: None, without: Vec::new(), chain: None }
-            }
+            NameOr::Name(name) => Self::named(Spanned::new(span, name)),
         })
     }
 }

@@ -13,8 +13,16 @@ pub enum Status {
     Infeasible,
     /// It exceeded the time limit.
     Timeout,
+    /// The estimator cannot use what was measured, or cannot answer the workload from it.
+    #[serde(rename = "not-applicable")]
+    NotApplicable,
     /// With an error; the next run tries it again.
     Failed,
+}
+
+impl Status {
+    pub const ALL: [Self; 5] =
+        [Self::Done, Self::Infeasible, Self::Timeout, Self::NotApplicable, Self::Failed];
 }
 
 impl fmt::Display for Status {
@@ -23,6 +31,7 @@ impl fmt::Display for Status {
             Status::Done => "done",
             Status::Infeasible => "infeasible",
             Status::Timeout => "timeout",
+            Status::NotApplicable => "not applicable",
             Status::Failed => "failed",
         })
     }

@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::form;
+
 /// The queries: for each set of attributes, the Kronecker product of one query matrix per
 /// attribute. Default: the sets of the data's schema.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,7 +17,8 @@ pub struct Workload {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Spanned<String>>,
     /// Sets drawn at random. Excludes `marginals`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "form::spanned_table")]
     pub random: Option<Spanned<RandomMarginals>>,
     /// The attributes with prefix queries. Default: those of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -33,6 +33,7 @@ mod lines;
 mod profile;
 mod record_form;
 mod registry;
+mod repeated;
 mod schema;
 mod shipped;
 mod source;
@@ -47,6 +48,7 @@ pub use error::DataError;
 pub use infer::{Draft, infer};
 pub use record_form::{FormError, RecordWriter, ValueForm};
 pub use registry::Registry;
+pub(crate) use repeated::Repeated;
 pub(crate) use schema::AttributeKind;
 pub use schema::{
     AttributeProblem, AttributeSchema, CellProblem, Expected, Missing, Schema, SchemaError,

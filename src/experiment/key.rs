@@ -11,7 +11,7 @@ pub(super) fn block(plan: &Plan, data: usize, mechanism: usize, cases: &[usize])
     let (data, mechanism) = (&plan.datasets[data], &plan.mechanisms[mechanism]);
     let arm = |arm: &PlannedArm| BlockArm {
         name: arm.name.clone(),
-        hash: hash(&[&arm.name, arm.source.name(), &json(&arm.estimation)]),
+        hash: hash(&[&arm.name, &arm.source.identity(), &json(&arm.estimation)]),
         predicted_seconds: 0.0,
     };
     let case = |case: &Case| BlockCase {
@@ -53,7 +53,7 @@ fn release_hash(
         &data.fingerprint,
         &workload,
         &format!("{:?}", case.public),
-        mechanism.name,
+        &mechanism.name,
         &mechanism.label,
         &json(&mechanism.parameters),
         &format!("{:?}", mechanism.delta),

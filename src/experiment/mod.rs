@@ -12,6 +12,7 @@
 mod analysis;
 mod arm;
 mod collect;
+mod command_estimator;
 mod cost;
 mod key;
 mod measurement;
@@ -37,7 +38,7 @@ pub use measurement::{
 pub use observer::{Observer, Silent};
 pub use plan::{
     ArmSource, Case, Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism,
-    PlannedRow, Trial,
+    PlannedRow, Trial, commands_of,
 };
 pub use recording::{Portion, Recording};
 pub use runner::{MEMORY, Options, RunError, Tally, run};

@@ -46,6 +46,8 @@ pub struct Tally {
     pub infeasible: usize,
     /// Exceeded the time limit.
     pub timeout: usize,
+    /// Cannot use what was measured.
+    pub not_applicable: usize,
     /// Failed; the next run tries them again.
     pub failed: usize,
 }
@@ -154,6 +156,7 @@ impl Tally {
             Status::Done => &mut self.done,
             Status::Infeasible => &mut self.infeasible,
             Status::Timeout => &mut self.timeout,
+            Status::NotApplicable => &mut self.not_applicable,
             Status::Failed => &mut self.failed,
         } += 1;
     }

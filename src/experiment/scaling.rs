@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
-use super::plan::{Case, PlanError, PlannedData, PlannedMechanism, arms};
+use super::plan::{Case, PlanError, PlannedData, PlannedMechanism, arms, commands};
 use crate::config::{Experiment, Scaling, Source};
 use crate::data::{Dataset, Provenance};
 use crate::mechanism;
@@ -55,15 +55,16 @@ pub(super) fn mechanisms(
         .ok_or_else(|| failed(format!("there is no mechanism \"{MECHANISM}\"")))?;
     let built = (kind.build)(&toml::Table::new()).map_err(|error| failed(error.message))?;
     Ok(vec![PlannedMechanism {
-        name: kind.name,
+        name: kind.name.into(),
         label: kind.name.into(),
-        title: kind.title,
+        title: kind.title.into(),
         mechanism: built,
         parameters: String::new(),
+        command: None,
         workload_dependence: kind.workload_dependence,
         cost_model: kind.cost_model,
         guarantee: kind.guarantee,
         delta: None,
-        arms: arms(source, &[], &scaling.arms)?,
+        arms: arms(source, &[], &scaling.arms, &commands::estimators(source, experiment)?)?,
     }])
 }

@@ -140,6 +140,9 @@ impl From<EstimatorError> for TrialFailure {
             EstimatorError::Timeout { .. } => {
                 Self { status: Status::Timeout, bytes: None, message }
             }
+            EstimatorError::Unsupported(_) => {
+                Self { status: Status::NotApplicable, bytes: None, message }
+            }
             _ => Self::failed(message),
         }
     }
@@ -152,8 +155,26 @@ impl From<MechanismError> for TrialFailure {
             MechanismError::Timeout => {
                 Self { status: Status::Timeout, bytes: None, message: error.to_string() }
             }
+            MechanismError::NotApplicable(message) => {
+                Self { status: Status::NotApplicable, bytes: None, message }
+            }
+            MechanismError::Command(error) if error.is_timeout() => {
+                Self { status: Status::Timeout, bytes: None, message: error.to_string() }
+            }
             MechanismError::Infeasible { bytes, message } => {
                 Self { status: Status::Infeasible, bytes: Some(bytes), message }
+            }
+            other => Self::failed(other),
+        }
+    }
+}
+
+impl From<MarginalError> for TrialFailure {
+    /// An estimate of other marginals is no failure: the estimator does not suit the workload.
+    fn from(error: MarginalError) -> Self {
+        match error {
+            MarginalError::Unknown { .. } => {
+                Self { status: Status::NotApplicable, bytes: None, message: error.to_string() }
             }
             other => Self::failed(other),
         }
@@ -296,8 +317,8 @@ impl ArmRun<'_> {
             observer: &mut on_progress,
         };
         let evidence = release.evidence(domain);
-        let built;
-        let estimator: &dyn Estimator = match arm.source {
+        let (built, from_command);
+        let estimator: &dyn Estimator = match &arm.source {
             ArmSource::Listed(kind) => {
                 built = (kind.build)(&arm.estimation, limits.parallel);
                 built.as_deref().unwrap_or(&*release.own_estimator)
@@ -309,6 +330,10 @@ impl ArmRun<'_> {
                     TrialFailure::failed(message)
                 };
                 &*named.ok_or_else(missing)?.1
+            }
+            ArmSource::Command(command) => {
+                from_command = command.estimator(case.workload.cliques());
+                &from_command
             }
         };
         let estimated = estimator.estimate(&evidence, &mut context)?;
@@ -331,7 +356,7 @@ fn evaluate(
     let error = |parts: &[SubWorkload], truth: &[Vec<f64>]| {
         Ok::<_, MarginalError>(workload_error(truth, &found(parts)?))
     };
-    let on_workload = found(case.workload.parts()).map_err(TrialFailure::failed)?;
+    let on_workload = found(case.workload.parts())?;
     record.workload_error = Some(workload_error(&case.truth, &on_workload));
     record.mean_squared_error =
         Some(mean_squared_error(case.workload.parts(), &case.truth, &on_workload));

@@ -77,8 +77,8 @@ pub struct Verified {
 }
 
 /// Runs `count` stored arms again (all if there are fewer) and compares rows, traces and ledgers
-/// bit for bit, except times. The seed selects the arms among those with an estimate and the
-/// infeasible ones; timeouts are not reproducible. Calls `report` after each arm.
+/// bit for bit, except times. The seed selects the arms among those that neither failed nor exceeded
+/// a time limit, which is not reproducible. Calls `report` after each arm.
 pub fn verify(
     plan: &Plan,
     (recorded, ledger): (&Recorded, &Ledgers),
@@ -87,7 +87,7 @@ pub fn verify(
     observer: &dyn Observer,
     mut report: impl FnMut(&Verified),
 ) -> Vec<Verified> {
-    let repeatable = |row: &&TrialRecord| matches!(row.status, Status::Done | Status::Infeasible);
+    let repeatable = |row: &&TrialRecord| !matches!(row.status, Status::Timeout | Status::Failed);
     let rows: BTreeMap<&str, &TrialRecord> =
         recorded.rows.iter().filter(repeatable).map(|row| (row.key.as_str(), row)).collect();
     let mut stored = Vec::new();

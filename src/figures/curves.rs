@@ -14,7 +14,7 @@ pub(super) struct Grid<'a, R> {
     pub(super) is_in_row: fn(&TrialRecord, &R) -> bool,
     /// Empty if panels of the row do not show its name.
     pub(super) row_name: fn(&R) -> String,
-    pub(super) x: fn(&TrialRecord) -> Option<f64>,
+    pub(super) x: &'a dyn Fn(&TrialRecord) -> Option<f64>,
     pub(super) x_label: &'a str,
     /// Whether the x axis has a tick at each value instead of round numbers.
     pub(super) ticks_at_values: bool,

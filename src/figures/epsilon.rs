@@ -12,7 +12,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         rows: distinct(trials.iter().map(|trial| trial.case.clone())),
         is_in_row: |trial, case| trial.case == *case,
         row_name: |case| case.clone(),
-        x: |trial| Some(trial.epsilon),
+        x: &|trial| Some(trial.epsilon),
         x_label: "epsilon",
         ticks_at_values: true,
     };

@@ -15,6 +15,8 @@ pub enum FigureError {
     Size { width: f64, height: f64, min: f64, max: f64 },
     #[error("cannot encode the figure as PNG: {reason}")]
     Encoding { reason: String },
+    #[error("cannot encode the figure as PDF: {0}")]
+    Pdf(io::Error),
     #[error("{}: {source}", path.display())]
     Io { path: PathBuf, source: io::Error },
 }

@@ -4,7 +4,7 @@ use super::chart::{Chart, Series};
 use super::figure;
 use super::labels::{self, SeriesKey};
 use super::numbers::plainly;
-use crate::config::{ArmStyle, Emphasis, Experiment, Statistic};
+use crate::config::{ArmStyle, Emphasis, Experiment, Statistic, Sweep};
 use crate::results::manifest::{Manifest, NOTICE};
 use crate::results::{Metric, TraceRecord, TrialRecord};
 
@@ -22,6 +22,7 @@ pub struct Facts {
     pub statistic: Statistic,
     /// How arms are shown, by `mechanism/arm`.
     pub arms: BTreeMap<String, ArmStyle>,
+    pub sweep: Option<Sweep>,
 }
 
 impl Facts {
@@ -35,6 +36,7 @@ impl Facts {
             metric: experiment.metric(),
             statistic: experiment.figure.statistic,
             arms: experiment.figure.arms.clone(),
+            sweep: experiment.sweep.clone(),
         }
     }
 

@@ -3,22 +3,11 @@
 use super::chart::Series;
 use super::palette::colours;
 use crate::config::Emphasis;
+use crate::mechanism::find;
 use crate::results::TrialRecord;
 
-/// In the order of panels in the paper's Figure 1.
-const MECHANISMS: [&str; 4] = ["PrivBayes", "DualQuery", "MWEM", "HDMM"];
-
-const OTHER_MECHANISMS: [(&str, &str); 9] = [
-    ("laplace", "Laplace"),
-    ("gaussian", "Gaussian"),
-    ("tree", "Tree"),
-    ("privlet", "Privlet"),
-    ("php", "P-HP"),
-    ("pmw-delta", "PMW (delta)"),
-    ("mwem-pgm", "MWEM+PGM"),
-    ("independent", "Independent"),
-    ("residual-planner", "ResidualPlanner"),
-];
+/// The mechanisms in the order of panels in the paper's Figure 1.
+const FIGURE_1: [&str; 4] = ["privbayes", "dualquery", "mwem", "hdmm"];
 
 /// What distinguishes a series: its estimator, and whatever else varies in the figure (mechanism,
 /// dataset); the context may be empty.
@@ -63,18 +52,18 @@ pub(super) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<
 
 /// The position of a mechanism's panel: those of Figure 1 first.
 pub(super) fn mechanism_rank(name: &str) -> usize {
-    MECHANISMS.iter().position(|known| known.eq_ignore_ascii_case(name)).unwrap_or(MECHANISMS.len())
+    FIGURE_1.iter().position(|known| *known == name).unwrap_or(FIGURE_1.len())
 }
 
-/// `privbayes` becomes PrivBayes. An unknown name of at most four letters is an abbreviation.
+/// The title of the mechanism: `privbayes` becomes PrivBayes. Other labels are unchanged.
 pub(crate) fn mechanism(name: &str) -> String {
-    match MECHANISMS.get(mechanism_rank(name)) {
-        Some(known) => known.to_string(),
-        None => match OTHER_MECHANISMS.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)) {
-            Some((_, title)) => title.to_string(),
-            None => abbreviation(name),
-        },
-    }
+    let (base, value) = with_value(name);
+    find(base).map_or(base, |spec| spec.title).to_string() + value
+}
+
+/// The name, and the value of the sweep that follows it.
+fn with_value(name: &str) -> (&str, &str) {
+    name.split_at(name.find(" (").unwrap_or(name.len()))
 }
 
 /// `lls` becomes LLS, `synthetic` is unchanged.
@@ -94,7 +83,8 @@ pub(crate) fn dataset(name: &str) -> String {
 
 /// `lls` becomes LLS; the losses of Figure 3 are spelt out.
 pub(crate) fn arm(name: &str) -> String {
-    match name.to_ascii_lowercase().as_str() {
+    let (base, value) = with_value(name);
+    let title = match base.to_ascii_lowercase().as_str() {
         "own" => "own estimator".into(),
         "htree" => "HTree".into(),
         "grem" => "GReM".into(),
@@ -104,8 +94,9 @@ pub(crate) fn arm(name: &str) -> String {
         "uniform" => "uniform table".into(),
         "pgm-l1" | "l1" => "PGM, minimising L1 loss".into(),
         "pgm-l2" | "l2" => "PGM, minimising L2 loss".into(),
-        _ => abbreviation(name),
-    }
+        _ => abbreviation(base),
+    };
+    title + value
 }
 
 /// A mechanism and its estimator: HDMM for its own one, HDMM+PGM for another. Without a mechanism,
@@ -169,7 +160,7 @@ mod tests {
 
     #[test]
     fn mechanisms_have_the_names_of_the_literature() {
-        let named = ["privbayes", "mst", "php", "mwem", "pmw"].map(mechanism);
-        assert_eq!(named, ["PrivBayes", "MST", "P-HP", "MWEM", "PMW"]);
+        let named = ["privbayes", "mst", "php", "mm", "mine"].map(mechanism);
+        assert_eq!(named, ["PrivBayes", "MST", "P-HP", "MM", "mine"]);
     }
 }

@@ -22,6 +22,7 @@ mod render;
 mod rounds;
 mod scaling;
 mod sizes;
+mod sweep;
 mod table;
 mod tally;
 #[cfg(test)]
@@ -34,7 +35,7 @@ pub use chart::{
 pub use error::FigureError;
 pub use facts::{Facts, chart_of};
 pub use palette::Colour;
-pub use render::{PIXELS_PER_UNIT, Size, png, svg, write};
+pub use render::{PIXELS_PER_UNIT, Size, pdf, png, svg, write};
 
 use crate::config::FigureKind;
 use crate::results::{TraceRecord, TrialRecord};
@@ -80,6 +81,12 @@ pub const FIGURES: &[Figure] = &[
         kind: FigureKind::Rounds,
         about: "Rounds that a mechanism used against the number planned, a line per dataset.",
         chart: rounds::chart,
+    },
+    Figure {
+        kind: FigureKind::Sweep,
+        about: "Error against the values of the sweep, a column of panels per dataset, a row per \
+                epsilon.",
+        chart: sweep::chart,
     },
     Figure {
         kind: FigureKind::Scaling,

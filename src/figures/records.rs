@@ -23,7 +23,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         } else {
             |_| String::new()
         },
-        x: |trial| Some(trial.records as f64),
+        x: &|trial| Some(trial.records as f64),
         x_label: "number of records",
         ticks_at_values: false,
     };

@@ -12,7 +12,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         rows: distinct(trials.iter().map(|trial| trial.epsilon)),
         is_in_row: |trial, epsilon| trial.epsilon == *epsilon,
         row_name: |epsilon| format!("epsilon = {epsilon}"),
-        x: |trial| trial.size.map(|size| size as f64),
+        x: &|trial| trial.size.map(|size| size as f64),
         x_label: "size of the range",
         ticks_at_values: false,
     };

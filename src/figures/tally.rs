@@ -13,6 +13,7 @@ pub(super) struct Tally {
     unconverged: usize,
     infeasible: usize,
     timeout: usize,
+    not_applicable: usize,
     failed: usize,
 }
 
@@ -36,14 +37,19 @@ impl Tally {
                     tally.needed_bytes.extend(trial.peak_bytes);
                 }
                 Status::Timeout => tally.timeout += 1,
+                Status::NotApplicable => tally.not_applicable += 1,
                 Status::Failed => tally.failed += 1,
             }
         }
         tally
     }
 
+    fn trials(&self) -> usize {
+        self.done + self.infeasible + self.timeout + self.not_applicable + self.failed
+    }
+
     pub(super) fn is_empty(&self) -> bool {
-        self.done + self.infeasible + self.timeout + self.failed == 0
+        self.trials() == 0
     }
 
     /// Median and range, or mean and standard error, over the trials that are done.
@@ -67,6 +73,7 @@ impl Tally {
                 })
             }
             Self { timeout: 1.., .. } => Some(facts.timeout()),
+            Self { not_applicable: 1.., .. } => Some(Status::NotApplicable.to_string()),
             Self { failed: 1.., .. } => Some("failed".into()),
             _ => None,
         }
@@ -84,11 +91,12 @@ impl Tally {
     /// What a median or mean leaves out: `2 of 5 trials failed`. `None` if all trials ended in the
     /// same way: they are all done, or [`Tally::failure`] has the reason.
     fn left_out(&self) -> Option<String> {
-        let total = self.done + self.infeasible + self.timeout + self.failed;
+        let total = self.trials();
         let kinds = [
             (self.failed, "failed"),
             (self.timeout, "ran out of time"),
             (self.infeasible, "did not fit into memory"),
+            (self.not_applicable, "had nothing to estimate from"),
         ];
         let parts: Vec<String> = kinds
             .iter()

@@ -3,6 +3,7 @@ use thiserror::Error;
 use crate::data::CodesError;
 use crate::postprocess::contingency::PublicError;
 use crate::postprocess::tree::TreeError;
+use crate::subprocess::CommandError;
 use dp::SensitivityError;
 use dp::{BudgetError, DrawError, ParameterError as PrivacyParameterError};
 use private_pgm::fit::EstimatorError;
@@ -28,6 +29,11 @@ pub enum MechanismError {
     /// The data or the budget do not suit the mechanism.
     #[error("{0}")]
     Unsuitable(String),
+    /// A command of the user says that it does not suit the task.
+    #[error("{0}")]
+    NotApplicable(String),
+    #[error(transparent)]
+    Command(#[from] CommandError),
     #[error(transparent)]
     Budget(#[from] BudgetError),
     #[error(transparent)]

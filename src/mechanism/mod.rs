@@ -5,6 +5,7 @@
 //! like the mechanism in configurations, in upper case (`pmw-delta`: `PMW_DELTA`).
 
 mod aim;
+pub(crate) mod command;
 mod dualquery;
 mod efpa;
 mod error;
@@ -36,6 +37,7 @@ pub use support::cost_model::CostModel;
 pub use task::{Noise, Task};
 
 use dp::{Budget, NoiseSource};
+use serde::{Deserialize, Serialize};
 
 pub trait Mechanism: Send + Sync {
     /// Publishes a result about the data. Everything in it that depends on the data is paid for
@@ -74,9 +76,11 @@ pub struct MechanismSpec {
     pub build: fn(&toml::Table) -> Result<Box<dyn Mechanism>, ParameterError>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum GuaranteeKind {
     /// epsilon
+    #[default]
     Pure,
     /// (epsilon, delta)
     Approximate,

@@ -67,6 +67,7 @@ fn from_group(group: &Group) -> Vec<[Cell; 8]> {
     let parts = [
         (Status::Infeasible, endings.infeasible, needs.unwrap_or_default()),
         (Status::Timeout, endings.timeout, String::new()),
+        (Status::NotApplicable, endings.not_applicable, String::new()),
         (Status::Failed, endings.failed, String::new()),
     ];
     let ended = parts.into_iter().filter(|&(_, count, _)| count > 0);

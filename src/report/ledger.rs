@@ -32,6 +32,7 @@ fn noise_name(mechanism: Mechanism) -> &'static str {
         Mechanism::ContinuousGaussian => "continuous Gaussian",
         Mechanism::Exponential => "exponential",
         Mechanism::MonotoneExponential => "monotone exponential",
+        Mechanism::Claimed => "claimed, not verified",
     }
 }
 

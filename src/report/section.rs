@@ -7,6 +7,7 @@ use super::table::Table;
 use super::{failures, ledger, numbers, provenance, question};
 use crate::figures::labels;
 use crate::results::claims::tally;
+use crate::results::summary::Endings;
 
 /// The part of the page about one experiment.
 pub(super) struct Section {
@@ -85,7 +86,7 @@ fn state(experiment: &Experiment) -> String {
         Some(rows) => rows.len(),
         None => {
             let endings = experiment.summary.groups.iter().map(|group| group.endings);
-            endings.map(|e| e.done + e.infeasible + e.timeout + e.failed).sum()
+            endings.map(Endings::count).sum()
         }
     };
     let progress = match (scheduled, counted) {

@@ -3,20 +3,12 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde::de::value::Error as NamesError;
-use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
-use serde::{Serialize, forward_to_deserialize_any};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::atomic_file::NewFile;
+pub(super) use crate::field_names::field_names as columns;
 use crate::spreadsheet;
-
-/// The names of a record's fields, in the order in which they are written.
-pub(super) fn columns<T: DeserializeOwned>() -> &'static [&'static str] {
-    let mut names: &'static [&'static str] = &[];
-    // The record passes its field names to the deserializer, which then fails: no value is needed.
-    let _ = T::deserialize(FieldNames(&mut names));
-    names
-}
 
 /// The first line of a file of such records, with its line break.
 pub(super) fn header<T: DeserializeOwned>() -> String {
@@ -72,32 +64,6 @@ where
         file.write_all(&line(record)?)?;
     }
     file.commit()
-}
-
-/// A deserializer that records the field names of a struct and fails.
-struct FieldNames<'a>(&'a mut &'static [&'static str]);
-
-impl<'de> Deserializer<'de> for FieldNames<'_> {
-    type Error = NamesError;
-
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, NamesError> {
-        Err(NamesError::custom("not a record"))
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, NamesError> {
-        *self.0 = fields;
-        self.deserialize_any(visitor)
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
-        unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The results of experiments: rows of trials, manifests, summaries and checked claims.
 
 mod bootstrap;
+pub mod change;
 pub mod claims;
 mod convergence;
 mod csv_records;

@@ -22,12 +22,17 @@ const MODULES: &[(&str, &[&str])] = &[
     ("evaluation", &["workload"]),
     ("budget_file", &["atomic_file", "limits"]),
     ("data", &["atomic_file", "did_you_mean", "limits", "spreadsheet"]),
-    ("mechanism", &["numeric", "data", "workload", "postprocess"]),
+    // The names of a struct's fields.
+    ("field_names", &[]),
+    // Commands of the user.
+    ("subprocess", &[]),
+    ("mechanism", &["numeric", "data", "workload", "postprocess", "subprocess"]),
     // Files name the noise of mechanisms.
-    ("config", &["did_you_mean", "limits", "mechanism"]),
+    ("config", &["did_you_mean", "limits", "mechanism", "field_names"]),
     ("audit", &["data", "workload", "mechanism"]),
-    ("results", &["config", "atomic_file", "limits", "spreadsheet"]),
-    ("figures", &["config", "results", "atomic_file"]),
+    ("results", &["config", "atomic_file", "limits", "spreadsheet", "field_names"]),
+    // Mechanisms have their titles.
+    ("figures", &["config", "mechanism", "results", "atomic_file"]),
     // Synthetic records against data or models.
     ("comparison", &["evaluation", "results", "figures"]),
     (
@@ -41,6 +46,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "results",
             "figures",
             "atomic_file",
+            "subprocess",
         ],
     ),
     (
@@ -62,6 +68,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "atomic_file",
             "limits",
             "spreadsheet",
+            "subprocess",
         ],
     ),
     ("main", &["cli"]),

@@ -214,6 +214,7 @@ impl Mechanism for Selecting {
             extra_estimators: Vec::new(),
             times: Times::default(),
             diagnostics: ReleaseDiagnostics::default(),
+            bounds: None,
         })
     }
 }
@@ -352,6 +353,7 @@ impl Mechanism for Hopeful {
                     extra_estimators: Vec::new(),
                     times: Times::default(),
                     diagnostics: ReleaseDiagnostics::default(),
+                    bounds: None,
                 });
             }
         }

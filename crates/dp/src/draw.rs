@@ -29,6 +29,8 @@ pub enum Mechanism {
     Exponential,
     /// The exponential mechanism for monotone scores, with exp(epsilon score / sensitivity).
     MonotoneExponential,
+    /// Drawn by other code, which claims that its guarantee holds. Nothing verifies it.
+    Claimed,
 }
 
 /// A draw of noise or a selection, as recorded in the ledger.
@@ -39,9 +41,10 @@ pub struct Draw {
     /// How it was sampled.
     pub mechanism: Mechanism,
     /// The sensitivity that the scale was computed for, including the allowance for rounding to a
-    /// grid: L1 for Laplace, L2 for Gaussian, L-infinity of the scores for selections.
+    /// grid: L1 for Laplace, L2 for Gaussian, L-infinity of the scores for selections. 0 for a
+    /// claim, about which it is not known.
     pub sensitivity: f64,
-    /// Laplace: b. Gaussian: sigma. Exponential: the temperature t of exp(score / t).
+    /// Laplace: b. Gaussian: sigma. Exponential: the temperature t of exp(score / t). 0 for a claim.
     pub scale: f64,
     /// The spacing of the grid, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,10 +65,10 @@ impl Draw {
         }
     }
 
-    /// Whether the noise suffices for this guarantee.
+    /// Whether the noise suffices for this guarantee. True for a claim: only its cost is checked.
     pub(super) fn keeps(&self, granted: Guarantee) -> Result<bool, ParameterError> {
         let ratio = self.sensitivity / self.scale;
-        if !(ratio > 0.0 && ratio.is_finite()) {
+        if self.mechanism != Mechanism::Claimed && !(ratio > 0.0 && ratio.is_finite()) {
             return Ok(false);
         }
         let count = self.values as f64;
@@ -97,6 +100,7 @@ impl Draw {
                     }
                 }
             }
+            Mechanism::Claimed => true,
         })
     }
 }

@@ -345,6 +345,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_claim_is_charged_and_says_that_it_is_one() {
+        for kind in 0..3 {
+            let total = total(kind, 0.5);
+            let mut budget = Budget::new(total, Neighbours::Replace);
+            budget.rest().unwrap().claim("by a command", 12, &source());
+            let ledger = budget.ledger();
+            assert_eq!(ledger.verify(total).unwrap(), Some(total));
+            assert_eq!(ledger.lines()[0].entry.draw.mechanism, Mechanism::Claimed);
+            assert!(budget.rest().is_err(), "everything was paid");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]

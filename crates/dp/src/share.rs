@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::account::{Branch, replaced_delta, replaced_leading};
 use super::exact_sum::{equal_part, weighted_parts};
 use super::{
-    Budget, BudgetError, Composition, Delta, Draw, Entry, Epsilon, Guarantee, Ledger, Neighbours,
+    Budget, BudgetError, Composition, Delta, Draw, Entry, Epsilon, Guarantee, Ledger, Mechanism,
+    Neighbours, NoiseSource,
 };
 
 /// A part of a budget that pays for one draw.
@@ -149,6 +150,14 @@ impl Share {
                 Share { grant, origin }
             })
             .collect())
+    }
+
+    /// Pays for noise that other code has drawn, and records its claim: nothing verifies that the
+    /// `values` satisfy [`Share::guarantee`]. [`NoiseSource::foreign_seed`] seeds such code.
+    pub fn claim(self, label: impl Into<String>, values: usize, source: &NoiseSource) {
+        let (label, randomness) = (label.into(), source.provenance());
+        let (mechanism, sensitivity, scale, spacing) = (Mechanism::Claimed, 0.0, 0.0, None);
+        self.record(Draw { label, mechanism, sensitivity, scale, spacing, values, randomness });
     }
 
     fn shares(self, parts: impl IntoIterator<Item = Guarantee>) -> Vec<Share> {

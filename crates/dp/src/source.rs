@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use rand::SeedableRng;
 use rand::rngs::{SysError, SysRng};
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +113,12 @@ impl NoiseSource {
         choices
     }
 
+    /// A seed for code that draws noise itself: an integer below 2^53, which every language reads
+    /// exactly from JSON. What it draws is not verified ([`Share::claim`](super::Share::claim)).
+    pub fn foreign_seed(&mut self) -> u64 {
+        self.generator.next_u64() >> 11
+    }
+
     pub(super) fn generator(&mut self) -> &mut ChaCha20Rng {
         sabotage!(&mut self.generator, "generator-restarts", {
             self.generator.set_word_pos(0);
@@ -151,7 +157,6 @@ impl fmt::Debug for NoiseSource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::Rng;
 
     #[test]
     fn paths_that_read_alike_have_different_seeds() {

@@ -41,7 +41,7 @@ pub(super) fn check(source: &Source, raw: &RawExperiment) -> Checked<()> {
     Ok(())
 }
 
-fn settings(raw: &RawExperiment) -> [Setting; 13] {
+fn settings(raw: &RawExperiment) -> [Setting; 15] {
     fn setting<T>(
         name: &'static str,
         written: &Option<Spanned<T>>,
@@ -70,6 +70,7 @@ fn settings(raw: &RawExperiment) -> [Setting; 13] {
         setting("neighbours", &raw.neighbours, RUNS),
         setting("noise", &raw.noise, RUNS),
         setting("workload", &raw.workload, HAVE_DATA),
+        setting("sweep", &raw.sweep, &[Mechanisms]),
         setting("estimation", &raw.estimation, RUNS),
         setting("limits", &raw.limits, RUNS),
         Setting {
@@ -77,6 +78,7 @@ fn settings(raw: &RawExperiment) -> [Setting; 13] {
             example: "a section [[mechanism]] with a name",
             ..setting("mechanism", &raw.mechanism, &[Mechanisms])
         },
+        setting("estimator", &raw.estimator, RUNS),
         Setting {
             needed_by: &[Scaling],
             example: "a section [scaling] with attributes and arms",

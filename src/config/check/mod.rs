@@ -1,5 +1,6 @@
 //! Validation: from the syntax of a file to a consistent experiment.
 
+mod commands;
 mod kinds;
 mod sections;
 mod styles;
@@ -55,7 +56,9 @@ pub(super) fn complete(source: &Source, raw: RawExperiment) -> Checked<Experimen
         Some(written) => sections::workload(source, written.into_inner())?,
         None => Workload::default(),
     };
-    let variety = Variety::new(epsilon.len(), &workload, &public);
+    let sweep = raw.sweep.map(|written| sections::sweep(source, written.into_inner()));
+    let sweep = sweep.transpose()?;
+    let variety = Variety::new(epsilon.len(), &workload, &public, sweep.as_ref());
     let figure = match raw.figure {
         Some(figure) => Figure {
             metric: sections::figure_metric(source, figure.metric)?,
@@ -86,6 +89,7 @@ pub(super) fn complete(source: &Source, raw: RawExperiment) -> Checked<Experimen
         neighbours: raw.neighbours.map_or(Neighbours::Replace, Spanned::into_inner),
         noise: raw.noise.map(Spanned::into_inner).unwrap_or_default(),
         workload,
+        sweep,
         limits: match raw.limits {
             Some(written) => limits(source, written.into_inner())?,
             None => Limits::default(),
@@ -94,6 +98,7 @@ pub(super) fn complete(source: &Source, raw: RawExperiment) -> Checked<Experimen
             Some(written) => Some(sections::scaling(source, written.into_inner(), &estimation)?),
             None => None,
         },
+        estimators: commands::estimators(source, raw.estimator)?,
         figure,
         quick: match raw.quick {
             Some(changes) => sections::quick(source, changes, raw.kind)?,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 use super::Checked;
+use super::commands;
 use super::values::{self, MAX_COUNT, count, counts, distinct, name, not_empty};
 use crate::config::estimation::Estimation;
 use crate::config::experiment::{Arm, Changes, Kind, Mechanism, Scaling};
@@ -12,6 +13,7 @@ use crate::config::figure::{Figure, FigureKind, Statistic};
 use crate::config::metric::Metric;
 use crate::config::raw::{RawArm, RawChanges, RawMechanism, RawScaling};
 use crate::config::source::Source;
+use crate::config::sweep::Sweep;
 use crate::config::workload::{Queries, RandomRanges, Workload};
 
 /// The largest number of attributes of a chain (our choice, a hundred times the paper's).
@@ -27,6 +29,11 @@ pub(super) fn mechanism(
     let label = raw.label.unwrap_or_else(|| raw.name.clone());
     name(source, "label", &label)?;
     let estimation = raw.estimation.over(source, estimation)?;
+    let delta = raw.delta.map(|delta| values::delta(source, delta)).transpose()?;
+    let command = commands::of_mechanism(source, raw.command, raw.files, raw.guarantee)?;
+    if command.is_some() {
+        name(source, "name of a command", &raw.name)?;
+    }
     Ok(Mechanism {
         name: raw.name,
         label,
@@ -36,6 +43,8 @@ pub(super) fn mechanism(
         },
         estimation,
         parameters: raw.parameters,
+        delta,
+        command,
     })
 }
 
@@ -128,6 +137,12 @@ pub(super) fn workload(source: &Source, workload: Workload) -> Checked<Workload>
     Ok(workload)
 }
 
+pub(super) fn sweep(source: &Source, sweep: Sweep) -> Checked<Sweep> {
+    not_empty(source, "values", &sweep.values)?;
+    distinct(source, "values", sweep.values.as_ref(), ToString::to_string, None)?;
+    Ok(sweep)
+}
+
 /// The number of values along the dimensions that a figure can show in addition to data, mechanisms
 /// and estimators.
 #[derive(Clone, Copy)]
@@ -137,16 +152,24 @@ pub(super) struct Variety {
     queries: usize,
     /// Orders of public marginals.
     public: usize,
+    /// Whether there is a sweep over positive numbers.
+    sweep: bool,
 }
 
 impl Variety {
-    pub(super) fn new(epsilons: usize, workload: &Workload, public: &[usize]) -> Self {
+    pub(super) fn new(
+        epsilons: usize,
+        workload: &Workload,
+        public: &[usize],
+        sweep: Option<&Sweep>,
+    ) -> Self {
         let cases = |kind: &Spanned<Queries>| match kind.as_ref() {
             Queries::Ranges(RandomRanges { size: None, .. }) => 2,
             _ => 1,
         };
         let queries = workload.queries.iter().flat_map(|kinds| kinds.as_ref()).map(cases).sum();
-        Self { epsilons, queries, public: public.len() }
+        let sweep = sweep.is_some_and(Sweep::is_positive);
+        Self { epsilons, queries, public: public.len(), sweep }
     }
 
     fn has_cases(self) -> bool {
@@ -157,6 +180,7 @@ impl Variety {
 /// The figure of an experiment whose file does not name one.
 pub(super) fn default_figure(kind: Kind, variety: Variety) -> Figure {
     let kind = match kind {
+        Kind::Mechanisms if variety.sweep && !variety.has_cases() => FigureKind::Sweep,
         Kind::Mechanisms if variety.epsilons > 1 => FigureKind::Epsilon,
         Kind::Mechanisms if variety.has_cases() => FigureKind::Cases,
         Kind::Mechanisms => FigureKind::Bars,
@@ -186,17 +210,20 @@ pub(super) fn figure(
             refuse("there is only one epsilon to show", "give a list: epsilon = [0.1, 1, 10]")
         }
         // Their medians would mix unrelated queries.
-        (FigureKind::Bars | FigureKind::Records | FigureKind::Rounds, Kind::Mechanisms)
-            if variety.has_cases() =>
-        {
-            refuse(
-                "this figure shows a single case, and each of the queries and public orders is one",
-                "the figures for several are \"cases\" and, for several epsilons, \"epsilon\"",
-            )
-        }
+        (
+            FigureKind::Bars | FigureKind::Records | FigureKind::Rounds | FigureKind::Sweep,
+            Kind::Mechanisms,
+        ) if variety.has_cases() => refuse(
+            "this figure shows a single case, and each of the queries and public orders is one",
+            "the figures for several are \"cases\" and, for several epsilons, \"epsilon\"",
+        ),
         (FigureKind::Sizes, Kind::Mechanisms) if variety.public > 1 => refuse(
             "this figure shows a single public order",
             "the figures for several are \"cases\" and, for several epsilons, \"epsilon\"",
+        ),
+        (FigureKind::Sweep, Kind::Mechanisms) if !variety.sweep => refuse(
+            "there is no sweep over positive numbers to show",
+            "say for example sweep = { parameter = \"iterations\", values = [10, 100, 1000] }",
         ),
         (FigureKind::Traces, Kind::Mechanisms) if !mechanisms.iter().any(traced) => refuse(
             "no traces are recorded",
@@ -209,6 +236,7 @@ pub(super) fn figure(
             | FigureKind::Cases
             | FigureKind::Records
             | FigureKind::Rounds
+            | FigureKind::Sweep
             | FigureKind::Traces,
             Kind::Mechanisms,
         )
@@ -218,7 +246,8 @@ pub(super) fn figure(
             let message = format!("kind = \"{}\" has no such figure", kind.name());
             let help = match kind {
                 Kind::Mechanisms => {
-                    "its figures are bars, epsilon, sizes, cases, records, rounds, traces and table"
+                    "its figures are bars, epsilon, sizes, cases, records, rounds, sweep, traces and \
+                     table"
                 }
                 Kind::Scaling => "its figures are scaling and table",
                 Kind::Datasets => "its only figure is table",

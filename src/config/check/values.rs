@@ -101,11 +101,21 @@ pub(super) fn datasets(source: &Source, written: Spanned<Vec<Dataset>>) -> Check
     distinct(
         source,
         "datasets",
-        datasets.iter().map(|dataset| &dataset.name),
+        datasets.iter().map(Dataset::label),
         String::clone,
-        None,
+        Some("data that takes part twice needs a label: { name = \"adult\", label = \"other\" }"),
     )?;
     for dataset in &datasets {
+        if let Some(label) = &dataset.label {
+            name(source, "label", label)?;
+        }
+        for (setting, number) in
+            [("records", &dataset.records), ("attributes", &dataset.attributes)]
+        {
+            if let Some(number) = number {
+                count(source, setting, number, 1..=MAX_COUNT)?;
+            }
+        }
         if let Some(written) = &dataset.chain {
             chain(source, dataset, written)?;
         }
@@ -120,10 +130,13 @@ fn chain(source: &Source, dataset: &Dataset, written: &Spanned<Chain>) -> Checke
         dataset.schema.as_ref().map(Spanned::span),
         dataset.bins.as_ref().map(Spanned::span),
         dataset.without.first().map(Spanned::span),
+        dataset.only.as_ref().map(Spanned::span),
+        dataset.attributes.as_ref().map(Spanned::span),
+        dataset.records.as_ref().map(Spanned::span),
     ];
     if let Some(other) = others.into_iter().flatten().next() {
-        let message =
-            "records that are drawn from a chain have no schema, no bins and all attributes";
+        let message = "records that are drawn from a chain are taken as they are drawn: its own settings are \
+             `chain.attributes` and `chain.records`";
         return Err(source.error(other, message, Some("leave it out")));
     }
     let Chain { attributes, records, ones, flips, .. } = *written.as_ref();

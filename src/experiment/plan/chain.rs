@@ -48,7 +48,8 @@ pub(super) fn planned(
     let title = format!(
         "{records} records of {attributes} bits, from a chain with {ones} ones, {flips} flips"
     );
-    Ok(PlannedData::new(title, data, cases))
+    let name = named.label().as_ref().clone();
+    Ok(PlannedData { name, ..PlannedData::new(title, data, cases) })
 }
 
 /// The columns. One generator draws record after record, so that fewer records are a prefix.

@@ -7,7 +7,7 @@ use crate::config::{Claim, Experiment, Kind, Source, closest};
 /// be evaluated, without any message. Checks the file before overrides, because a quick run may
 /// omit datasets.
 pub(super) fn check_written(source: &Source, written: &Experiment) -> Result<(), PlanError> {
-    let names = written.datasets.iter().map(|dataset| dataset.name.as_ref().as_str());
+    let names = written.datasets.iter().map(|dataset| dataset.label().as_ref().as_str());
     let names: Vec<&str> = names.collect();
     let epsilons: Vec<String> = written.epsilon.iter().map(ToString::to_string).collect();
     let epsilons: Vec<&str> = epsilons.iter().map(String::as_str).collect();

@@ -1,3 +1,6 @@
+use rand::SeedableRng;
+use rand::seq::index::sample;
+use rand_chacha::ChaCha20Rng;
 use toml::Spanned;
 
 use super::cases::{self, Case, NamedWorkload};
@@ -6,6 +9,7 @@ use super::{PlanError, chain};
 use crate::config::{self, Experiment, Source, closest};
 use crate::data::{AttributeKind, CodesError, DataError, Dataset, Entry, Registry, Schema};
 use crate::workload::Workload;
+use dp::SeedPath;
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::model::Projectable;
 
@@ -76,10 +80,13 @@ pub(super) fn resolve(
             None => Some(marginals(source, experiment, named, entry.schema(), &domain)?),
         };
         let mut data = entry.load()?;
-        if !named.without.is_empty() {
+        if domain.len() < data.domain().len() {
             let refuse =
                 |error: CodesError| source.error(named.name.span(), error.to_string(), None);
             data = restricted(&data, &domain).map_err(refuse)?;
+        }
+        if let Some(count) = &named.records {
+            data = subsample(source, experiment.seed, &data, count)?;
         }
         if let Some(bins) = &named.bins {
             data = cases::aggregated(source, &data, bins)?;
@@ -91,8 +98,9 @@ pub(super) fn resolve(
         cases::check_public(source, experiment, named, data.domain().len())?;
         let cases = cases::cases(&experiment.public, workloads, &data)?;
         let Schema { title, draft, .. } = entry.schema();
-        datasets
-            .push(PlannedData { draft: *draft, ..PlannedData::new(title.clone(), data, cases) });
+        let name = named.label().as_ref().clone();
+        let planned = PlannedData::new(title.clone(), data, cases);
+        datasets.push(PlannedData { name, draft: *draft, ..planned });
     }
     Ok(datasets)
 }
@@ -140,15 +148,55 @@ fn kept_domain(
     domain: &Domain,
 ) -> Result<Domain, PlanError> {
     let id = |name: &Spanned<String>| attribute(source, named.name.as_ref(), domain, name);
-    let gone = Clique::new(named.without.iter().map(id).collect::<Result<Vec<_>, _>>()?);
-    let kept = domain.declared().iter().filter(|&&id| !gone.contains(id));
+    let ids = |names: &[Spanned<String>]| names.iter().map(id).collect::<Result<Vec<_>, _>>();
+    let gone = Clique::new(ids(&named.without)?);
+    let only = match &named.only {
+        Some(names) => Clique::new(ids(names.as_ref())?),
+        None => domain.everything(),
+    };
+    let kept = domain.declared().iter().filter(|&&id| only.contains(id) && !gone.contains(id));
+    let kept: Vec<AttributeId> = kept.copied().collect();
+    let first = match &named.attributes {
+        Some(count) if *count.as_ref() > kept.len() as u64 => {
+            let message = format!("there are {} attributes, not {count}", kept.len());
+            return Err(source.error(count.span(), message, None).into());
+        }
+        Some(count) => *count.as_ref() as usize,
+        None => kept.len(),
+    };
     let refuse = |message: String| source.error(named.name.span(), message, None);
+    let kept = kept[..first].iter();
     let kept = Domain::new(kept.map(|&id| (domain.name(id), domain.size(id))))
         .map_err(|error| refuse(error.to_string()))?;
     match kept.is_empty() && !domain.is_empty() {
         true => Err(refuse("no attribute is left".into()).into()),
         false => Ok(kept),
     }
+}
+
+/// A random subset of the records in their order. It depends on the seed of the experiment and the
+/// numbers of records only.
+fn subsample(
+    source: &Source,
+    seed: u64,
+    data: &Dataset,
+    count: &Spanned<u64>,
+) -> Result<Dataset, PlanError> {
+    let wanted = *count.as_ref() as usize;
+    let refuse = |message: String| source.error(count.span(), message, None);
+    if wanted > data.len() {
+        return Err(refuse(format!("there are {} records, not {wanted}", data.len())).into());
+    }
+    let path = SeedPath::new("subsample", seed).with("records", data.len());
+    let mut rng = ChaCha20Rng::from_seed(path.with("count", wanted).seed());
+    let mut kept = sample(&mut rng, data.len(), wanted).into_vec();
+    kept.sort_unstable();
+    let domain = data.domain();
+    let column = |&id: &AttributeId| kept.iter().map(|&record| data.code(record, id)).collect();
+    let codes: Vec<Vec<u32>> = domain.declared().iter().map(column).collect();
+    let provenance = data.provenance().clone();
+    Dataset::from_codes(data.name(), domain, &codes, provenance)
+        .map_err(|error| refuse(error.to_string()).into())
 }
 
 /// The columns of the attributes of `domain`.

@@ -1,8 +1,11 @@
+use std::sync::Arc;
+
 use toml::{Spanned, Table};
 
-use super::PlanError;
+use super::{PlanError, commands};
 use crate::config::{self, Estimation, Experiment, Source, closest};
 use crate::experiment::arm::{ARMS, ArmKind};
+use crate::experiment::command_estimator::EstimatorCommand;
 use crate::mechanism::{
     self, CostModel, ExtraEstimator, GuaranteeKind, MECHANISMS, Mechanism, WorkloadDependence,
 };
@@ -10,15 +13,17 @@ use dp::Neighbours;
 
 /// A mechanism of the experiment with its arms.
 pub struct PlannedMechanism {
-    /// As in [`MECHANISMS`].
-    pub name: &'static str,
+    /// As in the file.
+    pub name: String,
     /// Its name in the results.
     pub label: String,
     /// For display.
-    pub title: &'static str,
+    pub title: String,
     pub mechanism: Box<dyn Mechanism>,
-    /// As TOML, for the key.
+    /// As TOML, for the key. Of a command, also its fingerprint.
     pub parameters: String,
+    /// `None` for a mechanism of the program.
+    pub command: Option<String>,
     pub workload_dependence: WorkloadDependence,
     pub cost_model: CostModel,
     pub guarantee: GuaranteeKind,
@@ -35,30 +40,49 @@ pub struct PlannedArm {
     pub estimation: Estimation,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub enum ArmSource {
     /// Listed in [`ARMS`].
     Listed(&'static ArmKind),
     /// Specific to the mechanism.
     Extra(&'static ExtraEstimator),
+    /// A command of the file.
+    Command(Arc<EstimatorCommand>),
 }
 
 impl ArmSource {
     /// As in configurations.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             ArmSource::Listed(kind) => kind.name,
             ArmSource::Extra(extra) => extra.name,
+            ArmSource::Command(command) => command.name(),
         }
     }
 
     /// One sentence.
-    pub fn summary(self) -> &'static str {
+    pub fn summary(&self) -> String {
         match self {
-            ArmSource::Listed(kind) => kind.summary,
-            ArmSource::Extra(extra) => extra.summary,
+            ArmSource::Listed(kind) => kind.summary.into(),
+            ArmSource::Extra(extra) => extra.summary.into(),
+            ArmSource::Command(command) => format!("The command `{}`.", command.shown()),
         }
     }
+
+    /// What the numbers depend on, except the settings.
+    pub(in crate::experiment) fn identity(&self) -> String {
+        match self {
+            ArmSource::Command(command) => format!("{} {}", self.name(), command.fingerprint()),
+            _ => self.name().into(),
+        }
+    }
+}
+
+/// The mechanisms of an experiment file that are commands. Reads no data.
+pub fn commands_of(source: &Source) -> Result<Vec<PlannedMechanism>, PlanError> {
+    let mut mechanisms = resolve(source, &source.parse()?.expanded(source)?)?;
+    mechanisms.retain(|mechanism| mechanism.command.is_some());
+    Ok(mechanisms)
 }
 
 /// The mechanisms of the file.
@@ -66,27 +90,25 @@ pub(super) fn resolve(
     source: &Source,
     experiment: &Experiment,
 ) -> Result<Vec<PlannedMechanism>, PlanError> {
-    experiment.mechanisms.iter().map(|named| planned(source, experiment, named)).collect()
+    let estimators = commands::estimators(source, experiment)?;
+    let planned = |named: &config::Mechanism| match &named.command {
+        Some(command) => commands::mechanism(source, experiment, (named, command), &estimators),
+        None => planned(source, experiment, named, &estimators),
+    };
+    experiment.mechanisms.iter().map(planned).collect()
 }
 
 fn planned(
     source: &Source,
     experiment: &Experiment,
     named: &config::Mechanism,
+    estimators: &[Arc<EstimatorCommand>],
 ) -> Result<PlannedMechanism, PlanError> {
     let kind = mechanism::find(named.name.as_ref()).ok_or_else(|| {
         let names = MECHANISMS.iter().map(|kind| kind.name);
         unknown(source, "mechanism", &named.name, &names.collect::<Vec<_>>())
     })?;
-    let delta = match (kind.guarantee, &experiment.delta) {
-        (GuaranteeKind::Pure, _) => None,
-        (_, Some(delta)) => Some(*delta.as_ref()),
-        (_, None) => {
-            let message = format!("{} needs a delta", kind.title);
-            let help = "say for example delta = 0.001 at the top of the file";
-            return Err(source.error(named.name.span(), message, Some(help)).into());
-        }
-    };
+    let delta = delta(source, experiment, named, (kind.guarantee, kind.title))?;
     let parameters = parameters(source, kind, &named.parameters)?;
     let mechanism = (kind.build)(&parameters)
         .map_err(|error| source.error(named.name.span(), error.message, None))?;
@@ -98,23 +120,14 @@ fn planned(
         let help = "leave the mechanism out, or say neighbours = \"replace\"";
         return Err(source.error(named.name.span(), message, Some(help)).into());
     }
-    let mut arms = arms(source, kind.extra_estimators, &named.arms)?;
-    if arms.is_empty() {
-        let default = config::DEFAULT_ARMS.iter().filter_map(|name| find_arm(name));
-        arms = default
-            .map(|kind| PlannedArm {
-                name: kind.name.into(),
-                source: ArmSource::Listed(kind),
-                estimation: named.estimation.clone(),
-            })
-            .collect();
-    }
+    let arms = arms_or_default(source, kind.extra_estimators, named, estimators)?;
     Ok(PlannedMechanism {
-        name: kind.name,
+        name: kind.name.into(),
         label: named.label.as_ref().clone(),
-        title: kind.title,
+        title: kind.title.into(),
         mechanism,
         parameters: toml::to_string(&parameters).unwrap_or_default(),
+        command: None,
         workload_dependence: kind.workload_dependence,
         cost_model: kind.cost_model,
         guarantee: kind.guarantee,
@@ -123,21 +136,65 @@ fn planned(
     })
 }
 
+/// The delta of the file, if the guarantee has one.
+pub(super) fn delta(
+    source: &Source,
+    experiment: &Experiment,
+    named: &config::Mechanism,
+    (guarantee, title): (GuaranteeKind, &str),
+) -> Result<Option<f64>, PlanError> {
+    match (guarantee, named.delta.as_ref().or(experiment.delta.as_ref())) {
+        (GuaranteeKind::Pure, _) => Ok(None),
+        (_, Some(delta)) => Ok(Some(*delta.as_ref())),
+        (_, None) => {
+            let message = format!("{title} needs a delta");
+            let help = "say for example delta = 0.001 at the top of the file";
+            Err(source.error(named.name.span(), message, Some(help)).into())
+        }
+    }
+}
+
+/// The arms of a mechanism; default: its own estimator and PGM.
+pub(super) fn arms_or_default(
+    source: &Source,
+    extra_estimators: &'static [ExtraEstimator],
+    named: &config::Mechanism,
+    estimators: &[Arc<EstimatorCommand>],
+) -> Result<Vec<PlannedArm>, PlanError> {
+    let arms = arms(source, extra_estimators, &named.arms, estimators)?;
+    if !arms.is_empty() {
+        return Ok(arms);
+    }
+    let default = config::DEFAULT_ARMS.iter().filter_map(|name| find_arm(name));
+    let planned = |kind: &'static ArmKind| PlannedArm {
+        name: kind.name.into(),
+        source: ArmSource::Listed(kind),
+        estimation: named.estimation.clone(),
+    };
+    Ok(default.map(planned).collect())
+}
+
 /// The arms of the file.
 pub(in crate::experiment) fn arms(
     source: &Source,
     extra_estimators: &'static [ExtraEstimator],
     arms: &[config::Arm],
+    estimators: &[Arc<EstimatorCommand>],
 ) -> Result<Vec<PlannedArm>, PlanError> {
     let planned = |arm: &config::Arm| {
         let name = arm.estimator.as_ref();
         let listed = || find_arm(name).map(ArmSource::Listed);
         let extra =
             || extra_estimators.iter().find(|extra| extra.name == *name).map(ArmSource::Extra);
-        let found = listed().or_else(extra).ok_or_else(|| {
+        let command = || {
+            let found = estimators.iter().find(|command| command.name() == name);
+            found.cloned().map(ArmSource::Command)
+        };
+        let found = listed().or_else(extra).or_else(command).ok_or_else(|| {
             let names =
                 ARMS.iter().map(|kind| kind.name).chain(extra_estimators.iter().map(|o| o.name));
-            unknown(source, "estimator", &arm.estimator, &names.collect::<Vec<_>>())
+            let names: Vec<&str> = names.chain(estimators.iter().map(|c| c.name())).collect();
+            unknown(source, "estimator", &arm.estimator, &names)
         })?;
         let (name, estimation) = (arm.name.as_ref().clone(), arm.estimation.clone());
         Ok(PlannedArm { name, source: found, estimation })
@@ -145,7 +202,7 @@ pub(in crate::experiment) fn arms(
     arms.iter().map(planned).collect()
 }
 
-fn find_arm(name: &str) -> Option<&'static ArmKind> {
+pub(super) fn find_arm(name: &str) -> Option<&'static ArmKind> {
     ARMS.iter().find(|kind| kind.name == name)
 }
 

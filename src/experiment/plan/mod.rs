@@ -3,6 +3,7 @@
 mod cases;
 mod chain;
 mod claims;
+pub(super) mod commands;
 mod data;
 mod mechanisms;
 mod sets;
@@ -10,7 +11,7 @@ mod sets;
 pub use cases::Case;
 pub use data::PlannedData;
 pub(super) use mechanisms::arms;
-pub use mechanisms::{ArmSource, PlannedArm, PlannedMechanism};
+pub use mechanisms::{ArmSource, PlannedArm, PlannedMechanism, commands_of};
 
 use std::path::PathBuf;
 
@@ -19,7 +20,7 @@ use thiserror::Error;
 use super::key::block;
 use super::measurement::kept_by;
 use super::scaling;
-use crate::config::{Changes, ConfigError, Experiment, Kind, Overrides, Source};
+use crate::config::{Changes, ConfigError, Experiment, FigureKind, Kind, Overrides, Source};
 use crate::data::{DataError, Registry};
 use crate::mechanism::WorkloadDependence;
 use crate::results::schedule::{Block, row_key};
@@ -108,6 +109,8 @@ pub enum PlanError {
         .path.display()
     )]
     NoQuick { path: PathBuf },
+    #[error("the figure \"{kind}\" has nothing to show: {why}")]
+    NothingToShow { kind: &'static str, why: &'static str },
     /// The filter names something that the experiment does not have.
     #[error("--only {what}={name}: this experiment has {known}")]
     Filter {
@@ -132,7 +135,7 @@ impl Plan {
         }
         let experiment = written.clone().overridden(overrides);
         let plan = Self::of(source, experiment, registry, filter)?;
-        claims::check_written(&plan.source, &written)?;
+        claims::check_written(&plan.source, &written.expanded(&plan.source)?)?;
         Ok(Self { full_iterations: written.most_iterations(), ..plan })
     }
 
@@ -148,16 +151,18 @@ impl Plan {
                 |error: ParameterError| source.error(epsilon.span(), error.to_string(), None);
             Epsilon::requested(*epsilon.as_ref()).map_err(invalid)?;
         }
+        let expanded = experiment.expanded(&source)?;
         let mechanisms = match experiment.kind {
-            Kind::Mechanisms => mechanisms::resolve(&source, &experiment)?,
+            Kind::Mechanisms => mechanisms::resolve(&source, &expanded)?,
             Kind::Scaling => scaling::mechanisms(&source, &experiment)?,
             Kind::Datasets => Vec::new(),
         };
         let datasets: Vec<PlannedData> = match experiment.kind {
             Kind::Scaling => scaling::datasets(&source, &experiment)?,
-            _ => data::resolve(&source, &experiment, registry)?,
+            _ => data::resolve(&source, &expanded, registry)?,
         };
         claims::check(&source, &experiment, &mechanisms)?;
+        check_figure(&experiment, &datasets)?;
         let mut plan = Self {
             full_iterations: experiment.most_iterations(),
             experiment,
@@ -304,7 +309,7 @@ impl Plan {
     pub fn seed_path(&self, trial: &Trial) -> SeedPath {
         SeedPath::new("seed", self.experiment.seed)
             .with("dataset", &self.data(trial).name)
-            .with("mechanism", self.mechanism(trial).name)
+            .with("mechanism", &self.mechanism(trial).name)
             .with("epsilon", trial.epsilon)
             .with("trial", trial.repetition)
     }
@@ -328,6 +333,26 @@ impl Plan {
         };
         self.datasets.iter().map(size).collect()
     }
+}
+
+/// Refuses a figure that would have nothing to show.
+fn check_figure(experiment: &Experiment, datasets: &[PlannedData]) -> Result<(), PlanError> {
+    let kind = experiment.figure.kind;
+    let has_size = |data: &PlannedData| data.cases.iter().any(|case| case.size.is_some());
+    let mut records: Vec<usize> = datasets.iter().map(|data| data.data.len()).collect();
+    records.sort_unstable();
+    records.dedup();
+    let why = match kind {
+        FigureKind::Sizes if !datasets.iter().any(has_size) => {
+            "no queries have a size; [workload] queries = [{ ranges = { count = 1000 } }] have one"
+        }
+        FigureKind::Records if records.len() < 2 => {
+            "all data has the same number of records; sweep = { parameter = \"records\", values = \
+             [1000, 10000] } gives several"
+        }
+        _ => return Ok(()),
+    };
+    Err(PlanError::NothingToShow { kind: kind.name(), why })
 }
 
 /// The rows of a release: each kept arm with each case.

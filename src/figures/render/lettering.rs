@@ -27,7 +27,7 @@ impl<'a> Lettering<'a> {
     }
 
     /// The outlines of the glyphs, in pixels relative to the text's position.
-    fn outlines(&self) -> impl Iterator<Item = Vec<OutlineCurve>> {
+    pub(super) fn outlines(&self) -> impl Iterator<Item = Vec<OutlineCurve>> {
         let Text { content, bold, anchor, turn, .. } = self.text;
         let (glyphs, end) = font::glyphs(content, *bold);
         let start = -end * anchor.share();

@@ -13,6 +13,7 @@ mod lines;
 mod markup;
 mod panel;
 mod paragraph;
+mod pdf;
 mod placing;
 mod png;
 mod raster;
@@ -88,9 +89,14 @@ pub fn png(chart: &Chart, size: Size) -> Result<Vec<u8>, FigureError> {
     png::encode(&layout::scene(chart, size))
 }
 
-/// Writes `figure.svg` and `figure.png` of the default size into an existing folder, and
-/// `figure-column.svg` and `figure-column.png`, which are as wide as a paper's column. Each file
-/// appears complete or not at all.
+/// The chart as the bytes of a PDF file.
+pub fn pdf(chart: &Chart, size: Size) -> Result<Vec<u8>, FigureError> {
+    pdf::encode(&layout::scene(chart, size)).map_err(FigureError::Pdf)
+}
+
+/// Writes `figure.svg`, `figure.png` and `figure.pdf` of the default size into an existing folder,
+/// and `figure-column` in the same formats, which is as wide as a paper's column. Each file appears
+/// complete or not at all.
 pub fn write(chart: &Chart, folder: impl AsRef<Path>) -> Result<(), FigureError> {
     let (size, column) = (Size::natural(chart), Size::of_width(chart, COLUMN));
     // Compression of one picture does not run in parallel.
@@ -98,8 +104,10 @@ pub fn write(chart: &Chart, folder: impl AsRef<Path>) -> Result<(), FigureError>
     let files = [
         ("figure.svg", svg(chart, size).into_bytes()),
         ("figure.png", picture?),
+        ("figure.pdf", pdf(chart, size)?),
         ("figure-column.svg", svg(chart, column).into_bytes()),
         ("figure-column.png", narrow?),
+        ("figure-column.pdf", pdf(chart, column)?),
     ];
     for (name, bytes) in files {
         let path = folder.as_ref().join(name);

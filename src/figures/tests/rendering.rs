@@ -305,18 +305,19 @@ fn sizes_out_of_range_are_refused_and_the_smallest_is_drawn() {
 }
 
 #[test]
-fn writing_twice_gives_the_same_four_files() {
+fn writing_twice_gives_the_same_six_files() {
     let folder = tempfile::tempdir().unwrap();
     let chart = lines(&[&[1.0, 0.1, 0.01]], Scale::Log);
     let mut bytes = Vec::new();
     for _ in 0..2 {
         write(&chart, folder.path()).unwrap();
         let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
-        let names = ["figure.svg", "figure.png", "figure-column.svg", "figure-column.png"];
-        bytes.push(names.map(read));
+        let name = |kind: &str| [format!("figure.{kind}"), format!("figure-column.{kind}")];
+        let names = ["svg", "png", "pdf"].map(name);
+        bytes.push(names.map(|pair| pair.map(|name| read(&name))));
     }
     assert_eq!(bytes[0], bytes[1]);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 6);
     let missing = folder.path().join("missing");
     let message = write(&chart, &missing).unwrap_err().to_string();
     assert!(message.contains("figure.svg") && message.contains("there is no folder"), "{message}");

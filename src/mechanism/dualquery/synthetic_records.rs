@@ -1,12 +1,9 @@
 use std::sync::Arc;
 
-use crate::data::Dataset;
-use private_pgm::domain::{Clique, Domain};
-use private_pgm::factor::Factor;
+use crate::data::{Dataset, Repeated};
 use private_pgm::fit::{
     Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence,
 };
-use private_pgm::model::{MarginalError, Projectable};
 
 /// DualQuery's own estimator: the records of the game with equal weights that sum to N.
 pub(super) struct SyntheticRecords {
@@ -38,21 +35,5 @@ impl Estimator for SyntheticRecords {
         let answers = Box::new(Repeated { records: Arc::clone(&self.records), times });
         let diagnostics = Diagnostics { message: self.message.clone(), ..Diagnostics::default() };
         Ok(Estimated { answers, model: None, diagnostics })
-    }
-}
-
-/// Records that each count `times` times.
-struct Repeated {
-    records: Arc<Dataset>,
-    times: f64,
-}
-
-impl Projectable for Repeated {
-    fn domain(&self) -> &Domain {
-        self.records.domain()
-    }
-
-    fn project(&self, clique: &Clique) -> Result<Factor, MarginalError> {
-        Ok(self.records.project(clique)?.scaled(self.times))
     }
 }

@@ -36,7 +36,7 @@ const HELD: f64 = 12.0;
 
 pub(super) static MM: MechanismSpec = MechanismSpec {
     name: "mm",
-    title: "Matrix mechanism",
+    title: "MM",
     summary: "measures the strategy that is optimal for L2 norms of columns, with Laplace noise",
     reference: "Li, Hay, Rastogi, Miklau, McGregor, PODS 2010; Yuan et al., PVLDB 2012",
     guarantee: GuaranteeKind::Pure,
@@ -51,7 +51,7 @@ pub(super) static MM: MechanismSpec = MechanismSpec {
 
 pub(super) static LRM: MechanismSpec = MechanismSpec {
     name: "lrm",
-    title: "Low-rank mechanism",
+    title: "LRM",
     summary: "decomposes the workload into W = B L and measures L, with Laplace noise",
     reference: "Yuan, Zhang, Winslett, Xiao, Yang, Hao, PVLDB 2012",
     guarantee: GuaranteeKind::Pure,

@@ -34,7 +34,7 @@ const HTREE: ExtraEstimator = ExtraEstimator {
 
 pub(super) static TREE: MechanismSpec = MechanismSpec {
     name: "tree",
-    title: "Tree of sums",
+    title: "Tree",
     summary: "measures the cells of each marginal of the workload and a tree of their sums, with \
               Laplace noise",
     reference: "Hay, Rastogi, Miklau, Suciu, PVLDB 2010",

@@ -89,7 +89,7 @@ impl Entry {
         let rank = |entry: &Self| match entry.row.status {
             Status::Failed => 0,
             Status::Timeout => 1,
-            Status::Done | Status::Infeasible => 2,
+            Status::Done | Status::Infeasible | Status::NotApplicable => 2,
         };
         let differences = other.row.differences(&self.row);
         match (rank(self), rank(other)) {

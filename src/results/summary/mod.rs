@@ -37,6 +37,8 @@ pub struct Endings {
     pub infeasible: usize,
     /// Exceeded the time limit.
     pub timeout: usize,
+    /// The estimator cannot use what was measured.
+    pub not_applicable: usize,
     pub failed: usize,
 }
 
@@ -48,17 +50,24 @@ impl Endings {
                 Status::Done => &mut endings.done,
                 Status::Infeasible => &mut endings.infeasible,
                 Status::Timeout => &mut endings.timeout,
+                Status::NotApplicable => &mut endings.not_applicable,
                 Status::Failed => &mut endings.failed,
             } += 1;
         }
         endings
     }
 
-    fn counts(self) -> [(Status, usize); 4] {
+    /// The number of trials.
+    pub fn count(self) -> usize {
+        self.counts().iter().map(|(_, count)| count).sum()
+    }
+
+    fn counts(self) -> [(Status, usize); 5] {
         [
             (Status::Done, self.done),
             (Status::Infeasible, self.infeasible),
             (Status::Timeout, self.timeout),
+            (Status::NotApplicable, self.not_applicable),
             (Status::Failed, self.failed),
         ]
     }
@@ -195,7 +204,8 @@ impl Summary {
 fn header() -> Vec<String> {
     let group =
         ["dataset", "standin", "attributes", "case", "mechanism", "arm", "epsilon", "delta"];
-    let endings = Endings::default().counts().map(|(status, _)| status.to_string());
+    let endings =
+        Endings::default().counts().map(|(status, _)| status.to_string().replace(' ', "_"));
     let of_metric = |metric: Metric| {
         ["median", "min", "max", "mean", "standard_error"]
             .map(|part| format!("{}_{part}", metric.name()))

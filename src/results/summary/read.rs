@@ -21,6 +21,8 @@ struct Row {
     done: usize,
     infeasible: usize,
     timeout: usize,
+    #[serde(default)]
+    not_applicable: usize,
     failed: usize,
     #[serde(default)]
     unconverged: Option<usize>,
@@ -198,6 +200,7 @@ impl Row {
                 done: self.done,
                 infeasible: self.infeasible,
                 timeout: self.timeout,
+                not_applicable: self.not_applicable,
                 failed: self.failed,
             },
             unconverged: self.unconverged,

@@ -2,7 +2,7 @@ use super::super::convergence::unconverged_note;
 use super::super::statistics::{Interval, Spread};
 use super::super::text_table::{TextTable, number};
 use super::{Group, REFERENCE_ARM, Summary};
-use crate::config::Metric;
+use crate::config::{Metric, Status};
 use private_pgm::numeric::bytes::Bytes;
 
 impl Summary {
@@ -119,6 +119,7 @@ fn no_error(group: &Group) -> String {
         }
         (endings, _) if endings.infeasible > 0 => "infeasible".into(),
         (endings, _) if endings.timeout > 0 => "timeout".into(),
+        (endings, _) if endings.not_applicable > 0 => Status::NotApplicable.to_string(),
         (endings, _) if endings.failed > 0 => "failed".into(),
         _ => "-".into(),
     }

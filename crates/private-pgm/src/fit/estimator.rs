@@ -102,6 +102,9 @@ pub enum EstimatorError {
     /// The estimator cannot use evidence of this kind.
     #[error("{0}")]
     Unsupported(String),
+    /// An estimator that is not of this crate has failed.
+    #[error("{0}")]
+    Failed(String),
     /// The evidence is wrong.
     #[error(transparent)]
     Estimate(EstimateError),

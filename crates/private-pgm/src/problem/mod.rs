@@ -71,6 +71,7 @@ pub use crate::fit::StructuralZeros;
 pub use builder::ProblemBuilder;
 pub use error::ProblemError;
 pub use factored::FactoredQuery;
+pub use query::WrittenQuery;
 
 use std::io::Read;
 

@@ -211,10 +211,14 @@ impl Read for OneOrMany {
     }
 }
 
-/// The query of a measurement on `attributes` attributes, for writing.
-pub(super) struct WrittenQuery<'a> {
-    pub(super) query: &'a QueryMatrix,
-    pub(super) attributes: usize,
+/// A query over a clique, which serialises as the `query` of a measurement whose `attrs` are in axis
+/// order.
+#[derive(Clone, Copy, Debug)]
+pub struct WrittenQuery<'a> {
+    /// Its matrix.
+    pub query: &'a QueryMatrix,
+    /// The number of attributes of its clique.
+    pub attributes: usize,
 }
 
 impl Serialize for WrittenQuery<'_> {

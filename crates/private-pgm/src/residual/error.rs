@@ -15,8 +15,8 @@ pub enum ResidualError {
     },
     /// A measurement does not decompose into residuals.
     #[error(
-        "not applicable: measurement {index} has {found} queries; residuals need identity, total \
-         or contrasts on every attribute"
+        "measurement {index} has {found} queries; residuals need identity, total or contrasts on \
+         every attribute"
     )]
     Queries {
         /// Its position in the list.

@@ -168,7 +168,7 @@ fn queries_without_residuals_are_refused() {
     let good = whole(&domain, &["a"], vec![4.0, 8.0], 1.0);
     let error = Residuals::estimate(&domain, &[good.clone(), prefix], None).unwrap_err();
     assert_eq!(error, ResidualError::Queries { index: 1, found: "prefix" });
-    assert!(error.to_string().starts_with("not applicable: measurement 1 has prefix queries"));
+    assert!(error.to_string().starts_with("measurement 1 has prefix queries"));
 
     let cells = QueryMatrix::intervals(&domain, &domain.everything(), vec![(0, 6)]).unwrap();
     let sum = Measurement { clique: domain.everything(), query: cells, y: vec![9.0], stddev: 1.0 };

@@ -1,0 +1,115 @@
+//! A mechanism of the user's own: a command that measures and publishes a problem.
+//!
+//! It gets a task as JSON on standard input and writes a problem on standard output; the formats
+//! are in docs/commands.md. Its guarantee is a claim: the whole budget is charged for it, and the
+//! ledger says that nothing verifies it. Its noise is seeded by the task, which is for experiments.
+
+mod task;
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::{CostModel, Mechanism, MechanismError, Release, Task, WorkloadDependence};
+use crate::subprocess::{Limits, PrivateFile, Program, Refusal, refusal};
+use dp::{Budget, Guarantee, Neighbours, NoiseSource};
+use private_pgm::baselines::LocalLeastSquares;
+use private_pgm::problem::Problem;
+use task::{Sizes, WrittenTask};
+
+/// A command and its parameters, of which it makes what it likes.
+pub(crate) struct CommandMechanism {
+    program: Program,
+    parameters: toml::Table,
+}
+
+impl CommandMechanism {
+    /// Nobody knows what a command costs: it counts as one pass over the data.
+    pub(crate) const COST_MODEL: CostModel = CostModel::NEGLIGIBLE;
+    /// It sees the queries, and may use them.
+    pub(crate) const WORKLOAD_DEPENDENCE: WorkloadDependence = WorkloadDependence::Queries;
+
+    pub(crate) fn new(program: Program, parameters: toml::Table) -> Self {
+        Self { program, parameters }
+    }
+
+    /// The text of the task.
+    fn input(
+        &self,
+        task: &Task<'_>,
+        (budget, neighbours): (Guarantee, Neighbours),
+        data: &Path,
+        seed: u64,
+        limits: &Limits,
+    ) -> Result<Vec<u8>, MechanismError> {
+        let domain = task.workload.domain();
+        let written = WrittenTask {
+            format: 1,
+            asks_for: "problem",
+            domain: Sizes(domain),
+            workload: WrittenTask::workload(task.workload),
+            data,
+            records: task.data.len(),
+            neighbours,
+            budget,
+            public: task.public,
+            parameters: &self.parameters,
+            seed,
+            memory_limit: limits.memory,
+            seconds: limits.seconds(),
+        };
+        serde_json::to_vec(&written).map_err(|error| MechanismError::Unsuitable(error.to_string()))
+    }
+
+    fn problem(&self, answer: &[u8], task: &Task<'_>) -> Result<Problem, MechanismError> {
+        match refusal(answer) {
+            Some(Refusal::NotApplicable(why)) => return Err(MechanismError::NotApplicable(why)),
+            Some(Refusal::Infeasible { bytes, message }) => {
+                return Err(MechanismError::Infeasible { bytes, message });
+            }
+            None => {}
+        }
+        let wrong = |what: String| MechanismError::from(self.program.wrong_answer(what));
+        let problem = Problem::read(answer).map_err(|error| wrong(error.to_string()))?;
+        let expected = task.workload.domain();
+        if !Sizes(&problem.domain).equal(expected) {
+            return Err(wrong("domain: expected the domain of the task, in its order".into()));
+        }
+        if problem.measurements.is_empty() {
+            return Err(wrong("measurements: expected at least one".into()));
+        }
+        if !problem.zeros.is_empty() {
+            return Err(wrong("zeros: expected none, experiments have no use for them".into()));
+        }
+        Ok(problem)
+    }
+}
+
+impl Mechanism for CommandMechanism {
+    fn release(
+        &self,
+        task: &Task<'_>,
+        budget: &mut Budget,
+        source: &mut NoiseSource,
+    ) -> Result<Release, MechanismError> {
+        let began = Instant::now();
+        let neighbours = budget.neighbours();
+        let share = budget.rest()?;
+        let io = |error: std::io::Error| {
+            MechanismError::Unsuitable(format!("the records cannot be written for it: {error}"))
+        };
+        let records = PrivateFile::new(".csv", task::csv(task.data).as_bytes()).map_err(io)?;
+        let limits = Limits { memory: task.memory_limit, deadline: task.deadline };
+        let (seed, granted) = (source.foreign_seed(), (share.guarantee(), neighbours));
+        let input = self.input(task, granted, records.path(), seed, &limits)?;
+        let problem = self.problem(&self.program.run(input, limits)?, task)?;
+        let answers = problem.measurements.iter().map(|measurement| measurement.y.len()).sum();
+        let label = format!("claimed by `{}`, not verified", self.program.shown());
+        share.claim(label, answers, source);
+        let total = match problem.total_is_estimated || !task.has_private_total(neighbours) {
+            true => task.total(neighbours, &problem.measurements)?,
+            false => problem.total,
+        };
+        let own = Box::new(LocalLeastSquares::default());
+        Ok(Release::of_answers(total, problem.measurements, own, began))
+    }
+}
