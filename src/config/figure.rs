@@ -29,6 +29,8 @@ pub enum FigureKind {
     Rounds,
     /// Losses and error over the iterations.
     Traces,
+    /// Ratios of two arms' errors next to those of the claims, one panel per mechanism.
+    Ratios,
     /// Text only.
     Table,
 }
@@ -45,6 +47,7 @@ impl FigureKind {
             FigureKind::Records => "records",
             FigureKind::Rounds => "rounds",
             FigureKind::Traces => "traces",
+            FigureKind::Ratios => "ratios",
             FigureKind::Table => "table",
         }
     }

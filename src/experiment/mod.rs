@@ -36,7 +36,7 @@ pub use measurement::{
 };
 pub use observer::{Observer, Silent};
 pub use plan::{
-    ArmSource, Case, Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism,
+    ArmSource, Case, Filter, Origin, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism,
     PlannedRow, Trial,
 };
 pub use recording::{Portion, Recording};

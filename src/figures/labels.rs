@@ -49,7 +49,7 @@ pub(super) fn series(keys: &[SeriesKey], name: impl Fn(&SeriesKey) -> String) ->
 }
 
 /// Removes duplicates and keeps the order of first appearance.
-pub(super) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut kept = Vec::new();
     for item in items {
         if !kept.contains(&item) {
@@ -101,6 +101,8 @@ pub(crate) fn arm(name: &str) -> String {
         "ml" => "maximum likelihood".into(),
         "pgm-l1" | "l1" => "PGM, minimising L1 loss".into(),
         "pgm-l2" | "l2" => "PGM, minimising L2 loss".into(),
+        "pgm-l1-smoothness" => "PGM, minimising L1 loss, longer steps".into(),
+        "pgm-l2-smoothness" => "PGM, minimising L2 loss, longer steps".into(),
         _ => abbreviation(name),
     }
 }

@@ -4,13 +4,16 @@ mod cases;
 mod chain;
 mod claims;
 mod data;
+mod draws;
 mod mechanisms;
+mod origin;
 mod sets;
 
 pub use cases::Case;
 pub use data::PlannedData;
 pub(super) use mechanisms::arms;
 pub use mechanisms::{ArmSource, PlannedArm, PlannedMechanism};
+pub use origin::Origin;
 
 use std::path::PathBuf;
 
