@@ -1,18 +1,7 @@
 //! Suggestions for misspelt words, and parser errors in the terms of TOML files instead of Rust
 //! types.
 
-/// The candidate with the smallest Damerau-Levenshtein distance from `word`, ignoring case, if at
-/// most a third of the letters differ; the first of several.
-pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = word.to_lowercase();
-    // Allow one mistake in words of fewer than three letters too.
-    let max_distance = (word.chars().count() / 3).max(1);
-    let distances = candidates.into_iter().map(|candidate| {
-        (strsim::damerau_levenshtein(&word, &candidate.to_lowercase()), candidate)
-    });
-    let (distance, candidate) = distances.min_by_key(|&(distance, _)| distance)?;
-    (distance <= max_distance).then_some(candidate)
-}
+pub use private_pgm::closest::closest;
 
 /// Translates an error of the TOML parser or of serde into a message and a suggestion.
 pub(crate) fn in_words(message: &str) -> (String, Option<String>) {
@@ -73,22 +62,5 @@ fn choose(word: &str, allowed: &[&str]) -> String {
     match closest(word, allowed.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`? Allowed: {list}"),
         None => format!("allowed: {list}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_closest_word_has_the_smallest_edit_distance() {
-        let mechanisms = ["mwem", "privbayes", "hdmm", "dualquery"];
-        assert_eq!(closest("dual-query", mechanisms), Some("dualquery"));
-        assert_eq!(closest("HDMM", mechanisms), Some("hdmm"));
-        assert_eq!(closest("hdmn", mechanisms), Some("hdmm"));
-        assert_eq!(closest("pribvayes", mechanisms), Some("privbayes"));
-        assert_eq!(closest("laplace", mechanisms), None);
-        assert_eq!(closest("", mechanisms), None);
-        assert_eq!(closest("mwem", []), None);
     }
 }

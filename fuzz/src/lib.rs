@@ -194,15 +194,26 @@ impl Folder {
 
 /// The files that a target begins with.
 pub fn seeds(target: &Target) -> Vec<Vec<u8>> {
+    files(target.seeds.iter().map(|seed| seed.to_string()))
+}
+
+/// Inputs made to do harm, and former findings, which need not be accepted: `corpus/TARGET`.
+pub fn corpus(target: &Target) -> Vec<Vec<u8>> {
+    let folder = format!("corpus/{}", target.name);
+    let exists = Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder).is_dir();
+    files(exists.then_some(folder))
+}
+
+fn files(paths: impl IntoIterator<Item = String>) -> Vec<Vec<u8>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut paths = Vec::new();
-    for seed in target.seeds {
-        let path = here.join(seed);
+    let mut files = Vec::new();
+    for path in paths {
+        let path = here.join(path);
         match fs::read_dir(&path) {
-            Ok(entries) => paths.extend(entries.map(|entry| entry.expect("an entry").path())),
-            Err(_) => paths.push(path),
+            Ok(entries) => files.extend(entries.map(|entry| entry.expect("an entry").path())),
+            Err(_) => files.push(path),
         }
     }
-    paths.sort();
-    paths.iter().map(|path| fs::read(path).expect("a seed")).collect()
+    files.sort();
+    files.iter().map(|path| fs::read(path).expect("a file")).collect()
 }

@@ -1,14 +1,15 @@
 //! Fuzzing with a stable compiler: `cargo run --release -- TARGET --seconds 5`, or `all`.
 //!
 //! Seeds are mutated at random; nothing is learned from which code they reach, so that `cargo fuzz`
-//! goes deeper. A finding is written to `findings/` and ends the run.
+//! goes deeper. A finding is written to `findings/` and ends the run; once repaired, it belongs to
+//! `corpus/`, with the inputs that were made to do harm.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use std::{env, fs, panic};
 
-use pgmbench_fuzz::{TARGETS, Target, seeds};
+use pgmbench_fuzz::{TARGETS, Target, corpus, seeds};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -53,12 +54,13 @@ fn main() -> ExitCode {
 
 /// Whether nothing was found.
 fn drive(target: &Target, seconds: Duration, rng: &mut ChaCha8Rng) -> bool {
-    let seeds = seeds(target);
+    let accepted_seeds = seeds(target).len() as u64;
+    let seeds: Vec<Vec<u8>> = seeds(target).into_iter().chain(corpus(target)).collect();
     let words = words(&seeds);
     let began = Instant::now();
     let (mut inputs, mut accepted) = (0u64, 0u64);
     while began.elapsed() < seconds || inputs < seeds.len() as u64 {
-        // The seeds themselves come first.
+        // The seeds themselves come first, then the corpus.
         let input = match seeds.get(inputs as usize) {
             Some(seed) => seed.clone(),
             None => mutated(&seeds, &words, rng),
@@ -74,7 +76,7 @@ fn drive(target: &Target, seconds: Duration, rng: &mut ChaCha8Rng) -> bool {
                 .unwrap_or("a panic".into()),
             Ok(_) if start.elapsed() > SLOW => format!("took {:?}", start.elapsed()),
             // What is refused from the start leads nowhere.
-            Ok(false) if inputs <= seeds.len() as u64 => "a seed is refused".into(),
+            Ok(false) if inputs <= accepted_seeds => "a seed is refused".into(),
             Ok(read) => {
                 accepted += u64::from(read);
                 continue;

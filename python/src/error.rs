@@ -12,7 +12,9 @@ pub(crate) fn value_error(error: impl std::fmt::Display) -> PyErr {
 pub(crate) fn of_estimate(error: EstimateError) -> PyErr {
     let message = error.to_string();
     match error {
-        EstimateError::TooLarge(_) => PyMemoryError::new_err(message),
+        EstimateError::TooLarge(_) | EstimateError::OutOfMemory(_) => {
+            PyMemoryError::new_err(message)
+        }
         EstimateError::Deadline { .. } => PyTimeoutError::new_err(message),
         _ => PyValueError::new_err(message),
     }

@@ -24,13 +24,15 @@ pub use line::{Charge, Completion, Header, is_budget_file};
 pub use statement::{Release, Statement};
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use line::{Entry, seal};
 
 use crate::atomic_file::{Existing, NewFile};
+use crate::limits;
 use dp::{Guarantee, Neighbours};
+use private_pgm::numeric::memory::read_at_most;
 
 /// A release to be charged.
 #[derive(Clone, Copy, Debug)]
@@ -139,8 +141,6 @@ impl BudgetFile {
 }
 
 fn content(file: &mut File) -> Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok(read_at_most(file, limits::JSON)?)
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::count::Count;
 use super::failure::{Failure, ResultExt};
-use super::output::{print, print_json};
+use super::output::{note, print, print_json};
 use super::privacy_args::{delta, epsilon, rho};
 use super::release_charge::now;
 
@@ -80,10 +80,10 @@ impl CreateArgs {
             (None, None, _) => return Err(Failure::input("a budget needs --epsilon or --rho")),
         };
         if matches!(total, Guarantee::Pure { .. }) {
-            eprintln!(
+            note(format_args!(
                 "note: releases of `synthesize` have a delta, and this budget covers none; add \
                  --delta, or use --rho"
-            );
+            ));
         }
         let neighbours = match self.add_remove {
             true => Neighbours::AddRemove,

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::failure::{Failure, ResultExt};
-use super::output::print;
+use super::output::print_data;
 use super::output_file::{ForceArgs, OutputFile, StagedFile};
 
 /// Print completions for a shell
@@ -25,7 +25,7 @@ impl CompletionsArgs {
     pub(crate) fn run(self, mut command: Command) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, "pgmbench", &mut script);
-        print(|output| output.write_all(&script))
+        print_data(|output| output.write_all(&script))
     }
 }
 

@@ -182,8 +182,8 @@ fn compared(
         let Some((low, end)) = *interval else { continue };
         if low < cut && cut < end {
             return Err(format!(
-                "{comparison} {text} cuts the bin [{low}, {end}) of {name:?}; compare with {low} or \
-                 {end}"
+                "{comparison} {text} cuts the bin [{low}, {end}) of {name:?}; compare with {low} \
+                 or {end}"
             ));
         }
         if (end <= cut) == is_below {

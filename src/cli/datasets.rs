@@ -9,7 +9,7 @@ use pgmbench::data::{AttributeDescription, Availability, Description, Draft, Reg
 
 use super::count::Count;
 use super::failure::{Failure, ResultExt};
-use super::output::print;
+use super::output::{note, print, print_data};
 use super::output_file::{ForceArgs, Input, OutputFile, Overwrite};
 
 /// List, describe and import data sets, or draft a schema for your own
@@ -199,11 +199,11 @@ fn draft(file: &Path, out: Option<PathBuf>, force: ForceArgs) -> Result<(), Fail
     let out = out.map(check).transpose()?;
     let Draft { schema, left_out } = infer(file).input()?;
     for (column, reason) in &left_out {
-        eprintln!("note: column '{column}' is omitted: {reason}");
+        note(format_args!("note: column '{column}' is omitted: {reason}"));
     }
-    eprintln!("warning: {}", Draft::WARNING);
+    note(format_args!("warning: {}", Draft::WARNING));
     let Some(out) = out else {
-        return print(|output| output.write_all(schema.as_bytes()));
+        return print_data(|output| output.write_all(schema.as_bytes()));
     };
     out.write(schema.as_bytes())?;
     print(|output| writeln!(output, "written  {}", out.path().display()))

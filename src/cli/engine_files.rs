@@ -9,6 +9,8 @@ use private_pgm::model::Model;
 use private_pgm::problem::{FactoredQuery, Problem};
 
 use super::failure::{Failure, ResultExt};
+use pgmbench::limits;
+use private_pgm::numeric::memory::read_at_most;
 
 /// Whether a path stands for the standard input or output.
 pub(crate) fn is_standard(path: &Path) -> bool {
@@ -37,8 +39,8 @@ pub(crate) fn read_problem(path: &Path) -> Result<Problem, Failure> {
 
 /// Factored queries on the attributes of `domain`.
 pub(crate) fn read_queries(path: &Path, domain: &Domain) -> Result<Vec<FactoredQuery>, Failure> {
-    let mut text = Vec::new();
-    open(path)?.read_to_end(&mut text).input_at(format!("cannot read {}", path.display()))?;
+    let cannot_read = || format!("cannot read {}", path.display());
+    let text = read_at_most(open(path)?, limits::JSON).input_at(cannot_read())?;
     FactoredQuery::list_from_json(&text, domain).input_at(shown(path))
 }
 

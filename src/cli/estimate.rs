@@ -18,7 +18,7 @@ use super::choice::one_of;
 use super::engine_files::{is_standard, read_model, read_problem};
 use super::estimate_report::EstimateReport;
 use super::failure::{Failure, ResultExt};
-use super::output::{print, print_json};
+use super::output::{note, print, print_data, print_json};
 use super::output_file::{ForceArgs, OutputFile};
 use super::progress::{Spinner, Trace};
 
@@ -48,8 +48,8 @@ pub(crate) struct EstimateArgs {
     /// million; unlimited with --gap]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     iterations: Option<u64>,
-    /// Stop when the loss is proven to be at most G above its minimum [default: 1e-11 of the loss,
-    /// or 1e-12]
+    /// Stop when the loss is proven to be at most G above its minimum [default: 1e-11 of the loss
+    /// (1e-8 of the L1 loss), or 1e-12]
     #[arg(long, value_name = "G", allow_negative_numbers = true, value_parser = not_negative)]
     gap: Option<f64>,
     /// Computation of marginals; loopy and convex are approximations for models whose junction tree
@@ -114,20 +114,22 @@ impl EstimateArgs {
         if let (Some(path), Some(start)) = (&self.warm_start, &warm_start)
             && !fits_somewhere(start, &estimate.model)
         {
-            eprintln!(
+            note(format_args!(
                 "note: no clique of {} is contained in a clique of the problem; the estimate \
                  started from the uniform distribution",
                 path.display()
-            );
+            ));
         }
         // Either both files are written or none.
         let trace_file = trace_out.map(|file| file.stage(trace.as_bytes())).transpose()?;
         let report = EstimateReport::new(&problem, &estimate);
         let Some(out) = out else {
-            print(|output| estimate.model.write(output).map_err(io::Error::other))?;
+            print_data(|output| estimate.model.write(output).map_err(io::Error::other))?;
             trace_file.map_or(Ok(()), |file| file.commit())?;
             // The standard output is the model.
-            let _ = report.summarise(&self.out, &mut io::stderr());
+            let mut summary = Vec::new();
+            let _ = report.summarise(&self.out, &mut summary);
+            note(String::from_utf8_lossy(&summary).trim_end());
             return Ok(());
         };
         let mut model_file = out.start()?;
@@ -161,6 +163,11 @@ impl EstimateArgs {
 
     fn failure(&self, error: EstimateError) -> Failure {
         let mut message = format!("{}: {error}", self.problem.display());
+        if matches!(error, EstimateError::OutOfMemory(_)) {
+            // The problem is not wrong: another process, or a limit like ulimit -v, has the rest.
+            message += "; the estimate needs more memory than this process can have now";
+            return Failure::Unexpected(anyhow::anyhow!(message));
+        }
         if matches!(error, EstimateError::TooLarge(_)) {
             if self.memory_limit.is_none() {
                 message += "; the limit is half of this machine's memory, change it with \

@@ -16,6 +16,9 @@ use super::engine_files::{is_standard, read_model};
 use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
 use super::output_file::{ForceArgs, Input, OutputFile};
+use pgmbench::limits;
+use private_pgm::numeric::memory::read_at_most;
+use std::fs::File;
 
 /// Compare synthetic records with the data, or with a model
 ///
@@ -89,13 +92,12 @@ impl EvaluateArgs {
     }
 
     fn content(&self, name: &str) -> Result<Vec<u8>, Failure> {
-        let mut content = Vec::new();
+        let limit = limits::data_bytes();
         match is_standard(&self.synthetic) {
-            true => io::stdin().lock().read_to_end(&mut content).map(drop),
-            false => fs::read(&self.synthetic).map(|read| content = read),
+            true => read_at_most(io::stdin().lock(), limit),
+            false => File::open(&self.synthetic).and_then(|file| read_at_most(file, limit)),
         }
-        .input_at(format!("cannot read {name}"))?;
-        Ok(content)
+        .input_at(format!("cannot read {name}"))
     }
 
     fn with_model(&self, name: &str, path: &Path) -> Result<Comparison, Failure> {

@@ -1,6 +1,7 @@
 use std::fmt::Display;
-use std::io::{self, Write};
 use std::process::ExitCode;
+
+use super::output::note;
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -26,8 +27,7 @@ impl Failure {
             Self::Unexpected(error) => (error, 1),
             Self::ClosedPipe => return ExitCode::SUCCESS,
         };
-        // A closed stderr leaves no place to report to.
-        let _ = writeln!(io::stderr(), "error: {}", with_causes(error));
+        note(format_args!("error: {}", with_causes(error)));
         ExitCode::from(code)
     }
 }
@@ -86,6 +86,8 @@ impl<T, E: Into<anyhow::Error>> ResultExt<T> for Result<T, E> {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
     use pgmbench::data::DataError;
 

@@ -26,16 +26,18 @@ const MEMORY: u64 = 4 << 30;
 
 /// Release noisy marginals of a data set under differential privacy
 ///
-/// What is measured is said by the options, or by an experiment file with one dataset, one mechanism
-/// and one epsilon. Writes a problem file for `estimate`, with the labels of the schema, and a second file next to it
-/// that states the guarantee and lists every draw of noise. The randomness is the operating
-/// system's: a release has no seed and cannot be repeated. A release is never replaced. The budget
-/// file (--budget, or `budget` in the schema) is charged before any noise is drawn.
+/// What is measured is said by the options, or by an experiment file with one dataset, one
+/// mechanism and one epsilon. Writes a problem file for `estimate`, with the labels of the schema,
+/// and a second file next to it that states the guarantee and lists every draw of noise. The
+/// randomness is the operating system's: a release has no seed and cannot be repeated. A release is
+/// never replaced. The budget file (--budget, or `budget` in the schema) is charged before any
+/// noise is drawn.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    pgmbench measure --schema adult --mechanism gaussian --marginal sex,race --marginal age \\\n    \
-    --epsilon 1 --delta 1e-9 --out problem.json\n  \
-    pgmbench measure --schema mine/schema.toml --every 2 --epsilon 1 --delta 1e-9 --out problem.json\n  \
+    pgmbench measure --schema adult --mechanism gaussian --marginal sex,race \\\n    \
+    --marginal age --epsilon 1 --delta 1e-9 --out problem.json\n  \
+    pgmbench measure --schema mine/schema.toml --every 2 --epsilon 1 --delta 1e-9 \\\n    \
+    --out problem.json\n  \
     pgmbench measure mine.toml --out problem.json\n  \
     pgmbench estimate problem.json --out model.pgm\n  \
     pgmbench query model.pgm --where 'age >= 50 and sex = Female'\n\n\

@@ -54,14 +54,16 @@ mod trial_progress;
 mod values_args;
 mod verify;
 
-use std::io::{self, Write};
+use std::borrow::Cow;
 use std::panic;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 use std::thread;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use private_pgm::numeric::memory;
 
 use failure::{Failure, ResultExt};
+use output::{note, printable};
 
 /// Graphical models from noisy marginals, for differential privacy.
 #[derive(Parser)]
@@ -122,14 +124,28 @@ enum Command {
 
 pub(crate) fn main() -> ExitCode {
     panic::set_hook(Box::new(|panic| {
-        let message = format!("error: internal error (please report): {panic}\n");
-        let _ = io::stderr().write_all(message.as_bytes());
+        note(format_args!("error: internal error (please report): {panic}"));
     }));
-    match panic::catch_unwind(|| run(Cli::parse())) {
+    match panic::catch_unwind(|| run(parse())) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => failure.report(),
-        Err(_) => ExitCode::FAILURE,
+        Err(panic) => match memory::in_panic(&*panic) {
+            Some(error) => Failure::Unexpected(error.into()).report(),
+            None => ExitCode::FAILURE,
+        },
     }
+}
+
+/// The arguments. Ends the program with a message where they are wrong.
+fn parse() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let text = error.render().to_string();
+        if let (true, Cow::Owned(shown)) = (error.use_stderr(), printable(&text)) {
+            note(shown.trim_end());
+            process::exit(error.exit_code());
+        }
+        error.exit()
+    })
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {

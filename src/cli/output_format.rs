@@ -1,11 +1,12 @@
 //! What a run prints, and where.
 
-use std::io::{self, Write, stderr};
+use std::io::{self, Write};
 
 use pgmbench::experiment::{Observer, Plan, Silent, Trial};
 use pgmbench::results::TrialRecord;
 use serde_json::{Value, json};
 
+use super::output::note;
 use super::trial_progress::TrialProgress;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +23,7 @@ impl OutputFormat {
     /// Reports an event: as `message` in text, as `fields` in JSON.
     pub(crate) fn emit(self, event: &str, message: &str, fields: Value) {
         match self {
-            // A closed stderr does not stop the run.
-            Self::Text => drop(writeln!(stderr(), "{message}")),
+            Self::Text => note(message),
             Self::Quiet => {}
             Self::Json => print_event(event, fields),
         }

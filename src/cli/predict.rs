@@ -18,8 +18,8 @@ const MOST_MARGINALS: f64 = 1e6;
 
 /// Predict the errors of ResidualPlanner on marginals, exactly, from the sizes of the attributes
 ///
-/// No data is read and no noise is drawn. For each number of attributes, the workload is all
-/// marginals on so many attributes; the last line is the workload of all of them together.
+/// No data is read and no noise is drawn. For each number K of attributes, the workload is all
+/// marginals on K attributes; the last line is the workload of all of them together.
 /// ResidualPlanner minimises the sum of the variances of all cells, or the largest variance.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \

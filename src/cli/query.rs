@@ -18,7 +18,7 @@ use super::condition::{self, Restriction};
 use super::engine_files::{read_model, read_queries};
 use super::failure::{Failure, ResultExt};
 use super::model_description::{description_json, write_description};
-use super::output::{print, print_json};
+use super::output::{note, print, print_data, print_json};
 use super::table::{Table, Unit, write_csv};
 
 /// Attributes that a message names at most.
@@ -28,9 +28,9 @@ const NAMED: usize = 20;
 ///
 /// Prints the expected number of records for each combination of values of the listed attributes,
 /// or the answers to the factored queries of a file. With --where, counts only records for which
-/// the condition holds; with --given, prints conditional probabilities. Several tables are separated
-/// by an empty line in CSV, and are the elements of one list in JSON. Without a question, describes
-/// the model.
+/// the condition holds; with --given, prints conditional probabilities. Several tables are
+/// separated by an empty line in CSV, and are the elements of one list in JSON. Without a question,
+/// describes the model.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     pgmbench query model.pgm --marginal age,sex --marginal income\n  \
@@ -111,7 +111,7 @@ impl QueryArgs {
             OracleKind::Convex => self.approximate(&model, Loopy::convex, &marginals)?,
         };
         match self.format {
-            Format::Csv => print(|output| write_csv(&tables, output)),
+            Format::Csv => print_data(|output| write_csv(&tables, output)),
             Format::Json => print_json(&tables),
         }
     }
@@ -229,7 +229,7 @@ impl QueryArgs {
             Ok(self.table(model.domain(), marginals, ids, found.values_as_listed(ids)))
         });
         let tables = each.collect::<Result<_, Failure>>()?;
-        eprintln!("note: these marginals are approximations by belief propagation");
+        note(format_args!("note: these marginals are approximations by belief propagation"));
         Ok(tables)
     }
 }

@@ -8,6 +8,7 @@ use pgmbench::data::Entry;
 use pgmbench::results::rfc3339;
 
 use super::failure::{Failure, ResultExt};
+use super::output::note;
 use super::output_file::is_same_file;
 
 /// The budget file of a release: the one that the schema declares, or else the one of `--budget`. A
@@ -53,20 +54,20 @@ impl PaidRelease {
     pub(crate) fn complete(&self, records_blake3: String) {
         let completion = Completion { charge: self.number, records_blake3, date: now() };
         if let Err(error) = self.file.complete(completion) {
-            eprintln!(
+            note(format_args!(
                 "warning: the release is written and charged, but the budget file does not record \
                  its completion: {error}"
-            );
+            ));
         }
     }
 
     pub(crate) fn explain_failure(&self) {
-        eprintln!(
+        note(format_args!(
             "note: the release failed, but charge {} in {} remains, because noise may have been \
              drawn",
             self.number,
             self.file.path().display()
-        );
+        ));
     }
 }
 

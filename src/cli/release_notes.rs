@@ -3,6 +3,7 @@
 use pgmbench::data::{Availability, Draft, Entry, Missing, Schema};
 
 use super::failure::Failure;
+use super::output::note;
 
 /// A release publishes the bounds and values of its schema, so they must not come from the data.
 pub(crate) fn refuse_draft(dataset: &str, schema: &Schema) -> Result<(), Failure> {
@@ -23,20 +24,20 @@ pub(crate) fn print_release_notes(
     add_remove: bool,
 ) {
     if !has_budget {
-        eprintln!(
+        note(format_args!(
             "note: no budget file, so this release is not added to other releases of {}; see \
              `pgmbench budget create --help`",
             entry.schema().name
-        );
+        ));
     }
     if entry.availability() == Availability::StandIn {
-        eprintln!("note: {dataset} is a stand-in: its records are already synthetic");
+        note(format_args!("note: {dataset} is a stand-in: its records are already synthetic"));
     }
     if !add_remove && drops(entry.schema()) {
-        eprintln!(
+        note(format_args!(
             "note: the schema drops records with missing values; the number of remaining records \
              becomes public without --add-remove"
-        );
+        ));
     }
 }
 

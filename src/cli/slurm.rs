@@ -10,12 +10,14 @@ use super::about::About;
 use super::count::Count;
 use super::experiment_args::ExperimentArgs;
 use super::failure::{Failure, ResultExt};
-use super::output::print;
+use super::output::{print, print_data};
 use super::output_file::{OutputFile, Overwrite};
 use super::results_args::ResultsArgs;
 use super::shell;
 use super::slurm_jobs::{queue, sbatch};
 use super::status::State;
+use pgmbench::limits;
+use private_pgm::numeric::memory::read_at_most;
 
 /// Run an experiment on a cluster with Slurm
 #[derive(Args)]
@@ -96,7 +98,7 @@ impl SubmitArgs {
         let job = Job { name, folder: &folder, program: &program };
         let (array, collect) = (self.array_script(&job)?, self.collect_script(&job)?);
         if self.dry_run {
-            return print(|output| writeln!(output, "{array}\n{collect}"));
+            return print_data(|output| writeln!(output, "{array}\n{collect}"));
         }
         let scripts = job.logs();
         fs::create_dir_all(&scripts).input_at(scripts.display())?;
@@ -160,7 +162,7 @@ impl SubmitArgs {
             shell::line(run),
             self.tasks
         );
-        Ok(script(options, &run))
+        script(options, &run)
     }
 
     fn collect_script(&self, job: &Job) -> Result<String, Failure> {
@@ -171,7 +173,7 @@ impl SubmitArgs {
         let options = options.into_iter().chain(self.common_options()?);
         let program = job.program.display().to_string();
         let collect = shell::line([&*program, "collect", &job.folder.display().to_string()]);
-        Ok(script(options, &format!("exec {collect}")))
+        script(options, &format!("exec {collect}"))
     }
 }
 
@@ -199,9 +201,26 @@ fn is_own(beginning: &str) -> bool {
         || beginning.starts_with("{\n  \"array\": ")
 }
 
-fn script(options: impl IntoIterator<Item = String>, command: &str) -> String {
-    let lines = options.into_iter().map(|option| format!("#SBATCH {}\n", shell::line([option])));
-    format!("#!/bin/sh\n{}{command}\n", lines.collect::<String>())
+/// A job script. An option is a comment for the shell, which ends at a line feed whatever the
+/// quotes around it: what follows would be a command. Terminals show scripts and logs, too.
+fn script(options: impl IntoIterator<Item = String>, command: &str) -> Result<String, Failure> {
+    let mut script = "#!/bin/sh\n".to_string();
+    for option in options {
+        check_characters(&option)?;
+        script += &format!("#SBATCH {}\n", shell::line([option]));
+    }
+    check_characters(command)?;
+    Ok(script + command + "\n")
+}
+
+fn check_characters(text: &str) -> Result<(), Failure> {
+    match text.contains(char::is_control) {
+        true => Err(Failure::input(format!(
+            "{text:?} would be a part of a job script, which cannot have control characters such \
+             as line feeds; change the option, or the name of the file or folder"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Show the Slurm jobs of a submitted experiment and the progress of its results
@@ -216,11 +235,12 @@ impl SlurmStatusArgs {
     fn run(self) -> Result<(), Failure> {
         let folder = self.results.folder();
         let path = folder.join(JOBS);
-        let text = fs::read_to_string(&path).input_at(format!(
+        let read = fs::File::open(&path).and_then(|file| read_at_most(file, limits::TEXT));
+        let text = read.input_at(format!(
             "{}: nothing was submitted; use `pgmbench slurm submit`",
             path.display()
         ))?;
-        let jobs: Jobs = serde_json::from_str(&text).input_at(path.display())?;
+        let jobs: Jobs = serde_json::from_slice(&text).input_at(path.display())?;
         let array = queue(&jobs.array)?;
         let collect = queue(&jobs.collect)?;
         print(|output| {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use dp::Provenance;
 use pgmbench::data::{Entry, RecordWriter, Registry, ValueForm};
+use pgmbench::spreadsheet::field;
 use private_pgm::domain::{AttributeId, Labels};
 use private_pgm::fit::default_memory_limit;
 use private_pgm::model::{Model, Sampling};
@@ -18,7 +19,7 @@ use serde_json::json;
 use super::count::Count;
 use super::engine_files::{is_standard, read_model};
 use super::failure::{Failure, ResultExt};
-use super::output::print;
+use super::output::{note, print, print_data};
 use super::output_file::{ForceArgs, facts_path};
 use super::release_files::RecordFiles;
 use super::values_args::ValuesArgs;
@@ -85,11 +86,11 @@ impl SynthArgs {
         };
         let model = read_model(&self.model)?;
         if let Some(origin) = model.origin().filter(|origin| !origin.oracle_is_exact) {
-            eprintln!(
+            note(format_args!(
                 "note: this model was estimated with the {} oracle; the records follow the exact \
                  distribution of its potentials, whose marginals are not those that were estimated",
                 origin.oracle
-            );
+            ));
         }
         let entry = self.entry(&model)?;
         let records = self.records.unwrap_or(model.total().round() as usize);
@@ -121,9 +122,11 @@ impl SynthArgs {
         };
         let csv = csv.internal_at(format!("cannot write {}", self.out.display()))?;
         let Some(files) = files else {
-            print(|output| output.write_all(&csv))?;
+            print_data(|output| output.write_all(&csv))?;
             // The standard output is the records.
-            let _ = self.summarise(records, seed, &mut io::stderr());
+            let mut summary = Vec::new();
+            let _ = self.summarise(records, seed, &mut summary);
+            note(String::from_utf8_lossy(&summary).trim_end());
             return Ok(());
         };
         files.write(&csv, || self.facts(&csv, records))?;
@@ -151,7 +154,8 @@ impl SynthArgs {
         }
     }
 
-    /// The dataset of --schema, whose attributes must be those of the model, and the form of values.
+    /// The dataset of --schema, whose attributes must be those of the model, and the form of
+    /// values.
     fn entry(&self, model: &Model) -> Result<Option<(Entry, ValueForm)>, Failure> {
         let Some(schema) = &self.schema else {
             return match self.values.form() {
@@ -200,11 +204,11 @@ fn csv(model: &Model, columns: &[Vec<u32>], records: usize, codes: bool) -> io::
     let labels = |&id: &AttributeId| domain.labels(id).filter(|_| !codes).map(Labels::names);
     let labels: Vec<Option<&[String]>> = domain.declared().iter().map(labels).collect();
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(domain.declared().iter().map(|&id| domain.name(id)))?;
+    writer.write_record(domain.declared().iter().map(|&id| field(domain.name(id)).into_owned()))?;
     for record in 0..records {
         for (column, labels) in columns.iter().zip(&labels) {
             match labels {
-                Some(labels) => writer.write_field(&labels[column[record] as usize])?,
+                Some(labels) => writer.write_field(&*field(&labels[column[record] as usize]))?,
                 None => writer.write_field(column[record].to_string())?,
             }
         }

@@ -10,7 +10,7 @@ use pgmbench::experiment::{ReleaseMechanism, SynthesisRequest, synthesize};
 use private_pgm::model::Projectable;
 
 use super::failure::{Failure, ResultExt};
-use super::output::print;
+use super::output::{note, print};
 use super::output_file::{ForceArgs, Input};
 use super::privacy_args::{WeakPrivacyArgs, delta, epsilon};
 use super::release_charge::{PaidRelease, budget_of};
@@ -22,16 +22,18 @@ use super::values_args::ValuesArgs;
 /// Release synthetic records of a data set under differential privacy
 ///
 /// Measures marginals that the mechanism chooses privately, fits a graphical model to them and
-/// draws records from it. The randomness is the operating system's: a release
-/// has no seed and cannot be repeated. A second file, next to the records, states the guarantee and
-/// lists every draw of noise. A release is never replaced. The budget file (--budget, or `budget`
-/// in the schema) is charged before any noise is drawn.
+/// draws records from it. The randomness is the operating system's: a release has no seed and
+/// cannot be repeated. A second file, next to the records, states the guarantee and lists every
+/// draw of noise. A release is never replaced. The budget file (--budget, or `budget` in the
+/// schema) is charged before any noise is drawn.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv\n  \
     pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv --mechanism mst\n  \
-    pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv --budget adult.budget\n  \
-    pgmbench synthesize mine/schema.toml --epsilon 1 --delta 1e-9 --out synthetic.csv --values uniform")]
+    pgmbench synthesize adult --epsilon 1 --delta 1e-9 --out synthetic.csv \\\n    \
+    --budget adult.budget\n  \
+    pgmbench synthesize mine/schema.toml --epsilon 1 --delta 1e-9 --out synthetic.csv \\\n    \
+    --values uniform")]
 pub(crate) struct SynthesizeArgs {
     /// The name of a data set, or the path of a schema
     dataset: String,
@@ -203,12 +205,12 @@ fn warn_about_noise(request: &SynthesisRequest, data: &Dataset) -> Result<(), Pa
     let expected = std::f64::consts::FRAC_2_PI.sqrt() * stddev;
     let only_noise = |id| expected * domain.size(id) as f64 > data.len() as f64;
     if domain.ids().all(only_noise) {
-        eprintln!(
+        note(format_args!(
             "warning: with this epsilon and delta every count has noise of standard deviation \
              {stddev:.0}, so that the release will consist of noise alone; use a larger epsilon, \
              fewer attributes or more records (this message is confidential, as the number of \
              records may be)"
-        );
+        ));
     }
     Ok(())
 }

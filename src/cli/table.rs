@@ -1,5 +1,6 @@
 use std::io::{self, Write};
 
+use pgmbench::spreadsheet::field;
 use serde::Serialize;
 use serde_json::Map;
 
@@ -49,13 +50,13 @@ impl Table {
     /// A header with the attributes and the unit, then one line per answer.
     fn write_csv(&self, output: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(output);
-        writer
-            .write_record(self.attributes.iter().map(String::as_str).chain([self.unit.name()]))?;
+        let names = self.attributes.iter().map(|name| field(name).into_owned());
+        writer.write_record(names.chain([self.unit.name().into()]))?;
         let mut indices = vec![0; self.shape.len()];
         for value in &self.values {
             for (axis, index) in indices.iter().enumerate() {
                 match &self.labels {
-                    Some(labels) => writer.write_field(&labels[axis][*index])?,
+                    Some(labels) => writer.write_field(&*field(&labels[axis][*index]))?,
                     None => writer.write_field(index.to_string())?,
                 }
             }

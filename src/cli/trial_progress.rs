@@ -1,5 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{IsTerminal, stderr};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -7,6 +7,8 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use pgmbench::experiment::{Observer, Plan, Trial};
 use pgmbench::results::{Status, TrialRecord};
+
+use super::output::{note, printable};
 
 const TICK_INTERVAL: Duration = Duration::from_millis(120);
 /// Iterations between two updates of a bar.
@@ -81,9 +83,9 @@ impl Observer for TrialProgress {
         let bar = bars.many.add(ProgressBar::new_spinner());
         let style = ProgressStyle::with_template("{spinner} {msg} {prefix}");
         bar.set_style(style.expect("a valid template"));
-        bar.set_message(format!("{name}: measuring"));
+        bar.set_message(format!("{}: measuring", printable(name)));
         bar.enable_steady_tick(TICK_INTERVAL);
-        let running = Running { bar, name: name.into() };
+        let running = Running { bar, name: printable(name).into() };
         let mut all = bars.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         all.insert(trial.index, running);
     }
@@ -92,7 +94,7 @@ impl Observer for TrialProgress {
         let Some(bars) = &self.bars else { return };
         bars.with(trial, |running| {
             running.bar.set_prefix("");
-            running.bar.set_message(format!("{}: {arm}", running.name));
+            running.bar.set_message(format!("{}: {}", running.name, printable(arm)));
         });
     }
 
@@ -119,14 +121,14 @@ impl Observer for TrialProgress {
             record.trial + 1,
             record.arm
         );
-        // A closed stderr does not stop the run.
-        let _ = match &self.bars {
+        match &self.bars {
             Some(bars) => {
                 bars.count(record);
-                bars.many.println(line)
+                // A closed stderr does not stop the run.
+                let _ = bars.many.println(printable(&line));
             }
-            None => writeln!(stderr(), "{line}"),
-        };
+            None => note(line),
+        }
     }
 
     fn ends(&self, trial: &Trial) {

@@ -130,7 +130,7 @@ pub fn compare(
 fn notice(reference: &Reference) -> String {
     match reference.is_true_data {
         true => "not for release: the distances were computed from the true records and protect \
-                 nobody"
+                 no record"
             .into(),
         false => {
             "computed from the synthetic records and a model alone, without true records".into()

@@ -1,3 +1,4 @@
+use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -8,6 +9,8 @@ use super::check::{complete, experiment};
 use super::error::{ConfigError, Mistake, printable};
 use super::experiment::Experiment;
 use crate::did_you_mean::in_words;
+use crate::limits;
+use private_pgm::numeric::memory::read_at_most;
 
 /// The text of an experiment file, kept to show its lines in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +23,9 @@ impl Source {
     /// Reads the file. If it does not exist, the error lists the TOML files in its folder.
     pub fn read(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
         let path = path.into();
-        match fs::read_to_string(&path) {
+        let read = File::open(&path).and_then(|file| read_at_most(file, limits::TEXT));
+        let not_utf8 = |_| io::Error::new(io::ErrorKind::InvalidData, "the file is not UTF-8 text");
+        match read.and_then(|bytes| String::from_utf8(bytes).map_err(not_utf8)) {
             Ok(text) => Ok(Self { path, text }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let existing = configurations(parent(&path));

@@ -31,6 +31,21 @@ impl Column {
         }
     }
 
+    /// Bytes per code.
+    pub(super) fn width(&self) -> usize {
+        match self {
+            Self::U8(_) => 1,
+            Self::U16(_) => 2,
+            Self::U32(_) => 4,
+        }
+    }
+
+    /// Whether these columns have room for that many records in so many bytes.
+    pub(super) fn fit(columns: &[Self], records: u64, bytes: u64) -> bool {
+        let of_one: usize = columns.iter().map(Self::width).sum();
+        records.saturating_mul(of_one as u64) <= bytes
+    }
+
     /// `code` must be below the size of the column's attribute.
     pub(super) fn push(&mut self, code: u32) {
         match self {
@@ -71,11 +86,7 @@ impl Column {
     /// codes from the front of `bytes`. `None` if there are too few or a code is too large.
     pub(super) fn take(bytes: &mut &[u8], records: usize, size: usize) -> Option<Self> {
         let mut column = Self::new(size);
-        let width = match column {
-            Self::U8(_) => 1,
-            Self::U16(_) => 2,
-            Self::U32(_) => 4,
-        };
+        let width = column.width();
         let taken = bytes.split_off(..records.checked_mul(width)?)?;
         for code in taken.chunks_exact(width) {
             let code = code.iter().rev().fold(0u32, |code, &byte| code << 8 | u32::from(byte));

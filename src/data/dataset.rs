@@ -7,6 +7,7 @@ use super::column::Column;
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::factor::Factor;
 use private_pgm::model::{MarginalError, Projectable};
+use private_pgm::numeric::memory;
 
 /// The most cells of a marginal. Our choice: 1 GiB of counts.
 const MAX_MARGINAL_CELLS: usize = 1 << 27;
@@ -169,7 +170,7 @@ impl Projectable for Dataset {
     /// Counts the records in one pass over the columns of `clique`, in blocks that stay in cache.
     fn project(&self, clique: &Clique) -> Result<Factor, MarginalError> {
         let cells = MarginalError::check_cells(&self.domain, clique, MAX_MARGINAL_CELLS)?;
-        let mut counts = vec![0.0; cells];
+        let mut counts = memory::zeros(cells);
         let mut block = [0u32; 2048];
         for start in (0..self.len).step_by(block.len()) {
             let end = self.len.min(start + block.len());

@@ -10,6 +10,7 @@ use super::stored::{self, Manifest, StandIn};
 use super::table::read_table;
 use super::{DataError, Dataset, generate};
 use crate::atomic_file::Existing;
+use crate::limits;
 
 pub(super) const SCHEMA: &str = "schema.toml";
 pub(super) const IMPORTED: &str = "imported";
@@ -84,7 +85,7 @@ impl Entry {
 
     fn new(schema: Source<'static>, home: Home, imported: PathBuf) -> Result<Self, DataError> {
         let file = schema.name.clone();
-        let parsed = String::from_utf8(schema.read_all()?)
+        let parsed = String::from_utf8(schema.read_all(limits::TEXT)?)
             .map_err(|_| SchemaError::NotText)
             .and_then(|text| Ok((Schema::parse(&text)?, text)));
         match parsed {

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use super::schema::{CellProblem, SchemaError};
 use private_pgm::model::MarginalError;
+use private_pgm::numeric::bytes::Bytes;
 
 /// Why data could not be read, imported or understood.
 #[derive(Debug, Error)]
@@ -79,6 +80,12 @@ pub enum DataError {
         expected: String,
         found: String,
     },
+    #[error(
+        "{file}: the codes of its records take more than {}, the limit on this machine; read a \
+         part of the records, or fewer attributes",
+        Bytes(*.limit as f64)
+    )]
+    TooManyRecords { file: String, limit: u64 },
     #[error("{file}: {found} {what}; the schema expects {expected}")]
     Count {
         /// The last file.

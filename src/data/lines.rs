@@ -8,6 +8,8 @@ use csv::{ByteRecord, Reader, ReaderBuilder};
 use super::DataError;
 use super::schema::{CellProblem, Encoding, TableFacts};
 use super::source::Source;
+use crate::limits;
+use private_pgm::numeric::bytes::Bytes;
 
 /// The relevant lines of one file, one at a time.
 pub(super) struct Lines<'a> {
@@ -36,6 +38,7 @@ impl<'a> Lines<'a> {
     /// `false` at the end of the file.
     pub(super) fn advance(&mut self) -> Result<bool, DataError> {
         loop {
+            self.reader.get_mut().since_record = 0;
             let more = self
                 .reader
                 .read_byte_record(&mut self.record)
@@ -109,11 +112,14 @@ struct LastChunk<R> {
     /// The offset of the chunk.
     start: u64,
     is_done: bool,
+    /// Bytes since a record was asked for.
+    since_record: u64,
 }
 
 impl<R> LastChunk<R> {
     fn new(source: R) -> Self {
-        Self { source, chunk: Vec::new(), before: None, start: 0, is_done: false }
+        let (chunk, before, start, since_record) = (Vec::new(), None, 0, 0);
+        Self { source, chunk, before, start, is_done: false, since_record }
     }
 
     /// `offset` is in the last chunk or at one of its ends.
@@ -127,11 +133,21 @@ impl<R> LastChunk<R> {
 
 impl<R: Read> Read for LastChunk<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // The reader of CSV keeps a whole record, and a quote that is not closed makes one of the
+        // rest of the file.
+        if self.since_record > limits::RECORD {
+            let message = format!(
+                "a record of more than {}; is a quotation mark not closed?",
+                Bytes(limits::RECORD as f64)
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
         let count = self.source.read(buffer)?;
         if count == 0 {
             self.is_done = true;
             return Ok(0);
         }
+        self.since_record += count as u64;
         self.before = self.chunk.last().copied().or(self.before);
         self.start += self.chunk.len() as u64;
         self.chunk.clear();

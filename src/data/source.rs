@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::DataError;
+use private_pgm::numeric::memory::read_at_most;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,12 +58,9 @@ impl<'a> Source<'a> {
         Self { sha256: Some(Sha256::new()), ..self }
     }
 
-    pub(super) fn read_all(mut self) -> Result<Vec<u8>, DataError> {
-        let mut content = Vec::new();
-        match self.content.read_to_end(&mut content) {
-            Ok(_) => Ok(content),
-            Err(error) => Err(DataError::Io { file: self.name, error }),
-        }
+    /// At most `limit` bytes after decompression.
+    pub(super) fn read_all(self, limit: u64) -> Result<Vec<u8>, DataError> {
+        read_at_most(self.content, limit).map_err(|error| DataError::Io { file: self.name, error })
     }
 
     /// Call after the content has been read to its end.

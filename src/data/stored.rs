@@ -15,6 +15,7 @@ use super::schema::Schema;
 use super::source::{Source, SourceFile};
 use super::{DataError, Dataset, Provenance};
 use crate::atomic_file::{Existing, NewFile};
+use crate::limits;
 use private_pgm::model::Projectable;
 
 pub(super) const MANIFEST: &str = "manifest.toml";
@@ -122,14 +123,16 @@ pub(super) fn read<'a>(
         file: file.to_string(),
         problem,
     };
-    let text = open(MANIFEST)?.read_all()?;
+    let text = open(MANIFEST)?.read_all(limits::TEXT)?;
     let manifest: Manifest = toml::from_slice(&text)
         .map_err(|error: toml::de::Error| problem(MANIFEST, error.to_string()))?;
     // A stand-in depends on the attributes only. Other parts of the schema may change.
     if manifest.stand_in.is_none() && manifest.schema_blake3 != checksum(schema_text.as_bytes()) {
         return Err(problem(MANIFEST, "the schema has changed since the import".into()));
     }
-    let codes = open(RECORDS)?.read_all()?;
+    let of_one: usize = schema.attributes().iter().map(|a| Column::new(a.size()).width()).sum();
+    let expected = (manifest.records as u64).saturating_mul(of_one as u64);
+    let codes = open(RECORDS)?.read_all(expected.min(limits::data_bytes()))?;
     if manifest.records_blake3 != checksum(&codes) {
         return Err(problem(RECORDS, "the checksum is not that of the manifest".into()));
     }

@@ -7,6 +7,8 @@ use super::lines::{Lines, decode};
 use super::schema::{AttributeSchema, CellProblem, Encoding, Schema, TableFacts, TableForm};
 use super::source::Source;
 use super::{DataError, Dataset, Provenance};
+use crate::limits;
+use crate::spreadsheet;
 use private_pgm::domain::{AttributeId, Domain};
 
 /// The codes of the texts of an attribute.
@@ -36,7 +38,7 @@ impl Codes for Labelled<'_> {
     }
 
     fn code(&self, text: &str) -> Result<Option<u32>, CellProblem> {
-        match self.labels.iter().position(|label| label == text) {
+        match self.labels.iter().position(|label| label == spreadsheet::text(text)) {
             Some(code) => Ok(Some(code as u32)),
             None => self.attribute.encode(text).map(|encoded| encoded.code),
         }
@@ -60,7 +62,7 @@ impl Codes for OfDomain<'_> {
 
     fn code(&self, text: &str) -> Result<Option<u32>, CellProblem> {
         let found = match self.domain.labels(self.id) {
-            Some(labels) => labels.find(text),
+            Some(labels) => labels.find(spreadsheet::text(text)),
             None => text.parse().ok().filter(|&code| code < self.size()),
         };
         found.map(|code| Some(code as u32)).ok_or_else(|| {
@@ -106,7 +108,7 @@ fn read<C: Codes>(
     let mut lines = Lines::new(source()?, &table);
     let mut header = lines.read_header()?;
     let place_in = |header: &[String], attribute: &C| {
-        let place = |column: &str| header.iter().position(|name| name == column);
+        let place = |column: &str| header.iter().position(|name| spreadsheet::text(name) == column);
         attribute.columns().into_iter().find_map(place)
     };
     // The original may have no header line, and so has a file in its form.
@@ -132,6 +134,10 @@ fn read<C: Codes>(
             return Err(DataError::FieldCount { file, line, expected, found });
         }
         rows += 1;
+        if !Column::fit(&codes, rows as u64, limits::data_bytes()) {
+            let (file, limit) = (name.into(), limits::data_bytes());
+            return Err(DataError::TooManyRecords { file, limit });
+        }
         let mut complete = true;
         for ((attribute, &place), code) in attributes.iter().zip(&places).zip(&mut record) {
             let text = decode(&lines.record[place], table.encoding).unwrap_or_default();

@@ -8,6 +8,7 @@ use super::lines::{Lines, decode};
 use super::schema::{AttributeSchema, Schema, TableForm};
 use super::source::Source;
 use super::{DataError, Dataset, Provenance};
+use crate::limits;
 
 /// The records of these files, which correspond to the files of the schema in order.
 ///
@@ -60,7 +61,12 @@ struct Intake<'s> {
     rows: usize,
     dropped: usize,
     outside: BTreeMap<String, usize>,
+    /// Of all codes.
+    max_bytes: u64,
 }
+
+/// The records between two checks of the memory that they take.
+const CHECK_INTERVAL: usize = 1 << 16;
 
 /// The fields of an attribute in a line.
 struct Place {
@@ -71,7 +77,8 @@ struct Place {
 impl<'s> Intake<'s> {
     fn new(schema: &'s Schema) -> Self {
         let columns = schema.attributes().iter().map(|a| Column::new(a.size())).collect();
-        Self { schema, columns, rows: 0, dropped: 0, outside: BTreeMap::new() }
+        let max_bytes = limits::data_bytes();
+        Self { schema, columns, rows: 0, dropped: 0, outside: BTreeMap::new(), max_bytes }
     }
 
     fn read<'a>(&mut self, source: Source<'a>) -> Result<Source<'a>, DataError> {
@@ -89,6 +96,11 @@ impl<'s> Intake<'s> {
                 });
             }
             self.rows += 1;
+            if self.rows.is_multiple_of(CHECK_INTERVAL)
+                && !Column::fit(&self.columns, self.rows as u64, self.max_bytes)
+            {
+                return Err(DataError::TooManyRecords { file: lines.file, limit: self.max_bytes });
+            }
             if self.discretise(&lines, &places, &mut codes)? {
                 for (column, &code) in self.columns.iter_mut().zip(&codes) {
                     column.push(code);
@@ -183,5 +195,45 @@ impl<'s> Intake<'s> {
             return Err(DataError::NoRecords { file, rows, dropped });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA: &str = "name = 'm'\n[table]\nfiles = [{ name = 'f' }]\nform = 'FORM'\n\
+        [[attribute]]\nname = 'a'\nkind = 'categorical'\nvalues = ['x', 'y']\n";
+
+    #[test]
+    fn records_are_read_up_to_the_limit_for_their_codes() {
+        let schema = Schema::parse(&SCHEMA.replace("FORM", "records")).unwrap();
+        let text = "a\n".to_string() + &"x\n".repeat(2 * CHECK_INTERVAL);
+        let read = |max_bytes: usize| {
+            let mut intake = Intake { max_bytes: max_bytes as u64, ..Intake::new(&schema) };
+            let source = Source::from_bytes("f", text.as_bytes()).unwrap();
+            intake.read(source).map(|_| intake.columns[0].len()).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(2 * CHECK_INTERVAL), Ok(2 * CHECK_INTERVAL));
+        let refused = read(CHECK_INTERVAL).unwrap_err();
+        assert!(
+            refused.starts_with("f: the codes of its records take more than 66 kB"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn counts_that_stand_for_more_records_than_fit_are_refused() {
+        let schema = Schema::parse(&SCHEMA.replace("FORM", "counts")).unwrap();
+        let read = |text: &str| {
+            let source = Source::from_bytes("f", text.as_bytes()).unwrap();
+            read_table(&schema, vec![source]).map(|data| data.len())
+        };
+        assert_eq!(read("3,4\n").unwrap(), 7);
+        let mut counts = Counts::new(&schema);
+        counts.set_limit(1000);
+        counts.read(Source::from_bytes("f", b"4294967295,4294967295\n").unwrap()).unwrap();
+        assert!(matches!(counts.into_records("f"), Err(DataError::TooManyRecords { .. })));
+        assert!(matches!(read("3,4,5\n"), Err(DataError::CellCount { expected: 2, found: 3, .. })));
     }
 }

@@ -33,8 +33,8 @@ pub enum MeasureError {
     #[error("the operating system gives no random numbers: {0}")]
     Randomness(String),
     #[error(
-        "there are {sets:.1e} sets of {size} attributes, more than {MAX_MARGINALS}; measure smaller \
-         or fewer marginals"
+        "there are {sets:.1e} sets of {size} attributes, more than {MAX_MARGINALS}; measure \
+         smaller or fewer marginals"
     )]
     TooManyMarginals { size: usize, sets: f64 },
     #[error("its answers are not linear measurements, so that they are no problem")]

@@ -17,6 +17,7 @@ use private_pgm::fit::{
 };
 use private_pgm::loss::Measurement;
 use private_pgm::model::{MarginalError, Projectable};
+use private_pgm::numeric::memory;
 
 /// Iterations between two rounds of an adaptive mechanism (our choice). The errors that select the
 /// next query are far larger than the remaining optimisation error.
@@ -159,9 +160,13 @@ impl From<MechanismError> for TrialFailure {
     }
 }
 
-/// Turns a panic into a failure of one arm, so that the other arms still run.
+/// Turns a panic, or a table for which there is no memory, into a failure of one arm, so that the
+/// other arms still run.
 fn catch_panic<T>(work: impl FnOnce() -> Result<T, TrialFailure>) -> Result<T, TrialFailure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        if let Some(error) = memory::in_panic(&*panic) {
+            return Err(TrialFailure::failed(error));
+        }
         let text = panic
             .downcast_ref::<String>()
             .map(String::as_str)

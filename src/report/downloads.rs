@@ -3,6 +3,7 @@ use std::io;
 use serde::Serialize;
 
 use super::experiment::Experiment;
+use crate::spreadsheet;
 
 /// A file embedded in the page.
 #[derive(Clone, Debug)]
@@ -38,7 +39,7 @@ fn csv<T: Serialize>(records: &[T]) -> io::Result<Vec<u8>> {
     for record in records {
         writer.serialize(record)?;
     }
-    writer.into_inner().map_err(|error| error.into_error())
+    spreadsheet::fields_of(writer.into_inner().map_err(|error| error.into_error())?)
 }
 
 /// Percent-encoding (RFC 3986) of all bytes except unreserved characters and commas.

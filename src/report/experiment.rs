@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -7,12 +6,15 @@ use super::error::ReportError;
 use crate::config::FigureKind;
 use crate::experiment::Analysis;
 use crate::figures::Chart;
+use crate::limits;
 use crate::results::claims::Finding;
 use crate::results::manifest::{Manifest, ManifestError};
 use crate::results::store::{Recorded, StoreError, read_ledger};
 use crate::results::summary::Summary;
 use crate::results::{TraceRecord, TrialRecord};
 use dp::Line;
+use private_pgm::numeric::memory::read_at_most;
+use std::fs::File;
 
 /// The results of an experiment. Without rows, as in published results that omit them, summary,
 /// claims and figure are those that the run wrote.
@@ -90,8 +92,8 @@ impl Experiment {
         };
         let picture = |name: &str| {
             let file = folder.join(name);
-            match fs::read_to_string(&file) {
-                Ok(svg) => Ok(Some(svg)),
+            match File::open(&file).and_then(|open| read_at_most(open, limits::TEXT)) {
+                Ok(svg) => Ok(String::from_utf8(svg).ok()),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(ReportError::Io { file, error }),
             }

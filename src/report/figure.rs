@@ -9,6 +9,38 @@ const PHONE_WIDTH: f64 = 340.0;
 /// The elements that our renderer writes. None of them loads or runs anything.
 const ELEMENTS: [&str; 8] = ["svg", "title", "desc", "rect", "path", "circle", "text", "g"];
 
+/// Their attributes.
+const ATTRIBUTES: [&str; 28] = [
+    "class",
+    "cx",
+    "cy",
+    "d",
+    "fill",
+    "fill-opacity",
+    "font-family",
+    "font-size",
+    "font-weight",
+    "height",
+    "lengthAdjust",
+    "paint-order",
+    "pointer-events",
+    "r",
+    "role",
+    "stroke",
+    "stroke-dasharray",
+    "stroke-linejoin",
+    "stroke-opacity",
+    "stroke-width",
+    "text-anchor",
+    "textLength",
+    "transform",
+    "viewBox",
+    "width",
+    "x",
+    "xmlns",
+    "y",
+];
+
 /// Markup of the figure of an experiment.
 #[derive(Clone, Debug)]
 pub(super) struct Figure {
@@ -49,22 +81,47 @@ fn inlined(svg: &str) -> String {
     svg.replace("<g class=\"reading\">", &reading(-1))
 }
 
-/// Whether an SVG has only elements of our renderer, and no attributes that load or run something.
-/// Results may come from untrusted sources.
+/// Whether an SVG is written as our renderer writes it: its elements and attributes alone, every
+/// element closed, and no value that loads something. Results may come from untrusted sources.
 fn is_safe_to_inline(svg: &str) -> bool {
-    let mut tags = svg.split('<').skip(1).filter_map(|rest| rest.split('>').next());
-    svg.starts_with("<svg ")
-        && tags.all(|tag| {
-            let tag = tag.trim_start_matches('/').trim_end_matches('/');
-            let name = tag.split(char::is_whitespace).next().unwrap_or_default();
-            let words = tag.split(|c: char| c.is_whitespace() || c == '"' || c == '\'');
-            let is_active = |word: &str| {
-                let word = word.to_ascii_lowercase();
-                word.ends_with('=')
-                    && (word.starts_with("on") || word.contains("href") || word == "style=")
-            };
-            ELEMENTS.contains(&name) && !words.into_iter().any(is_active) && !tag.contains("url(")
-        })
+    let mut open: Vec<&str> = Vec::new();
+    let mut tags = svg.split('<').skip(1).peekable();
+    while let Some(rest) = tags.next() {
+        let Some((tag, text)) = rest.split_once('>') else { return false };
+        if let Some(name) = tag.strip_prefix('/') {
+            if open.pop() != Some(name) {
+                return false;
+            }
+        } else {
+            let Some(name) = safe_element(tag) else { return false };
+            if !tag.ends_with('/') {
+                open.push(name);
+            }
+        }
+        // What follows the outermost element would be a part of the page.
+        if open.is_empty() && (tags.peek().is_some() || !text.trim().is_empty()) {
+            return false;
+        }
+    }
+    svg.starts_with("<svg ") && open.is_empty()
+}
+
+/// The name of the element that a tag begins, if it and all of its attributes are those of our
+/// renderer. A value that holds `<` or `>` has been cut off, and has no closing quotation mark.
+fn safe_element(tag: &str) -> Option<&str> {
+    let tag = tag.strip_suffix('/').unwrap_or(tag);
+    let (name, mut rest) = tag.split_once(char::is_whitespace).unwrap_or((tag, ""));
+    while !rest.trim().is_empty() {
+        let (attribute, after) = rest.trim_start().split_once("=\"")?;
+        let (value, after) = after.split_once('"')?;
+        // References and escapes could spell anything.
+        let loads = value.contains(['&', '\\']) || value.to_ascii_lowercase().contains("url");
+        if !ATTRIBUTES.contains(&attribute) || loads {
+            return None;
+        }
+        rest = after;
+    }
+    ELEMENTS.contains(&name).then_some(name)
 }
 
 #[cfg(test)]
@@ -87,6 +144,19 @@ mod tests {
             "<rect fill=\"url(http://x)\"/>",
             "<foreignObject/>",
             "<!-- a comment -->",
+            // A value may hold the end of a tag.
+            "<g class=\">\" onclick=\"alert(1)\"></g>",
+            "<g class='>' onclick='alert(1)'></g>",
+            "<rect onload = \"alert(1)\"/>",
+            "<rect width=3 onload=alert(1) />",
+            "<rect fill=\"&#117;rl(http://x)\"/>",
+            "<rect fill=\"\\75 rl(http://x)\"/>",
+            "<rect fill=\"URL(http://x)\"/>",
+            "<g>",
+            "</g>",
+            "</svg><g></g><svg>",
+            "</svg>text<svg>",
+            "<rect",
         ] {
             assert!(!is_safe_to_inline(&svg(bad)), "{bad}");
         }

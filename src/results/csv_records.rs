@@ -8,6 +8,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 use serde::{Serialize, forward_to_deserialize_any};
 
 use crate::atomic_file::NewFile;
+use crate::spreadsheet;
 
 /// The names of a record's fields, in the order in which they are written.
 pub(super) fn columns<T: DeserializeOwned>() -> &'static [&'static str] {
@@ -30,7 +31,7 @@ pub(super) fn line<T: Serialize>(record: &T) -> io::Result<Vec<u8>> {
     let mut line = writer.into_inner().map_err(|error| error.into_error())?;
     let breaks = |byte: &&mut u8| matches!(**byte, b'\n' | b'\r');
     line.iter_mut().rev().skip(1).filter(breaks).for_each(|byte| *byte = b' ');
-    Ok(line)
+    spreadsheet::fields_of(line)
 }
 
 /// The record's fields as text.
@@ -39,7 +40,7 @@ pub(super) fn fields<T: Serialize>(record: &T) -> io::Result<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(&line[..]);
     let mut fields = csv::StringRecord::new();
     reader.read_record(&mut fields)?;
-    Ok(fields.iter().map(String::from).collect())
+    Ok(fields.iter().map(|field| spreadsheet::text(field).into()).collect())
 }
 
 /// The record of a line without its line break; `None` if the line is not a record.
@@ -47,7 +48,17 @@ pub(super) fn parse<T: DeserializeOwned>(line: &str) -> Option<T> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
     let mut fields = csv::StringRecord::new();
     let is_record = reader.read_record(&mut fields).ok()? && fields.len() == columns::<T>().len();
-    is_record.then(|| fields.deserialize(None).ok()).flatten()
+    is_record.then(|| spreadsheet::texts_of(&fields).deserialize(None).ok()).flatten()
+}
+
+/// The records of a file with a header.
+pub(super) fn read_file<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, csv::Error> {
+    let mut reader = csv::Reader::from_path(path)?;
+    let header = reader.headers()?.clone();
+    let record = |record: Result<csv::StringRecord, csv::Error>| {
+        spreadsheet::texts_of(&record?).deserialize(Some(&header))
+    };
+    reader.records().map(record).collect()
 }
 
 /// Writes a file of records atomically.
@@ -124,7 +135,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_record_is_one_line_and_comes_back_but_for_line_breaks(
-            name in "[a,;\"\n\r\u{e4} ]{0,12}",
+            name in "[a,;\"\n\r=@'\u{e4} ]{0,12}",
             flag: bool,
             value: Option<f64>,
             count: Option<usize>,

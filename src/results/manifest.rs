@@ -15,6 +15,9 @@ use super::shard::Shard;
 use super::timestamp::rfc3339;
 use crate::atomic_file::NewFile;
 use crate::config::Experiment;
+use crate::limits;
+use private_pgm::numeric::memory::read_at_most;
+use std::fs::File;
 
 const FILE: &str = "manifest.json";
 
@@ -245,9 +248,10 @@ impl Manifest {
     /// Reads the manifest of the whole results, or of one shard.
     pub fn read_part(folder: &Path, shard: Option<Shard>) -> Result<Self, ManifestError> {
         let file = folder.join(file_name(shard));
-        let text = fs::read_to_string(&file)
+        let text = File::open(&file)
+            .and_then(|open| read_at_most(open, limits::JSON))
             .map_err(|error| ManifestError::Io { file: file.clone(), error })?;
-        serde_json::from_str(&text).map_err(|error| ManifestError::Json { file, error })
+        serde_json::from_slice(&text).map_err(|error| ManifestError::Json { file, error })
     }
 
     /// Removes the manifests of shards, after they were merged.

@@ -2,6 +2,7 @@
 
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::model::{MarginalError, Projectable};
+use private_pgm::numeric::memory;
 use private_pgm::query::{QueryError, QueryFactor, QueryMatrix};
 
 /// Queries over several cliques, W.
@@ -71,8 +72,8 @@ impl Workload {
 impl SubWorkload {
     /// W_C mu_C.
     pub fn answers(&self, marginal: &[f64]) -> Vec<f64> {
-        let mut answers = vec![0.0; self.query.rows()];
-        let mut scratch = vec![0.0; self.query.scratch_len()];
+        let mut answers = memory::zeros(self.query.rows());
+        let mut scratch = memory::zeros(self.query.scratch_len());
         self.query.apply(marginal, &mut answers, &mut scratch);
         answers
     }

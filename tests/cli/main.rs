@@ -8,6 +8,7 @@ mod damaged_models;
 mod estimate;
 mod experiments;
 mod golden;
+mod hostile;
 mod limits;
 mod outputs;
 mod overwriting;

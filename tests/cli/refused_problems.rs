@@ -107,6 +107,8 @@ fn missing_and_unknown_fields_are_refused() {
         r#"{"domain": {"a": 2}, "measurements": [{"attrs": ["a"], "stddev": 1}]}"#;
     refused(without_answers, &["measurements[0].y"]);
     changed(r#""stddev": 2.0"#, r#""stddev": 2.0, "sigma": 1"#, &["measurements[1].sigma"]);
+    changed(r#""total""#, r#""totl""#, &["totl: unknown field", "did you mean total?"]);
+    changed(r#"["prefix"]"#, r#"[{"matix": [[1, 0, 1, 1]]}]"#, &["did you mean matrix?"]);
     refused(r#"{"domain": {"a": 2}}"#, &["measurements"]);
     refused(r#"{"measurements": []}"#, &["domain"]);
 }

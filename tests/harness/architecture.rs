@@ -13,16 +13,20 @@ const MODULES: &[(&str, &[&str])] = &[
     ("atomic_file", &[]),
     // Suggestions in errors about settings.
     ("did_you_mean", &[]),
+    // How much is read from files.
+    ("limits", &[]),
+    // Texts in CSV files.
+    ("spreadsheet", &[]),
     ("workload", &[]),
     ("postprocess", &["numeric"]),
     ("evaluation", &["workload"]),
-    ("budget_file", &["atomic_file"]),
-    ("data", &["atomic_file", "did_you_mean"]),
+    ("budget_file", &["atomic_file", "limits"]),
+    ("data", &["atomic_file", "did_you_mean", "limits", "spreadsheet"]),
     ("mechanism", &["numeric", "data", "workload", "postprocess"]),
     // Files name the noise of mechanisms.
-    ("config", &["did_you_mean", "mechanism"]),
+    ("config", &["did_you_mean", "limits", "mechanism"]),
     ("audit", &["data", "workload", "mechanism"]),
-    ("results", &["config", "atomic_file"]),
+    ("results", &["config", "atomic_file", "limits", "spreadsheet"]),
     ("figures", &["config", "results", "atomic_file"]),
     // Synthetic records against data or models.
     ("comparison", &["evaluation", "results", "figures"]),
@@ -39,7 +43,10 @@ const MODULES: &[(&str, &[&str])] = &[
             "atomic_file",
         ],
     ),
-    ("report", &["config", "results", "experiment", "figures", "atomic_file"]),
+    (
+        "report",
+        &["config", "results", "experiment", "figures", "atomic_file", "limits", "spreadsheet"],
+    ),
     (
         "cli",
         &[
@@ -53,6 +60,8 @@ const MODULES: &[(&str, &[&str])] = &[
             "figures",
             "report",
             "atomic_file",
+            "limits",
+            "spreadsheet",
         ],
     ),
     ("main", &["cli"]),

@@ -112,6 +112,7 @@
 #![warn(missing_docs)]
 
 pub mod baselines;
+pub mod closest;
 pub mod domain;
 pub mod elimination_plan;
 pub mod factor;

@@ -7,6 +7,8 @@ use super::{Proposal, Verdict};
 
 /// Distinct texts that are counted at most.
 const COUNTED: usize = 100_000;
+/// Bytes of the distinct texts that are counted at most.
+const COUNTED_BYTES: usize = 100_000_000;
 /// Values that the proposal for a column with too many of them lists at most (our choice).
 const LISTED: usize = 20;
 /// Distinct texts from which on a column, if they are more than half of its records, is left out
@@ -16,14 +18,15 @@ const MANY: usize = 10;
 /// The distinct texts of a column.
 #[derive(Clone, Debug)]
 pub(super) struct Texts {
-    /// `None` if there are more than [`COUNTED`].
+    /// `None` if there are more than [`COUNTED`], or [`COUNTED_BYTES`].
     counts: Option<HashMap<String, usize>>,
+    bytes: usize,
     has_repeated: bool,
 }
 
 impl Default for Texts {
     fn default() -> Self {
-        Self { counts: Some(HashMap::new()), has_repeated: false }
+        Self { counts: Some(HashMap::new()), bytes: 0, has_repeated: false }
     }
 }
 
@@ -41,9 +44,10 @@ impl Texts {
         if let Some(count) = counts.get_mut(text) {
             *count += 1;
             self.has_repeated = true;
-        } else if counts.len() == COUNTED {
+        } else if counts.len() == COUNTED || self.bytes + text.len() > COUNTED_BYTES {
             self.counts = None;
         } else {
+            self.bytes += text.len();
             counts.insert(text.into(), 1);
         }
     }
@@ -58,7 +62,9 @@ impl Texts {
         let values = self.counts.as_ref().map(values).unwrap_or_default();
         let count = values.len();
         if count == 0 {
-            let reason = format!("it has more than {COUNTED} different values; group them first");
+            let reason = format!(
+                "it has more than {COUNTED} different values, or long ones; group them first"
+            );
             return Verdict::LeftOut { reason, proposal: None };
         }
         if count <= Draft::MAX_VALUES && (count <= MANY || 2 * count <= records) {

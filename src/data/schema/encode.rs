@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::bins::Bins;
 use super::number::NumberFormat;
 use super::{AttributeKind, AttributeSchema, DatePart, Keep, Missing, Outside};
+use crate::spreadsheet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::data) struct Encoded {
@@ -65,13 +66,16 @@ pub enum CellProblem {
 impl AttributeSchema {
     pub(in crate::data) fn encode(&self, text: &str) -> Result<Encoded, CellProblem> {
         let text = text.trim();
-        if self.missing_texts.iter().any(|missing| missing == text) {
+        let is_missing = |text: &str| self.missing_texts.iter().any(|missing| missing == text);
+        if is_missing(text) || is_missing(spreadsheet::text(text)) {
             return self.encode_missing(false);
         }
         let text = self.prepare(text);
         match &self.kind {
             AttributeKind::Categorical { values, codes, other } => {
-                match (codes.get(&*text).or(other.as_ref()), self.outside) {
+                // As listed, or as this program writes it.
+                let code = codes.get(&*text).or_else(|| codes.get(spreadsheet::text(&text)));
+                match (code.or(other.as_ref()), self.outside) {
                     (Some(&code), _) => Ok(Encoded { code: Some(code), outside: false }),
                     (None, Outside::Missing) => self.encode_missing(true),
                     (None, _) => Err(CellProblem::UnknownValue {

@@ -33,7 +33,7 @@ fn table(folder: &Path, name: &str) -> PathBuf {
 
 /// The codes of a discretised table by record, in the declared order of `domain`.
 fn paper_records(domain: &Domain, file: &Path) -> Vec<Vec<u32>> {
-    let content = Source::open(file).unwrap().read_all().unwrap();
+    let content = Source::open(file).unwrap().read_all(u64::MAX).unwrap();
     let mut reader = csv::Reader::from_reader(&content[..]);
     let header = reader.headers().unwrap().clone();
     let column = |name| header.iter().position(|column| column == name).unwrap();
@@ -84,7 +84,7 @@ fn discretised_records_are_those_of_the_papers_tables() {
 #[test]
 #[ignore = "needs tables that may not be distributed"]
 fn loans_are_imported_from_the_file_of_lendingclub() {
-    let plain = Source::open(&table(&folder(), "loans")).unwrap().read_all().unwrap();
+    let plain = Source::open(&table(&folder(), "loans")).unwrap().read_all(u64::MAX).unwrap();
     let mut official = String::from("Notes offered by Prospectus (https://example.org)\n");
     for (row, line) in
         csv::ReaderBuilder::new().has_headers(false).from_reader(&plain[..]).records().enumerate()

@@ -3,6 +3,7 @@
 use crate::mechanism::support::counting_query::CountingQuery;
 use private_pgm::domain::Domain;
 use private_pgm::factor::Factor;
+use private_pgm::numeric::memory;
 
 pub(super) fn bytes(domain: &Domain) -> f64 {
     size_of::<f64>() as f64 * domain.cells_f64(&domain.everything())
@@ -21,7 +22,7 @@ pub(super) fn uniform(domain: &Domain) -> Factor {
 /// The update U(q, p^): multiplies each cell by exp(-eta q) and normalises.
 pub(super) fn update(table: &mut Factor, query: &CountingQuery, eta: f64) {
     let projection = table.projection(&query.clique);
-    let mut factors = vec![1.0; projection.small_len()];
+    let mut factors = memory::filled(projection.small_len(), 1.0);
     query.cells.iter().for_each(|&cell| factors[cell] = (-eta).exp());
     projection.broadcast(&factors, table.values_mut(), |cell, factor| *cell *= factor);
     let sum = table.sum_in_blocks();

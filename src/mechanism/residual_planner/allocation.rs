@@ -30,7 +30,8 @@ pub enum Weights {
 /// The certified relative gap at which the search for the smallest largest variance ends.
 const GAP: f64 = 1e-9;
 
-/// The search ends after so many iterations. It needs about twenty on the domains of the paper.
+/// The largest number of iterations of the search. It needs about twenty on the domains of the
+/// paper.
 const ITERATIONS: usize = 10_000;
 
 /// How a budget is divided among the base sets.

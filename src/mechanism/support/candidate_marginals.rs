@@ -51,12 +51,12 @@ impl<'a> CandidateMarginals<'a> {
     /// |M_r(D) - M_r(p)|_1 for the cliques at `wanted`, with the marginals of p rounded to
     /// multiples of 2^-20.
     ///
-    /// *Sensitivity*: 1 if a record is added or removed, 2 if one is replaced ([`change`]). *Proof.*
-    /// p is the same for both tables, and by the triangle inequality the distance to a fixed vector
-    /// changes by at most the L1 norm of the change of the counts: one cell, or two, by 1. Rounding
-    /// does not increase it: counts are integers, all terms are multiples of 2^-20, and sums of
-    /// them are exact up to 2^33, which bounds the records of the data and |M_r(p)|_1 together;
-    /// where |M_r(p)|_1 is above 2^32, the distance is set to 2^33. QED.
+    /// *Sensitivity*: 1 if a record is added or removed, 2 if one is replaced ([`change`]).
+    /// *Proof.* p is the same for both tables, and by the triangle inequality the distance to a
+    /// fixed vector changes by at most the L1 norm of the change of the counts: one cell, or two,
+    /// by 1. Rounding does not increase it: counts are integers, all terms are multiples of 2^-20,
+    /// and sums of them are exact up to 2^33, which bounds the records of the data and |M_r(p)|_1
+    /// together; where |M_r(p)|_1 is above 2^32, the distance is set to 2^33. QED.
     pub(crate) fn distances(
         &self,
         wanted: &[usize],

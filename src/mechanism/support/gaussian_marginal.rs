@@ -3,6 +3,7 @@ use dp::{L2, Neighbours, NoiseSource, Sensitivity, SensitivityError, Share};
 use private_pgm::domain::Clique;
 use private_pgm::loss::Measurement;
 use private_pgm::model::Projectable;
+use private_pgm::numeric::memory;
 use private_pgm::query::QueryMatrix;
 
 /// The smallest standard deviation of a measurement, our choice. Exact noise on integers of a scale
@@ -27,8 +28,8 @@ pub(crate) fn measure_query(
 ) -> Result<Measurement, MechanismError> {
     let sensitivity = sensitivity(share.neighbours())?;
     let counts = task.data.project(&clique)?;
-    let mut answers = vec![0.0; query.rows()];
-    query.apply(counts.values(), &mut answers, &mut vec![0.0; query.scratch_len()]);
+    let mut answers = memory::zeros(query.rows());
+    query.apply(counts.values(), &mut answers, &mut memory::zeros(query.scratch_len()));
     let noisy = share.gaussian(label, &answers, sensitivity, task.noise.whole(), source)?;
     let stddev = noisy.noise_stddev.max(SMALLEST_STDDEV);
     Ok(Measurement { clique, query, y: noisy.values, stddev })

@@ -55,7 +55,7 @@ pub fn write_claims(path: &Path, findings: &[Finding]) -> io::Result<()> {
 }
 
 pub fn read_claims(path: &Path) -> Result<Vec<Finding>, csv::Error> {
-    csv::Reader::from_path(path)?.into_deserialize().collect()
+    csv_records::read_file(path)
 }
 
 /// The claims with their verdicts for the terminal, the count, and the reasons of those that do not

@@ -14,6 +14,7 @@ use super::record::TrialRecord;
 use super::statistics::{PairedRatio, Spread};
 use crate::atomic_file::NewFile;
 use crate::config::{Metric, Status};
+use crate::spreadsheet;
 
 /// The arm that the others are compared with.
 pub const REFERENCE_ARM: &str = "pgm";
@@ -187,7 +188,7 @@ impl Summary {
         for group in &self.groups {
             writer.write_record(record(group))?;
         }
-        writer.into_inner().map_err(|error| error.into_error())
+        spreadsheet::fields_of(writer.into_inner().map_err(|error| error.into_error())?)
     }
 }
 

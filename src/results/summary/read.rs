@@ -2,6 +2,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::super::csv_records;
 use super::super::statistics::{CONFIDENCE, Interval, PairedRatio, Spread};
 use super::{Endings, Group, METRICS, Summary};
 
@@ -69,9 +70,8 @@ impl Summary {
     /// Reads a `summary.csv`, for results without rows. The file has no intervals of medians. Every
     /// trial that is done is taken to have every number.
     pub fn read_csv(path: &Path) -> Result<Self, csv::Error> {
-        let mut reader = csv::Reader::from_path(path)?;
-        let groups = reader.deserialize().map(|row| row.map(|row: Row| row.group()));
-        Ok(Self { groups: groups.collect::<Result<_, _>>()? })
+        let rows: Vec<Row> = csv_records::read_file(path)?;
+        Ok(Self { groups: rows.into_iter().map(Row::group).collect() })
     }
 }
 

@@ -4,6 +4,7 @@ use crate::factor::Factor;
 use crate::fit::{Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorError, Evidence};
 use crate::numeric::bytes::Bytes;
 use crate::numeric::lsmr::LsmrOptions;
+use crate::numeric::memory;
 use crate::query::MAX_CELLS;
 
 /// Least squares over the whole domain: the table p over all attributes, with entries of any sign,
@@ -42,6 +43,7 @@ impl Estimator for FullLeastSquares {
             );
             return Err(EstimatorError::Infeasible { bytes, message });
         }
+        memory::require(bytes)?;
         let system = StackedSystem::new(domain, &everything, measurements);
         let solution = system.solve(self.stopping, context.deadline)?;
         let table = Factor::new(domain, everything, solution.table);

@@ -8,6 +8,7 @@ use crate::domain::{Clique, Domain};
 use crate::fit::{EstimateError, EstimatorError, Evidence, Observed};
 use crate::loss::{LinearLossError, Measurement};
 use crate::numeric::lsmr::{LsmrOptions, Termination, lsmr};
+use crate::numeric::memory;
 use crate::numeric::strided::Projection;
 
 /// The measurements of the evidence, each of them checked. An error if the evidence is a likelihood
@@ -117,7 +118,8 @@ impl<'a> StackedSystem<'a> {
         };
         let blocks: Vec<Block> = measurements.into_iter().map(block).collect();
         let queries = || blocks.iter().map(|block| &block.measurement.query);
-        let largest = |sizes: &mut dyn Iterator<Item = usize>| vec![0.0; sizes.max().unwrap_or(0)];
+        let largest =
+            |sizes: &mut dyn Iterator<Item = usize>| memory::zeros(sizes.max().unwrap_or(0));
         Self {
             cells: shape.iter().product(),
             rows: queries().map(|query| query.rows()).sum(),

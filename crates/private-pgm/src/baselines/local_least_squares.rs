@@ -7,6 +7,7 @@ use crate::fit::{Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorE
 use crate::loss::{Measurement, maximal_cliques};
 use crate::numeric::bytes::Bytes;
 use crate::numeric::lsmr::LsmrOptions;
+use crate::numeric::memory;
 use crate::query::PseudoInverse;
 
 /// Separate least squares for each maximal measured clique C, from the measurements inside it: the
@@ -51,6 +52,7 @@ impl Estimator for LocalLeastSquares {
             );
             return Err(EstimatorError::Infeasible { bytes, message });
         }
+        memory::require(bytes)?;
         let mut tables = Vec::with_capacity(cliques.len());
         let (mut iterations, mut seconds, mut converged) = (0, 0.0, true);
         for clique in cliques {

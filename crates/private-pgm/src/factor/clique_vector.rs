@@ -5,6 +5,7 @@ use ndarray::ArrayViewD;
 
 use super::Factor;
 use crate::domain::{Clique, Domain};
+use crate::numeric::memory;
 
 /// The cliques of a model, and the range of each clique's table in one flat array.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,16 +67,22 @@ impl CliqueLayout {
 }
 
 /// One table per clique, the paper's concatenated vector over a collection of cliques.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct CliqueVector {
     layout: Arc<CliqueLayout>,
     values: Vec<f64>,
 }
 
+impl Clone for CliqueVector {
+    fn clone(&self) -> Self {
+        Self { layout: Arc::clone(&self.layout), values: memory::copied(&self.values) }
+    }
+}
+
 impl CliqueVector {
     /// A vector of zeros.
     pub fn zeros(layout: &Arc<CliqueLayout>) -> Self {
-        Self { layout: Arc::clone(layout), values: vec![0.0; layout.len()] }
+        Self { layout: Arc::clone(layout), values: memory::zeros(layout.len()) }
     }
 
     /// The cliques and the ranges of their tables.
@@ -115,7 +122,7 @@ impl CliqueVector {
     /// A copy of the table at `index` together with its clique.
     pub fn factor(&self, index: usize) -> Factor {
         let clique = self.layout.cliques[index].clone();
-        Factor::new(&self.layout.domain, clique, self.table(index).to_vec())
+        Factor::new(&self.layout.domain, clique, memory::copied(self.table(index)))
     }
 }
 

@@ -8,15 +8,23 @@ pub use clique_vector::{CliqueLayout, CliqueVector, Marginals, Potentials};
 use ndarray::ArrayD;
 
 use crate::domain::{AttributeId, Clique, Domain};
+use crate::numeric::memory;
 use crate::numeric::strided::{Projection, permute};
 
 /// A table over a clique: one number per combination of its attributes' values, row-major in axis
 /// order (see [`crate::domain`]).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Factor {
     clique: Clique,
     shape: Vec<usize>,
     values: Vec<f64>,
+}
+
+impl Clone for Factor {
+    fn clone(&self) -> Self {
+        let (clique, shape) = (self.clique.clone(), self.shape.clone());
+        Self { clique, shape, values: memory::copied(&self.values) }
+    }
 }
 
 impl Factor {
@@ -36,7 +44,7 @@ impl Factor {
     /// If the number of cells overflows.
     pub fn filled(domain: &Domain, clique: Clique, value: f64) -> Self {
         let cells = domain.cells(&clique).expect("a number of cells");
-        Self::new(domain, clique, vec![value; cells])
+        Self::new(domain, clique, memory::filled(cells, value))
     }
 
     /// The table over the attributes `listed`, with cells row-major in the order of `listed`.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 use super::run::run;
 use super::{Estimate, EstimateError, Evidence, Settings};
 use crate::model::Model;
+use crate::numeric::memory;
 use crate::optimiser::Progress;
 use crate::problem::Problem;
 
@@ -90,7 +91,8 @@ impl<'a> Fit<'a> {
     }
 
     /// Bytes that the tables may take. A fit that needs more is refused before any work. Default:
-    /// half of the machine's memory.
+    /// half of the machine's memory. If the process may have less than that, the fit ends with
+    /// [`EstimateError::OutOfMemory`].
     pub fn memory_limit(self, bytes: impl Into<Option<u64>>) -> Self {
         Self { memory_limit: bytes.into(), ..self }
     }
@@ -123,6 +125,6 @@ impl<'a> Fit<'a> {
         self.deadline = self.deadline.into_iter().chain(limit).min();
         // On a thread of the pool: from outside, each of the thousands of forks would be handed
         // over to it, which takes longer than a small problem's whole iteration.
-        rayon::scope(|_| run(self))
+        memory::catch(|| rayon::scope(|_| run(self)))?
     }
 }

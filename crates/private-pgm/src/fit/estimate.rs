@@ -5,6 +5,7 @@ use crate::factor::Marginals;
 use crate::junction_tree::{TooLarge, TreeSize};
 use crate::loss::LinearLossError;
 use crate::model::Model;
+use crate::numeric::memory::OutOfMemory;
 use crate::optimiser::Reason;
 use crate::oracle::LoopyError;
 
@@ -46,6 +47,9 @@ pub enum EstimateError {
     /// The model does not fit into memory.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
+    /// There is less memory than the plan needs, though no more than the limit.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
     /// A measurement is wrong.
     #[error(transparent)]
     Measurement(#[from] LinearLossError),

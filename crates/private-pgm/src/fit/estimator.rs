@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use super::{Estimate, EstimateError, Evidence};
 use crate::model::{InferenceError, Model, Projectable};
+use crate::numeric::memory::OutOfMemory;
 use crate::optimiser::Progress;
 
 /// Estimates a distribution, or at least some of its marginals, from evidence: the
@@ -89,6 +90,9 @@ pub enum EstimatorError {
         /// What would take them.
         message: String,
     },
+    /// There is less memory than the plan needs, though no more than the limit.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
     /// The deadline was reached first.
     #[error("out of time after {iterations} iterations")]
     Timeout {
@@ -112,6 +116,7 @@ impl From<EstimateError> for EstimatorError {
             EstimateError::TooLarge(too_large) => {
                 Self::Infeasible { bytes: too_large.needed_bytes, message: too_large.to_string() }
             }
+            EstimateError::OutOfMemory(error) => Self::OutOfMemory(error),
             EstimateError::Deadline { iterations } => Self::Timeout { iterations },
             other => Self::Estimate(other),
         }

@@ -12,6 +12,7 @@ const NARROWING: f64 = 0.3;
 const STAGES: u32 = 14;
 
 /// Minimises the L1 loss, whose gradient jumps, by Huber losses of smaller and smaller width.
+/// `known` is what another method has found, with loss and gap of L1.
 ///
 /// With L_w <= L the Huber loss of width w, and g the certified gap of L_w at mu, the smallest L is
 /// at least the smallest L_w, which is at least L_w(mu) - g: a lower bound that certifies L too.
@@ -20,16 +21,18 @@ pub(super) fn minimise(
     oracle: &mut dyn MarginalOracle,
     loss: &mut LinearLoss,
     start: Potentials,
+    known: Option<Outcome>,
     tell: &mut dyn FnMut(&Progress<'_>),
 ) -> Outcome {
     let stopping = minimisation.stopping;
     let answers: usize = loss.measurements().map(|measurement| measurement.y.len()).sum();
     let mut potentials = start;
-    let mut iterations = 0;
-    let mut best: Option<Outcome> = None;
+    let mut iterations = known.as_ref().map_or(0, |known| known.iterations);
     let mut stopped = false;
     // The smallest loss is at least this, whichever stage shows it.
-    let mut lower_bound = f64::NEG_INFINITY;
+    let mut lower_bound =
+        known.as_ref().and_then(|known| Some(known.loss - known.gap?)).unwrap_or(f64::NEG_INFINITY);
+    let mut best = known;
     for index in 0..STAGES {
         let width = FIRST_WIDTH * NARROWING.powi(index as i32);
         loss.set_norm(Norm::Huber(width));

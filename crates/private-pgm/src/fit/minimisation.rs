@@ -1,8 +1,11 @@
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use crate::factor::Potentials;
 use crate::loss::Loss;
-use crate::optimiser::{ConvergenceMonitor, Objective, Optimiser, Outcome, Progress, Stopping};
+use crate::optimiser::{
+    ConvergenceMonitor, Objective, Optimiser, Outcome, Progress, Reason, Stopping,
+};
 use crate::oracle::MarginalOracle;
 
 /// A run of an optimiser, whichever loss it is about.
@@ -17,6 +20,18 @@ pub(super) struct Minimisation<'a> {
 }
 
 impl Minimisation<'_> {
+    /// Why a run ends after so many calls of the oracle, whatever its gap.
+    pub(super) fn interruption(&self, iterations: usize) -> Option<Reason> {
+        let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        let is_over = |deadline| Instant::now() >= deadline;
+        match self.stopping {
+            _ if self.stop_flag.is_some_and(is_set) => Some(Reason::Stopped),
+            Stopping { deadline, .. } if deadline.is_some_and(is_over) => Some(Reason::Deadline),
+            Stopping { iterations: most, .. } if iterations >= most => Some(Reason::Iterations),
+            _ => None,
+        }
+    }
+
     pub(super) fn run(
         &self,
         oracle: &mut dyn MarginalOracle,

@@ -13,6 +13,7 @@ mod minimisation;
 mod observed_loss;
 mod oracle_plan;
 mod pgm;
+mod proximal;
 mod run;
 pub mod settings;
 mod spectral;

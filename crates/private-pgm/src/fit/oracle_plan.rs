@@ -3,6 +3,8 @@ use crate::domain::{Clique, Domain};
 use crate::elimination_plan::EliminationPlan;
 use crate::factor::CliqueLayout;
 use crate::junction_tree::JunctionTree;
+use crate::loss::Norm;
+use crate::numeric::memory;
 use crate::optimiser::Stopping;
 use crate::oracle::{Exact, Loopy, LoopyOptions, MarginalOracle};
 
@@ -39,11 +41,13 @@ impl OraclePlan {
             let plan = EliminationPlan::new(domain, cliques, tree);
             let bytes = vectors + plan.bytes(domain);
             tree.check_bytes(bytes, limit)?;
+            memory::require(bytes)?;
             let work = plan.work(domain);
             let oracle = Exact::from_plan(domain, cliques, &plan).with_threads(parallel);
             return Ok(Self { oracle: Box::new(oracle), work, bytes });
         }
         tree.check_bytes(vectors, limit)?;
+        memory::require(vectors)?;
         let layout = CliqueLayout::new(domain.clone(), cliques.to_vec());
         // Potentials move little between iterations, so that a few sweeps from where the last call
         // ended are enough.
@@ -69,11 +73,12 @@ impl OraclePlan {
                 relative_gap: 0.0,
                 deadline,
             },
-            // To the last digit that marginals are printed with.
+            // To the last digit that marginals are printed with. The L1 loss has no curvature that
+            // makes the error of a marginal the square root of the gap.
             None => Stopping {
                 iterations: settings.iterations.unwrap_or(affordable),
                 gap: 1e-12,
-                relative_gap: 1e-11,
+                relative_gap: if settings.loss == Norm::L1 { 1e-8 } else { 1e-11 },
                 deadline,
             },
         }

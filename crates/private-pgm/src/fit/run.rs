@@ -7,6 +7,7 @@ use super::huber;
 use super::minimisation::Minimisation;
 use super::observed_loss::ObservedLoss;
 use super::oracle_plan::OraclePlan;
+use super::proximal;
 use super::settings::Choice;
 use super::spectral::spectral_constant;
 use super::warm_start::start_from;
@@ -64,7 +65,16 @@ pub(super) fn run(mut fit: Fit<'_>) -> Result<Estimate, EstimateError> {
         settings.loss == Norm::L1 && !matches!(settings.algorithm, Algorithm::Mirror(_));
     let outcome = match &mut loss {
         ObservedLoss::Linear(loss) if in_stages => {
-            huber::minimise(&minimisation, &mut *plan.oracle, loss, start, &mut tell)
+            let oracle = &mut *plan.oracle;
+            let suits = settings.algorithm == Algorithm::Auto
+                && oracle.is_exact()
+                && proximal::suits(loss.targets().len(), stopping.iterations);
+            let known = suits
+                .then(|| proximal::minimise(&minimisation, oracle, loss, start.clone(), &mut tell));
+            match known {
+                Some(known) if proximal::is_enough(&known) => known,
+                known => huber::minimise(&minimisation, oracle, loss, start, known, &mut tell),
+            }
         }
         other => minimisation.run(&mut *plan.oracle, other.as_loss(), start, &mut tell),
     };

@@ -4,6 +4,7 @@ use crate::domain::{Clique, Domain};
 use crate::junction_tree::JunctionTree;
 use crate::loss::Measurement;
 use crate::numeric::eigen::largest_eigenvalue;
+use crate::numeric::memory;
 use crate::numeric::strided::Projection;
 
 /// The largest eigenvalue of Q^T Q over the concatenated marginals of the junction tree's cliques,
@@ -68,7 +69,7 @@ impl<'a> Block<'a> {
         for measurement in self.group {
             let (mine, others) = rest.split_at(measurement.y.len());
             rest = others;
-            let mut table = vec![0.0; measurement.query.cols()];
+            let mut table = memory::zeros(measurement.query.cols());
             let mut scratch = vec![0.0; measurement.query.scratch_len()];
             measurement.query.apply_transpose(mine, &mut table, &mut scratch);
             table.iter_mut().for_each(|cell| *cell /= measurement.stddev);
@@ -76,9 +77,9 @@ impl<'a> Block<'a> {
         }
         let mut rest = out;
         for (measurement, links) in self.group.iter().zip(&self.links) {
-            let mut sum = vec![0.0; measurement.query.cols()];
+            let mut sum = memory::zeros(measurement.query.cols());
             for (table, (down, up, factor)) in tables.iter().zip(links) {
-                let mut shared = vec![0.0; down.small_len()];
+                let mut shared = memory::zeros(down.small_len());
                 down.sum(table, &mut shared);
                 up.broadcast(&shared, &mut sum, |cell, value| *cell += factor * value);
             }

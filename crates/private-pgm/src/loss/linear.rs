@@ -1,3 +1,5 @@
+mod operator;
+
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -7,6 +9,7 @@ use super::penalty::{Norm, huber, norms, penalise};
 use super::{Distance, Loss, Measurement, MeasurementError};
 use crate::domain::Clique;
 use crate::factor::{CliqueLayout, CliqueVector, Marginals};
+use crate::numeric::memory;
 use crate::numeric::pointwise::dot;
 use crate::numeric::strided::Projection;
 
@@ -308,7 +311,7 @@ fn distance(layout: &CliqueLayout, terms: &[Term]) -> Option<(Vec<f64>, f64)> {
     if terms.len() != layout.cliques().len() || !terms.iter().all(is_whole_table) {
         return None;
     }
-    let mut y = vec![0.0; layout.len()];
+    let mut y = memory::zeros(layout.len());
     for term in terms {
         y[layout.range(term.table)].copy_from_slice(&term.measurement.y);
     }

@@ -9,6 +9,7 @@ use super::region::{Input, Region};
 use super::scaled_table::ScaledTable;
 use crate::domain::{AttributeId, Clique, Domain};
 use crate::factor::Factor;
+use crate::numeric::memory;
 use crate::query::QueryFactor;
 
 impl Calibrated {
@@ -156,7 +157,7 @@ impl AugmentedDomain {
                 let table = Factor::from_listed(&self.domain, &listed, dense.values());
                 let (table, scale) =
                     ScaledTable::from_numbers(table.clique().clone(), table.values())?;
-                let mut sums = vec![0.0; dense.cols()];
+                let mut sums = memory::zeros(dense.cols());
                 for row in 0..dense.rows() {
                     sums.iter_mut().zip(dense.row(row)).for_each(|(sum, q)| *sum += q.abs());
                 }
@@ -184,7 +185,7 @@ impl AugmentedDomain {
                     let size = self.domain.size(x);
                     let rows = factor.rows(size);
                     if *factor != QueryFactor::Identity {
-                        let mut applied = vec![0.0; answers.len() / size * rows];
+                        let mut applied = memory::zeros(answers.len() / size * rows);
                         factor.apply(size, inner, &answers, &mut applied);
                         answers = applied;
                     }

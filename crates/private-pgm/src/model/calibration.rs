@@ -6,6 +6,7 @@ use crate::domain::{AttributeId, Clique, Domain};
 use crate::factor::{CliqueLayout, Potentials};
 use crate::junction_tree::JunctionTree;
 use crate::numeric::exp::log_sum_exp;
+use crate::numeric::memory;
 use crate::numeric::pointwise::add_exp;
 use crate::numeric::strided::Projection;
 
@@ -138,7 +139,7 @@ impl Calibrated {
             let children = self.children(clique).map(Source::Child);
             let sources = tables.chain(children).collect();
             let pass = CliquePass::forward(self, &mut planner, sources, &separator)?;
-            let message = pass.output(self).to_vec();
+            let message = memory::copied(pass.output(self));
             let (message, shift) =
                 ScaledTable::from_log(separator, message).ok_or(InferenceError::Impossible)?;
             if self.tree.parent(clique).is_some() {
@@ -160,7 +161,7 @@ impl Calibrated {
             let both: Vec<f64> =
                 pass.output(self).iter().zip(above).map(|(below, above)| below + above).collect();
             let mass = log_sum_exp(&both);
-            let adjoints = pass.backward(self, &mut planner, above.to_vec());
+            let adjoints = pass.backward(self, &mut planner, memory::copied(above));
             self.log_masses[clique] = mass;
             for (source, adjoint) in adjoints {
                 match source {

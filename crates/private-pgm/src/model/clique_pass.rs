@@ -5,6 +5,7 @@ use super::calibration::Calibrated;
 use super::log_product::log_product;
 use super::plan::{Plan, Planner, Slot};
 use crate::domain::Clique;
+use crate::numeric::memory;
 
 /// A factor of a clique's product.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +52,7 @@ impl CliquePass {
         let mut pass = Self { plan, sources, output, values: Vec::new() };
         for step in &pass.plan.steps {
             let right = step.right.map_or(&ONE[..], |right| pass.value(calibrated, right));
-            let mut value = vec![0.0; step.cells];
+            let mut value = memory::zeros(step.cells);
             log_product(&step.forward, pass.value(calibrated, step.left), right, &mut value);
             pass.values.push(value);
         }
@@ -102,7 +103,7 @@ impl CliquePass {
                     None => (&nothing, &ONE[..]),
                 };
                 let to = self.plan.clique(target);
-                let mut adjoint = vec![0.0; self.value(calibrated, target).len()];
+                let mut adjoint = memory::zeros(self.value(calibrated, target).len());
                 let contraction = planner.compile(&step.clique, other, to);
                 log_product(&contraction, &own, value, &mut adjoint);
                 send(&mut adjoints, target, adjoint);

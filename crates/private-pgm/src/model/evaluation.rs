@@ -8,6 +8,7 @@ use super::plan::{Plan, PlanStep, Planner};
 use super::region::{Input, Region};
 use crate::domain::Clique;
 use crate::numeric::exp::{exp_shifted, log_sum_exp, maximum};
+use crate::numeric::memory;
 
 /// The result of a contraction: values times exp(log_scale).
 #[derive(Clone, Debug)]
@@ -75,7 +76,7 @@ impl Input<'_> {
 fn contract_linear(plan: &Plan, inputs: &[&Input]) -> Contracted {
     let mut log_scale = 0.0;
     let contract = |step: &PlanStep, a: &Cow<[f64]>, b: Option<&Cow<[f64]>>| {
-        let mut value = vec![0.0; step.cells];
+        let mut value = memory::zeros(step.cells);
         step.forward.multiply(a, b.map_or(&[1.0], |b| b), &mut value, true);
         let largest = value.iter().fold(0.0, |largest, v| f64::max(largest, v.abs()));
         if largest > 0.0 && !(1.0 / RESCALE_LIMIT..RESCALE_LIMIT).contains(&largest) {
@@ -92,7 +93,7 @@ fn contract_linear(plan: &Plan, inputs: &[&Input]) -> Contracted {
 /// The logarithms of the result.
 fn run_in_logs(plan: &Plan, inputs: &[&Input]) -> Vec<f64> {
     let contract = |step: &PlanStep, a: &Cow<[f64]>, b: Option<&Cow<[f64]>>| {
-        let mut value = vec![0.0; step.cells];
+        let mut value = memory::zeros(step.cells);
         log_product(&step.forward, a, b.map_or(&[0.0], |b| b), &mut value);
         Cow::Owned(value)
     };
@@ -103,9 +104,9 @@ fn contract_logs(plan: &Plan, inputs: &[&Input]) -> Contracted {
     let log = run_in_logs(plan, inputs);
     let largest = maximum(&log);
     if largest == f64::NEG_INFINITY {
-        return Contracted { values: vec![0.0; log.len()], log_scale: 0.0 };
+        return Contracted { values: memory::zeros(log.len()), log_scale: 0.0 };
     }
-    let mut values = vec![0.0; log.len()];
+    let mut values = memory::zeros(log.len());
     exp_shifted(&log, largest, &mut values);
     Contracted { values, log_scale: largest }
 }
@@ -150,7 +151,7 @@ fn contract_signed_logs(plan: &Plan, inputs: &[&Input]) -> Contracted {
         let b = b.unwrap_or(&one);
         let product = |a: Option<&Vec<f64>>, b: Option<&Vec<f64>>| {
             let (a, b) = (a?, b?);
-            let mut value = vec![0.0; step.cells];
+            let mut value = memory::zeros(step.cells);
             log_product(&step.forward, a, b, &mut value);
             Some(value)
         };
@@ -165,12 +166,12 @@ fn contract_signed_logs(plan: &Plan, inputs: &[&Input]) -> Contracted {
         SignedLogs { plus, minus }
     };
     let SignedLogs { plus, minus } = plan.run(|input| SignedLogs::new(inputs[input]), contract);
-    let minus = minus.unwrap_or_else(|| vec![f64::NEG_INFINITY; plus.len()]);
+    let minus = minus.unwrap_or_else(|| memory::filled(plus.len(), f64::NEG_INFINITY));
     let largest = f64::max(maximum(&plus), maximum(&minus));
     if largest == f64::NEG_INFINITY {
-        return Contracted { values: vec![0.0; plus.len()], log_scale: 0.0 };
+        return Contracted { values: memory::zeros(plus.len()), log_scale: 0.0 };
     }
-    let (mut values, mut negative) = (vec![0.0; plus.len()], vec![0.0; plus.len()]);
+    let (mut values, mut negative) = (memory::zeros(plus.len()), memory::zeros(plus.len()));
     exp_shifted(&plus, largest, &mut values);
     exp_shifted(&minus, largest, &mut negative);
     values.iter_mut().zip(negative).for_each(|(v, negative)| *v -= negative);

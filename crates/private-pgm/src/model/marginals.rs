@@ -6,6 +6,7 @@ use super::{InferenceError, MarginalError, Projectable};
 use crate::domain::{Clique, Domain};
 use crate::factor::Factor;
 use crate::numeric::contraction::{Axis, Contraction};
+use crate::numeric::memory;
 
 impl Calibrated {
     /// The marginal on any set of attributes, in counts that sum to the total.
@@ -17,7 +18,7 @@ impl Calibrated {
         self.check_attributes(clique.iter())?;
         check_cells(self.domain(), clique, self.limit)?;
         if let Some(table) = self.table_with(clique) {
-            let mut belief = self.beliefs[table].clone();
+            let mut belief = memory::copied(&self.beliefs[table]);
             belief.iter_mut().for_each(|cell| *cell *= self.total);
             let factor = Factor::new(self.domain(), self.tables[table].clique.clone(), belief);
             return Ok(factor.sum_onto(clique));
@@ -93,7 +94,7 @@ impl<'a> DisjointProduct<'a> {
                 in_o: true,
             })
             .collect();
-        let mut product = vec![0.0; self.values.len() * values.len()];
+        let mut product = memory::zeros(self.values.len() * values.len());
         Contraction::new(&axes).multiply(&self.values, &values, &mut product, true);
         (self.clique, self.values) = (both, product);
     }

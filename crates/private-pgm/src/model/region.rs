@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::calibration::Calibrated;
 use super::scaled_table::ScaledTable;
 use crate::domain::{AttributeId, Clique, Domain};
+use crate::numeric::memory;
 
 /// A table of a region, in log space and in linear space.
 #[derive(Clone, Debug)]
@@ -101,8 +102,8 @@ impl Calibrated {
         let (clique, size) = (Clique::new([id]), self.domain().size(id));
         let input = Input {
             clique: clique.clone(),
-            log: vec![0.0; size].into(),
-            linear: vec![1.0; size].into(),
+            log: memory::zeros(size).into(),
+            linear: memory::filled(size, 1.0).into(),
         };
         let nodes = vec![Node { clique, parent: None, inputs: vec![input] }];
         Region { nodes, log_mass: (size as f64).ln() }

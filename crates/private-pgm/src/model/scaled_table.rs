@@ -1,5 +1,6 @@
 use crate::domain::Clique;
 use crate::numeric::exp::{exp_shifted, maximum};
+use crate::numeric::memory;
 
 /// A table in log space and in linear space, scaled so that the largest magnitude is 1.
 #[derive(Clone, Debug)]
@@ -19,7 +20,7 @@ impl ScaledTable {
         if shift == f64::NEG_INFINITY {
             return None;
         }
-        let mut linear = vec![0.0; log.len()];
+        let mut linear = memory::zeros(log.len());
         exp_shifted(&log, shift, &mut linear);
         log.iter_mut().for_each(|cell| *cell -= shift);
         Some((Self { clique, log, linear }, shift))

@@ -114,7 +114,7 @@ pub fn interval_sums(
     len: usize,
     inner: usize,
 ) {
-    let mut running = vec![0.0; (len + 1) * inner];
+    let mut running = super::memory::zeros((len + 1) * inner);
     let outputs = output.chunks_exact_mut(intervals.len() * inner);
     for (input, output) in input.chunks_exact(len * inner).zip(outputs) {
         running_sums(input, &mut running[inner..], len, inner);
@@ -133,7 +133,7 @@ pub fn interval_sums_transposed(
     len: usize,
     inner: usize,
 ) {
-    let mut changes = vec![0.0; (len + 1) * inner];
+    let mut changes = super::memory::zeros((len + 1) * inner);
     let inputs = input.chunks_exact(intervals.len() * inner);
     for (input, output) in inputs.zip(output.chunks_exact_mut(len * inner)) {
         changes.fill(0.0);

@@ -1,5 +1,6 @@
 //! Iterative least squares, for matrices given by their products with vectors.
 
+use super::memory::zeros;
 use super::pointwise::dot;
 
 /// When [`lsmr`] stops.
@@ -52,18 +53,18 @@ pub fn lsmr(
     mut add_transposed: impl FnMut(&[f64], &mut [f64]),
     mut proceed: impl FnMut(usize) -> bool,
 ) -> Solution {
-    let mut x = vec![0.0; columns];
+    let mut x = zeros(columns);
     let mut u = b;
     let mut beta = normalise(&mut u);
     let norm_b = beta;
-    let mut v = vec![0.0; columns];
+    let mut v = zeros(columns);
     add_transposed(&u, &mut v);
     let mut alpha = normalise(&mut v);
     if alpha * beta == 0.0 {
         return Solution { x, iterations: 0, termination: Termination::Converged };
     }
     let mut h = v.clone();
-    let mut h_bar = vec![0.0; columns];
+    let mut h_bar = zeros(columns);
 
     let (mut alpha_bar, mut zeta_bar, mut zeta) = (alpha, alpha * beta, 0.0);
     let (mut rho, mut rho_bar, mut c_bar, mut s_bar) = (1.0, 1.0, 1.0, 0.0);

@@ -26,7 +26,7 @@ impl Matrix {
 
     /// The matrix of zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Self { rows, cols, values: vec![0.0; rows * cols] }
+        Self { rows, cols, values: super::memory::zeros(rows * cols) }
     }
 
     /// The number of rows.

@@ -15,6 +15,7 @@ mod flush_to_zero;
 pub mod kron;
 pub mod lsmr;
 pub mod matrix;
+pub mod memory;
 pub mod pointwise;
 pub mod product;
 pub(crate) mod shift;

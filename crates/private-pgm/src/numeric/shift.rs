@@ -43,7 +43,7 @@ pub(crate) struct RowMaxima {
 impl RowMaxima {
     /// For a table with this number of rows.
     pub(crate) fn new(rows: usize) -> Self {
-        Self { maxima: vec![0.0; rows], row_max_hints: Vec::new() }
+        Self { maxima: super::memory::zeros(rows), row_max_hints: Vec::new() }
     }
 
     /// Whether the rows of a table can share a shift: no row is far below the largest cell, except

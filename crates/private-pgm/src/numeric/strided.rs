@@ -77,7 +77,7 @@ impl Projection {
 
     /// The big table, summed onto the small one.
     pub fn sums(&self, big: &[f64]) -> Vec<f64> {
-        let mut small = vec![0.0; self.small_len];
+        let mut small = super::memory::zeros(self.small_len);
         self.sum(big, &mut small);
         small
     }
@@ -171,7 +171,7 @@ pub(crate) fn permute(values: &[f64], shape: &[usize], order: &[usize]) -> Vec<f
     let strides = row_major_strides(shape);
     let new_shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     let new_strides: Vec<usize> = order.iter().map(|&axis| strides[axis]).collect();
-    let mut permuted = vec![0.0; values.len()];
+    let mut permuted = super::memory::zeros(values.len());
     for_each_offset(&new_shape, &new_strides, |index, offset| permuted[index] = values[offset]);
     permuted
 }

@@ -23,12 +23,13 @@
 //! - `measurements`: noisy answers. `attrs` lists different attributes, or none for the total.
 //!   `query` has one entry per attribute and denotes their Kronecker product; default: the count of
 //!   each combination of values. `y` has the answers, row-major in `attrs` as listed, as one list
-//!   or as nested lists with one level per attribute. `stddev` is the standard deviation of the noise on
-//!   each answer, positive.
+//!   or as nested lists with one level per attribute. `stddev` is the standard deviation of the
+//!   noise on each answer, positive.
 //! - `zeros`: combinations of values that no record has, one list of values per cell, in the order
 //!   of its `attrs`. May be left out.
 //! - `labels`: per attribute, the names of its values; `edges`: the ends of the bins of attributes
-//!   with labels that are bins of numbers. Both may be left out ([`Labels`](crate::domain::Labels)).
+//!   with labels that are bins of numbers. Both may be left out
+//!   ([`Labels`](crate::domain::Labels)).
 //!
 //! An entry of `query` is one of
 //!
@@ -47,8 +48,10 @@
 //! The rows of `sparse` are lists of pairs of column and entry.
 //!
 //! Instead of a list, `query` may be one `{"matrix": ...}` or `{"sparse": ...}` over the whole
-//! marginal, its columns row-major in `attrs` as listed. Other fields of the outermost object are
-//! ignored; elsewhere they are errors.
+//! marginal, its columns row-major in `attrs` as listed.
+//!
+//! The outermost object may also have `name`, `notes` and `optimum`, of any kind, which are not
+//! read. Other unknown fields are errors, at every level.
 
 mod answers;
 mod builder;
@@ -76,6 +79,11 @@ use crate::fit::{Evidence, Observed};
 use crate::loss::Measurement;
 #[cfg(doc)]
 use crate::loss::estimate_total;
+use crate::numeric::memory::read_at_most;
+
+/// Larger files are refused: 1 GB, of some fifty million answers. What is read takes at most some
+/// twenty times the bytes of its text, as for lists of empty lists.
+pub const MAX_BYTES: u64 = 1_000_000_000;
 
 /// The input of an estimate: read from a [file](Problem::read), or constructed by a
 /// [builder](Problem::builder).
@@ -109,11 +117,9 @@ impl Problem {
         }
     }
 
-    /// Reads a problem file to its end.
-    pub fn read(mut input: impl Read) -> Result<Self, ProblemError> {
-        let mut text = Vec::new();
-        input.read_to_end(&mut text)?;
-        Self::from_bytes(&text)
+    /// Reads a problem file to its end, at most [`MAX_BYTES`].
+    pub fn read(input: impl Read) -> Result<Self, ProblemError> {
+        Self::from_bytes(&read_at_most(input, MAX_BYTES)?)
     }
 
     /// Parses the text of a problem file.

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 
+use crate::closest::closest;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
 /// The path from the outermost value to the current one.
@@ -237,6 +238,17 @@ pub(super) fn read_object<'de, T: Fields, D: Deserializer<'de>>(
     from.deserialize_map(Object(place, PhantomData))
 }
 
+/// The error for a field that an object does not have: the fields that it has, and the one that was
+/// probably meant.
+pub(super) fn unknown<E: Error>(key: &str, what: &str, known: &[&str]) -> E {
+    let (last, others) = known.split_last().expect("an object has fields");
+    let expected = format!("expected {} or {last}", others.join(", "));
+    E::custom(match closest(key, known.iter().copied()) {
+        Some(meant) => format!("unknown {what}, {expected}; did you mean {meant}?"),
+        None => format!("unknown {what}, {expected}"),
+    })
+}
+
 /// Reads a struct from an object: every field is an `Option` with the name of its key, and other
 /// keys are errors.
 macro_rules! read_fields {
@@ -254,16 +266,16 @@ macro_rules! read_fields {
                 map: &mut A,
                 place: &$crate::problem::place::Place,
             ) -> Result<(), A::Error> {
-                use $crate::problem::place::fill;
+                use $crate::problem::place::{fill, unknown};
                 match key {
                     stringify!($first) => fill(&mut self.$first, map, place),
                     $(stringify!($field) => fill(&mut self.$field, map, place),)*
                     stringify!($last) => fill(&mut self.$last, map, place),
-                    _ => Err(serde::de::Error::custom(concat!(
-                        "unknown field, expected ",
-                        stringify!($first), $(", ", stringify!($field),)*
-                        " or ", stringify!($last)
-                    ))),
+                    _ => {
+                        let known =
+                            [stringify!($first), $(stringify!($field),)* stringify!($last)];
+                        Err(unknown(key, "field", &known))
+                    }
                 }
             }
         }

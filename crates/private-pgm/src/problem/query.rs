@@ -5,7 +5,9 @@ use std::fmt;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::place::{At, Fields, Place, Read, Step, WholeNumber, elements, fields, read_fields};
+use super::place::{
+    At, Fields, Place, Read, Step, WholeNumber, elements, fields, read_fields, unknown,
+};
 use crate::numeric::matrix::Matrix;
 use crate::numeric::sparse::CsrMatrix;
 use crate::query::{QueryFactor, QueryMatrix};
@@ -104,10 +106,8 @@ impl Fields for Named {
             "compress" => QueryFactor::Compress(read(map, place)?),
             "moments" => QueryFactor::Moments(read(map, place)?),
             _ => {
-                return Err(A::Error::custom(format_args!(
-                    "unknown query, expected {}",
-                    Self::KIND
-                )));
+                let known = ["matrix", "sparse", "intervals", "evidence", "compress", "moments"];
+                return Err(unknown(key, "query", &known));
             }
         });
         Ok(())

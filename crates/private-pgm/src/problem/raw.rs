@@ -5,7 +5,7 @@ use serde::de::{IgnoredAny, MapAccess};
 use super::ProblemError;
 use super::answers::Answers;
 use super::labels::RawLists;
-use super::place::{Fields, Place, Read, fill, read_as_object, read_fields};
+use super::place::{Fields, Place, Read, fill, read_as_object, read_fields, unknown};
 use super::query::RawQuery;
 
 #[derive(Default)]
@@ -93,8 +93,12 @@ impl Fields for RawProblem {
             "zeros" => fill(&mut self.zeros, map, place),
             "labels" => fill(&mut self.labels, map, place),
             "edges" => fill(&mut self.edges, map, place),
-            // Unknown fields, such as names, notes and known answers, are for other programs.
-            _ => map.next_value::<IgnoredAny>().map(|_| ()),
+            // For people and for other programs.
+            "name" | "notes" | "optimum" => map.next_value::<IgnoredAny>().map(|_| ()),
+            _ => {
+                let known = ["domain", "total", "measurements", "zeros", "labels", "edges"];
+                Err(unknown(key, "field", &[&known[..], &["name", "notes"]].concat()))
+            }
         }
     }
 }

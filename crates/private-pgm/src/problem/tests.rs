@@ -208,11 +208,7 @@ fn mistakes_are_named_by_field_with_what_was_expected() {
             "{\"moments\": 1}",
             "measurements[3].query: expected matrix or sparse over the whole",
         ),
-        (
-            "[\"ranges\"]",
-            "[{\"moment\": 1}]",
-            "measurements[3].query[0].moment: unknown query, expected one of",
-        ),
+        ("[\"ranges\"]", "[{\"moment\": 1}]", "compress or moments; did you mean moments?"),
         (
             "[\"ranges\"]",
             "[{\"moments\": 1, \"evidence\": 0}]",
@@ -280,7 +276,7 @@ fn mistakes_are_named_by_field_with_what_was_expected() {
         (
             "\"cells\": [[2, 1], ",
             "\"cell\": [[2, 1], ",
-            "zeros[0].cell: unknown field, expected attrs or cells",
+            "zeros[0].cell: unknown field, expected attrs or cells; did you mean cells?",
         ),
         (
             "[[2, 1], [0, 1], [2, 1]]",

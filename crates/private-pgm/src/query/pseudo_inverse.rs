@@ -1,5 +1,6 @@
 use super::p_identity::GramInverse;
 use super::{PIdentity, QueryFactor, QueryMatrix};
+use crate::numeric::memory;
 
 /// The pseudo-inverse Q^+ of a Kronecker product: Q^+ y is the minimum-norm least-squares solution
 /// of Q x = y.
@@ -46,7 +47,7 @@ impl PseudoInverse {
 
     /// Q^+ y, for answers in axis order. Cost: one or two passes over the table per factor.
     pub(crate) fn apply(&self, y: &[f64]) -> Vec<f64> {
-        let mut table = y.to_vec();
+        let mut table = memory::copied(y);
         // From the last axis to the first: later axes already have their columns' length.
         let mut inner = 1;
         for (rows, n, inverse) in self.axes.iter().rev() {
@@ -70,18 +71,18 @@ impl AxisInverse {
                 table
             }
             Self::EqualParts => {
-                let mut spread = vec![0.0; table.len() * n];
+                let mut spread = memory::zeros(table.len() * n);
                 QueryFactor::Total.apply_transpose(n, inner, &table, &mut spread);
                 spread.iter_mut().for_each(|x| *x /= n as f64);
                 spread
             }
             Self::Transpose => {
-                let mut back = vec![0.0; table.len() / rows * n];
+                let mut back = memory::zeros(table.len() / rows * n);
                 QueryFactor::Contrasts.apply_transpose(n, inner, &table, &mut back);
                 back
             }
             Self::PIdentity(matrix, gram_inverse) => {
-                let mut back = vec![0.0; table.len() / rows * n];
+                let mut back = memory::zeros(table.len() / rows * n);
                 matrix.apply_transpose(inner, &table, &mut back);
                 gram_inverse.apply(inner, &mut back);
                 back

@@ -20,6 +20,7 @@
 
 use super::nonnegative::Stopping;
 use super::transform::{assemble, split};
+use crate::numeric::memory;
 
 /// Relaxation of the first update (Boyd et al., section 3.4.3).
 const RELAXATION: f64 = 1.7;
@@ -27,7 +28,7 @@ const RELAXATION: f64 = 1.7;
 /// Iterations between two evaluations of the gap, and between two adjustments of the penalty.
 const CHECK_INTERVAL: usize = 10;
 
-/// After so many iterations the penalty stays, so that the method converges.
+/// Iterations after which the penalty stays, so that the method converges.
 const ADJUSTED_ITERATIONS: usize = 1000;
 
 /// A residual that was measured.
@@ -120,7 +121,7 @@ impl Program<'_> {
         continues: &mut dyn FnMut(usize) -> bool,
     ) -> Solution {
         let mut point: Vec<Vec<f64>> =
-            self.variables.iter().map(|variable| variable.target.to_vec()).collect();
+            self.variables.iter().map(|variable| memory::copied(&variable.target)).collect();
         let mut marginals = self.marginals(&point);
         let (shrunk, distance) = self.feasible(&point, &marginals);
         let mut best = Solution { point: shrunk, distance, gap: distance, iterations: 0 };
@@ -129,7 +130,7 @@ impl Program<'_> {
         let mut state = State {
             factor: 1.0,
             z: marginals.iter().map(clipped).collect(),
-            u: marginals.iter().map(|m| vec![0.0; m.len()]).collect(),
+            u: marginals.iter().map(|m| memory::zeros(m.len())).collect(),
         };
         let is_done = |best: &Solution| best.gap <= stopping.gap * (1.0 + best.distance);
         while !is_done(&best) && best.iterations < stopping.iterations && continues(best.iterations)
@@ -199,7 +200,7 @@ impl Program<'_> {
     /// A lower bound on the optimum, from the multipliers.
     fn lower_bound(&self, state: &State) -> f64 {
         let mut adjoint: Vec<Vec<f64>> =
-            self.variables.iter().map(|variable| vec![0.0; variable.target.len()]).collect();
+            self.variables.iter().map(|variable| memory::zeros(variable.target.len())).collect();
         let mut bound = 0.0;
         for (table, u) in self.tables.iter().zip(&state.u) {
             let multipliers: Vec<f64> = u.iter().map(|u| -state.factor * table.scale * u).collect();

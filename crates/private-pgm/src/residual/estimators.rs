@@ -9,6 +9,7 @@ use crate::fit::{Diagnostics, Estimated, Estimator, EstimatorContext, EstimatorE
 use crate::loss::Measurement;
 use crate::model::{MarginalError, Projectable};
 use crate::numeric::bytes::Bytes;
+use crate::numeric::memory;
 use crate::query::MAX_CELLS;
 
 /// GReM-MLE: the average of all measurements of each residual, weighted by inverse variances
@@ -134,6 +135,7 @@ fn check_memory<'a>(
     if bytes <= context.memory_limit as f64 {
         bytes += 8.0 * downward_closure(&cliques).iter().map(cells).sum::<f64>();
         if bytes <= context.memory_limit as f64 {
+            memory::require(bytes)?;
             return Ok(bytes);
         }
     }

@@ -10,7 +10,7 @@ use crate::loss::maximal_cliques;
 /// When the iterations end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stopping {
-    /// At most so many iterations.
+    /// The largest number of iterations.
     pub iterations: usize,
     /// The largest gap, as a fraction of 1 + distance. A distance of 1 is that of one answer which
     /// is wrong by 1.4 standard deviations.

@@ -4,6 +4,7 @@ use super::closure::{cells_outside, masked, varying};
 use super::transform::{assemble, split};
 use crate::domain::{Clique, Domain};
 use crate::factor::Factor;
+use crate::numeric::memory;
 
 /// Estimates of residuals, and the marginals that they add up to. Residuals that are not listed are
 /// zero.
@@ -56,7 +57,7 @@ impl Residuals {
         let tables = self.within(&varying).map(|residual| residual.map(|r| &r.table[..]));
         let tables: Vec<Option<&[f64]>> = tables.collect();
         let cells = assemble(&shape, &tables);
-        let cells = cells.unwrap_or_else(|| vec![0.0; shape.iter().product()]);
+        let cells = cells.unwrap_or_else(|| memory::zeros(shape.iter().product()));
         Factor::new(&self.domain, clique.clone(), cells)
     }
 

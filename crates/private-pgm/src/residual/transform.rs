@@ -4,6 +4,7 @@
 //! axes i with bit i of b set, row-major.
 
 use crate::numeric::kron;
+use crate::numeric::memory;
 use crate::query::QueryFactor;
 
 /// The residuals of a marginal of this shape, on all subsets of its axes.
@@ -26,7 +27,7 @@ pub(super) fn split_answers(
     answers: &[f64],
 ) -> Vec<Option<Vec<f64>>> {
     let mut tables: Vec<Option<Vec<f64>>> = vec![None; 1 << shape.len()];
-    tables[0] = Some(answers.to_vec());
+    tables[0] = Some(memory::copied(answers));
     // From the last axis to the first. Before axis i, the tables at masks of the axes after i have
     // the rows of all factors up to i, then their own axes.
     for (axis, (&n, factor)) in shape.iter().zip(factors).enumerate().rev() {
@@ -51,7 +52,7 @@ fn split_axis(
 ) -> (Option<Vec<f64>>, Option<Vec<f64>>) {
     match factor {
         QueryFactor::Identity => {
-            let mut sums = vec![0.0; table.len() / n];
+            let mut sums = memory::zeros(table.len() / n);
             kron::sums(&table, &mut sums, n, inner);
             let share = (n as f64).recip();
             for (block, sums) in table.chunks_exact_mut(n * inner).zip(sums.chunks_exact(inner)) {
@@ -63,7 +64,7 @@ fn split_axis(
         }
         QueryFactor::Total => (Some(table), None),
         QueryFactor::Contrasts => {
-            let mut centred = vec![0.0; table.len() / (n - 1) * n];
+            let mut centred = memory::zeros(table.len() / (n - 1) * n);
             factor.apply_transpose(n, inner, &table, &mut centred);
             (None, Some(centred))
         }
@@ -106,7 +107,7 @@ fn join_axis(
     centred: Option<Vec<f64>>,
 ) -> Option<Vec<f64>> {
     let Some(sums) = sums else { return centred };
-    let mut table = centred.unwrap_or_else(|| vec![0.0; sums.len() * n]);
+    let mut table = centred.unwrap_or_else(|| memory::zeros(sums.len() * n));
     let share = (n as f64).recip();
     for (block, sums) in table.chunks_exact_mut(n * inner).zip(sums.chunks_exact(inner)) {
         for row in block.chunks_exact_mut(inner) {

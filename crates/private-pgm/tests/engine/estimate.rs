@@ -89,6 +89,21 @@ fn the_l1_optimum_agrees_with_linear_programming() {
     }
 }
 
+/// The optimum has cells at zero, which potentials reach only in the limit.
+#[test]
+fn mirror_descent_reaches_the_gap_on_the_boundary_or_says_why_not() {
+    let (problem, file) = golden("g10_prefix");
+    let optimum = file["optimum"]["l2_loss"].as_f64().unwrap();
+    let algorithm = Algorithm::Mirror(StepSize::LineSearch);
+    let settings = Settings { algorithm, gap: Some(1e-5), ..Settings::default() };
+    let found = fit(&problem, &settings);
+    assert_eq!(found.reason, Reason::Gap);
+    assert!(found.gap.unwrap() <= 1e-5 && found.loss - optimum <= 1e-5 + 1e-8 * optimum);
+    let few = fit(&problem, &Settings { iterations: Some(1000), ..settings });
+    assert_eq!(few.reason, Reason::Iterations);
+    assert!(few.gap.unwrap() > 1e-5, "{:?}", few.gap);
+}
+
 #[test]
 fn the_certificate_is_valid_after_any_number_of_iterations() {
     let (problem, file) = golden("negative_answers");

@@ -5,4 +5,5 @@ mod estimate;
 mod examples;
 mod front_door;
 mod golden;
+mod linear_programs;
 mod problem_files;

@@ -10,6 +10,7 @@ use dp::{L1, Neighbours, NoiseSource, Sensitivity, Share};
 use private_pgm::domain::Clique;
 use private_pgm::loss::Measurement;
 use private_pgm::model::Projectable;
+use private_pgm::numeric::memory;
 use private_pgm::query::{QueryFactor, QueryMatrix};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +26,8 @@ impl Strategy {
     /// A mu, the answers without noise.
     pub(crate) fn answers(&self, task: &Task<'_>) -> Result<Vec<f64>, MechanismError> {
         let marginal = task.data.project(&self.clique)?;
-        let mut answers = vec![0.0; self.query.rows()];
-        let mut scratch = vec![0.0; self.query.scratch_len()];
+        let mut answers = memory::zeros(self.query.rows());
+        let mut scratch = memory::zeros(self.query.scratch_len());
         self.query.apply(marginal.values(), &mut answers, &mut scratch);
         Ok(answers)
     }

@@ -16,6 +16,7 @@ use crate::fit::{
 };
 use crate::loss::{LinearLoss, Measurement, Norm};
 use crate::numeric::bytes::Bytes;
+use crate::numeric::memory;
 use crate::optimiser::{
     ConvergenceMonitor, Mirror, Objective, Optimiser, Progress, Reason, StepSize, Stopping,
 };
@@ -164,6 +165,7 @@ impl MultiplicativeWeights {
         };
         let bytes = table_bytes(domain, &tables);
         if bytes <= limit as f64 {
+            memory::require(bytes)?;
             return Ok(tables);
         }
         // Name the first measurement that exceeds the limit; measurements of the total are not

@@ -1,6 +1,7 @@
 use crate::domain::{Clique, Domain};
 use crate::factor::Factor;
 use crate::model::{MarginalError, Projectable};
+use crate::numeric::memory;
 use crate::numeric::strided::Projection;
 use crate::query::MAX_CELLS;
 
@@ -29,7 +30,7 @@ impl Projectable for IndependentProduct {
             .filter(|(part, _)| !part.is_empty())
             .collect();
         let estimated: f64 = parts.iter().map(|(part, _)| self.domain.cells_f64(part)).product();
-        let mut values = vec![self.total * estimated / cells as f64; cells];
+        let mut values = memory::filled(cells, self.total * estimated / cells as f64);
         for (part, table) in parts {
             let kept: Vec<bool> = clique.iter().map(|id| part.contains(id)).collect();
             let marginal = table.sum_onto(&part);

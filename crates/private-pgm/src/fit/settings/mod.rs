@@ -10,7 +10,7 @@
 //! | `constant` (of `dual-averaging`) | `spectral`, `smoothness`, a number | `spectral` |
 //! | `constant` (of `accelerated`) | `adaptive`, `smoothness`, a number | `adaptive` |
 //! | `iterations` | a positive whole number | as many as take some seconds |
-//! | `gap` | a number that is not negative | 1e-11 of the loss, or 1e-12 |
+//! | `gap` | a number that is not negative | 1e-11 of the loss (1e-8 for L1), or 1e-12 |
 //! | `loss` | `l1`, `l2` | `l2` |
 //! | `oracle` | `exact`, `loopy`, `convex` | `exact` |
 
@@ -47,7 +47,7 @@ pub struct Settings {
     /// to two million; no limit where a gap is given.
     pub iterations: Option<usize>,
     /// The run ends once the loss is certified to be at most this above the smallest possible.
-    /// Default: 1e-11 of the loss, or 1e-12.
+    /// Default: 1e-11 of the loss (1e-8 of the L1 loss), or 1e-12.
     pub gap: Option<f64>,
 }
 

@@ -9,6 +9,7 @@ use rand::{Rng, RngExt};
 use super::InferenceError;
 use super::calibration::Calibrated;
 use super::plan::check_cells;
+use crate::numeric::memory;
 use clique_conditional::CliqueConditional;
 use draw::{independent, systematic, uniform};
 use groups::SeparatorGroups;
@@ -55,7 +56,8 @@ impl Calibrated {
             let drawn = self.tree.cliques()[clique].minus(&self.separator(clique));
             check_cells(domain, &drawn, self.limit)?;
         }
-        let mut columns: Vec<Vec<u32>> = vec![vec![0; records]; domain.len()];
+        let mut columns: Vec<Vec<u32>> =
+            domain.ids().map(|_| memory::allocate(records, || vec![0; records])).collect();
         for clique in (0..self.tree.len()).rev() {
             draw_clique(&self.clique_conditional(clique), &mut columns, records, method, rng);
         }

@@ -3,6 +3,7 @@ use std::ops::Range;
 use super::program::Operand;
 use crate::numeric::contraction::Contraction;
 use crate::numeric::extremes::extremes;
+use crate::numeric::memory;
 use crate::numeric::pointwise::{divide_assign, flush_slice_to_zero, multiply_assign};
 use crate::numeric::shift::{RowMaxima, Shift, exp_rows, ln_plus_rows};
 
@@ -64,7 +65,7 @@ impl NodeTable {
     }
 
     fn new(cells: usize, rows: usize, adjoint: usize) -> Self {
-        let zeros = |cells| vec![0.0; cells];
+        use memory::zeros;
         Self {
             sums: zeros(cells),
             tiny: TINY,

@@ -33,6 +33,7 @@ use std::sync::Arc;
 use super::regions::Region;
 use super::tables::{CliqueTables, Semiring, finite_or_zero};
 use crate::factor::{CliqueLayout, Marginals, Potentials};
+use crate::numeric::memory;
 use crate::numeric::strided::Projection;
 
 /// The counting numbers c_S of the inner regions.
@@ -124,16 +125,17 @@ impl Propagation {
             states.push(RegionState { edges, belief: belief_cells..belief_cells + cells });
             belief_cells += cells;
         }
-        let most =
-            |size: fn(&RegionState) -> usize| vec![0.0; states.iter().map(size).max().unwrap_or(0)];
+        let most = |size: fn(&RegionState) -> usize| {
+            memory::zeros(states.iter().map(size).max().unwrap_or(0))
+        };
         Self {
             marginals: most(|state| state.belief.len() * state.edges.len()),
             scales: most(|state| state.edges.len()),
             proposal: most(|state| state.belief.len()),
             regions: states,
             tables: CliqueTables::new(layout),
-            beliefs: vec![0.0; belief_cells],
-            messages: keep_messages.then(|| vec![0.0; message_cells]),
+            beliefs: memory::zeros(belief_cells),
+            messages: keep_messages.then(|| memory::zeros(message_cells)),
             log_scale: 0.0,
         }
     }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::factor::{CliqueLayout, Marginals, Potentials};
+use crate::numeric::memory;
 use crate::numeric::strided::Projection;
 
 /// The operations that reduce a table to fewer attributes, in log space.
@@ -60,8 +61,8 @@ impl CliqueTables {
         let widest = (0..cliques).map(|clique| layout.range(clique).len()).max().unwrap_or(0);
         Self {
             layout: Arc::clone(layout),
-            logs: vec![0.0; layout.len()],
-            masses: vec![0.0; layout.len()],
+            logs: memory::zeros(layout.len()),
+            masses: memory::zeros(layout.len()),
             lifts: vec![0.0; cliques],
             terms: vec![0.0; widest],
             sums: vec![0.0; widest],
