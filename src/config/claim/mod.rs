@@ -277,6 +277,8 @@ impl Default for Paper {
 impl fmt::Display for Paper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // Sizes of domains have up to a hundred digits.
+            Paper::Number(value) if value.abs() >= 1e7 => write!(f, "{value:e}"),
             Paper::Number(value) => f.write_str(&value.to_string()),
             Paper::Text(text) => f.write_str(text),
         }
