@@ -101,8 +101,8 @@ pub(crate) fn arm(name: &str) -> String {
         "ml" => "maximum likelihood".into(),
         "pgm-l1" | "l1" => "PGM, minimising L1 loss".into(),
         "pgm-l2" | "l2" => "PGM, minimising L2 loss".into(),
-        "pgm-l1-smoothness" => "PGM, minimising L1 loss, longer steps".into(),
-        "pgm-l2-smoothness" => "PGM, minimising L2 loss, longer steps".into(),
+        "pgm-l2-spectral" => "PGM, L2 loss, Algorithm 2".into(),
+        "pgm-l2-smoothness" => "PGM, L2 loss, Algorithm 2 with longer steps".into(),
         _ => abbreviation(name),
     }
 }
