@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every experiment of the papers, draws its figures and makes a page of them, report.html. A run
 # that was stopped goes on where it was. With --keep, what may be passed on of the results is copied to
-# results/reference.
+# results/reference, and docs/reproduction.md is made from it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +16,10 @@ program() { cargo run --release --quiet -- "$@"; }
 
 program run configs/table1.toml
 program run configs/fig1.toml
+program run configs/fig1-workloads.toml
+# One at a time, because one arm may need all of 16 GB.
+program run configs/fig1-limits.toml --timing
+program run configs/fig1-lbfgs.toml
 program run configs/fig2a.toml
 # One at a time, for honest clocks.
 program run configs/fig2b.toml --timing
@@ -36,4 +40,5 @@ if $keep; then
             [ ! -e "results/$name/$file" ] || cp "results/$name/$file" "results/reference/$name/"
         done
     done
+    program report --results results/reference --markdown docs/reproduction.md
 fi

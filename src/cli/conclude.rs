@@ -7,10 +7,10 @@ use super::failure::Failure;
 use super::output::print;
 use super::table1;
 
-/// Prints the results; for an experiment without trials, the table of its datasets.
+/// Prints the results; for an experiment without trials, the table of its datasets first.
 pub(crate) fn print_conclusions(plan: &Plan, analysis: &Analysis) -> Result<(), Failure> {
     if plan.trials.is_empty() && !plan.datasets.is_empty() {
-        return table1::print_table(plan);
+        table1::print_table(plan)?;
     }
     print_results(analysis)
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pgmbench::report::{Experiment, ReportError, find, page};
+use pgmbench::report::{Experiment, HEADING, ReportError, find, page, reproduction};
 use private_pgm::numeric::bytes::Bytes;
 
 use super::count::Count;
@@ -12,11 +12,13 @@ use super::failure::Failure;
 use super::output::print;
 use super::output_file::{ForceArgs, Input, OutputFile, Overwrite};
 
-/// Advice if the file at `--out` is not a report.
+/// Advice if the file at `--out` or `--markdown` is not a report.
 const FOREIGN: &str =
     "it is not a report of pgmbench; choose another name, or replace it with --force";
 
 /// Make one HTML file of results: figures, tables, claims, ledgers, provenance
+///
+/// With --markdown, list the claims instead, with the paper's numbers, ours and the verdicts.
 ///
 /// The page loads nothing, so that it can be sent around; it is for wide and narrow screens, light
 /// and dark, and for paper.
@@ -24,7 +26,8 @@ const FOREIGN: &str =
 #[command(after_help = "Examples:\n  \
         pgmbench report\n  \
         pgmbench report fig1 fig2a --out figures.html\n  \
-        pgmbench report results/reference/fig1 --out fig1.html")]
+        pgmbench report results/reference/fig1 --out fig1.html\n  \
+        pgmbench report --results results/reference --markdown claims.md")]
 pub(crate) struct ReportArgs {
     /// Names of experiments, or folders of results [default: all that there are]
     #[arg(value_name = "RESULTS")]
@@ -32,6 +35,9 @@ pub(crate) struct ReportArgs {
     /// The file to write; a report that is there is replaced
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
+    /// Write the claims to this file, as Markdown, and no HTML; a list that is there is replaced
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    markdown: Option<PathBuf>,
     /// Read DIR/NAME; without names, whatever in DIR has a manifest
     #[arg(long, value_name = "DIR", default_value = "results")]
     results: PathBuf,
@@ -42,6 +48,11 @@ pub(crate) struct ReportArgs {
 /// Recognises the head of our own page.
 fn is_report(beginning: &str) -> bool {
     beginning.contains("<meta name=\"generator\" content=\"pgmbench ")
+}
+
+/// Recognises the beginning of our own list of claims.
+fn is_list(beginning: &str) -> bool {
+    beginning.starts_with(HEADING)
 }
 
 /// The files of results in the folder of `out`, which the page must not overwrite. HTML files are
@@ -64,12 +75,14 @@ fn results_next_to(out: &Path) -> Vec<PathBuf> {
 
 impl ReportArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let results = results_next_to(&self.out);
+        let path = self.markdown.as_ref().unwrap_or(&self.out);
+        let results = results_next_to(path);
         let inputs: Vec<Input> =
             results.iter().map(|file| ("a file of results", &**file)).collect();
+        let is_own: fn(&str) -> bool = if self.markdown.is_some() { is_list } else { is_report };
         let out = OutputFile::check(
-            &self.out,
-            self.force.overwrite_or(Overwrite::Own(is_report, FOREIGN)),
+            path,
+            self.force.overwrite_or(Overwrite::Own(is_own, FOREIGN)),
             &inputs,
         )?;
         let experiments = match self.names.as_slice() {
@@ -82,12 +95,15 @@ impl ReportArgs {
                 names.iter().map(|name| read(&folder(name))).collect::<Result<_, _>>()?
             }
         };
-        let html = page(&experiments).map_err(|error| self.failure(error))?;
-        out.write(html.as_bytes())?;
+        let text = match self.markdown {
+            Some(_) => reproduction(&experiments),
+            None => page(&experiments).map_err(|error| self.failure(error))?,
+        };
+        out.write(text.as_bytes())?;
         print(|output| {
             let count = Count(experiments.len(), "experiment");
-            let size = Bytes(html.len() as f64);
-            writeln!(output, "{}: {count}, {size}", self.out.display())
+            let size = Bytes(text.len() as f64);
+            writeln!(output, "{}: {count}, {size}", path.display())
         })
     }
 

@@ -27,6 +27,9 @@ pub struct Experiment {
     pub name: Spanned<String>,
     /// For figures and reports.
     pub title: String,
+    /// The document whose statements the claims are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
     pub kind: Kind,
     /// Repetitions of each measurement, with independent noise.
     pub trials: usize,

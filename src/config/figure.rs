@@ -69,6 +69,8 @@ pub enum FigureKind {
     Sweep,
     /// Losses and error over the iterations.
     Traces,
+    /// Ratios of two arms' errors next to those of the claims, one panel per mechanism.
+    Ratios,
     /// Text only.
     Table,
 }
@@ -86,6 +88,7 @@ impl FigureKind {
             FigureKind::Rounds => "rounds",
             FigureKind::Sweep => "sweep",
             FigureKind::Traces => "traces",
+            FigureKind::Ratios => "ratios",
             FigureKind::Table => "table",
         }
     }

@@ -27,6 +27,7 @@ use private_pgm::fit::Algorithm;
 pub(super) struct RawExperiment {
     pub(super) name: Spanned<String>,
     pub(super) title: Option<String>,
+    pub(super) document: Option<String>,
     #[serde(default)]
     pub(super) kind: Kind,
     pub(super) trials: Option<Spanned<u64>>,

@@ -23,6 +23,13 @@ pub struct Workload {
     /// The attributes with prefix queries. Default: those of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<Vec<Spanned<String>>>,
+    /// Whether these are the queries of a publication. Default: what the schema says of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<bool>,
+    /// Where the queries come from, as a phrase for notes. Default: what the schema says of its
+    /// own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// Queries on the contingency table of all attributes; each kind is a separate case. Excludes
     /// the other keys.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,4 +78,11 @@ pub struct RandomMarginals {
     /// Whether some attributes are drawn far more often than others. Default: no.
     #[serde(default)]
     pub skewed: bool,
+    /// Independent draws, each of which is a case. Default: a single draw.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draws: Option<Spanned<u64>>,
+    /// Only draws whose number of queries is within this factor of that of the schema's workload;
+    /// all such draws are equally likely. Excludes `skewed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queries_within: Option<Spanned<f64>>,
 }

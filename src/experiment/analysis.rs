@@ -25,7 +25,7 @@ use thiserror::Error;
 
 use super::recording::{Portion, Recording};
 use super::{Filter, Options, Plan, PlanError, RunError, Silent};
-use crate::config::{ConfigError, Overrides, Source};
+use crate::config::{Claim, ConfigError, Overrides, Source};
 use crate::data::Registry;
 use crate::figures::{self, Chart, FigureError};
 use crate::results::claims::{Finding, write_claims};
@@ -85,10 +85,13 @@ impl Analysis {
         let keys: BTreeSet<&String> = keys.iter().collect();
         let mut traces = recorded.traces;
         traces.retain(|trace| keys.contains(&trace.key));
+        let finding = |claim: &Claim| {
+            claim.check_data(&manifest.datasets).unwrap_or_else(|| claim.check(&rows, &traces))
+        };
         let claims = manifest.experiment.claims.iter();
         Self {
             summary: Summary::of(&rows),
-            findings: claims.map(|claim| claim.as_ref().check(&rows, &traces)).collect(),
+            findings: claims.map(|claim| finding(claim.as_ref())).collect(),
             chart: figures::chart_of(&manifest, &rows, &traces),
             manifest,
             rows,

@@ -37,7 +37,7 @@ pub use measurement::{
 };
 pub use observer::{Observer, Silent};
 pub use plan::{
-    ArmSource, Case, Filter, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism,
+    ArmSource, Case, Filter, Origin, Plan, PlanError, PlannedArm, PlannedData, PlannedMechanism,
     PlannedRow, Trial, commands_of,
 };
 pub use recording::{Portion, Recording};

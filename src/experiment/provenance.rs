@@ -1,6 +1,6 @@
 use super::{Case, Plan, PlannedData};
 use crate::results::manifest::{
-    CaseFacts, DatasetFacts, Manifest, NOTICE, PartFacts, Run, configuration_hash,
+    CaseFacts, DatasetFacts, Manifest, NOTICE, OriginFacts, PartFacts, Run, configuration_hash,
 };
 use crate::workload::SubWorkload;
 use private_pgm::domain::Domain;
@@ -30,6 +30,10 @@ impl Plan {
             domain: data.domain_size(),
             queries: data.queries(),
             standin: data.standin,
+            workload_origin: data.origin.as_ref().map(|origin| OriginFacts {
+                published: origin.published,
+                note: origin.note.clone(),
+            }),
             cases: match self.experiment.scaling {
                 Some(_) => Vec::new(),
                 None => data.cases.iter().map(case_facts).collect(),

@@ -4,8 +4,8 @@ use super::chart::{Chart, Series};
 use super::figure;
 use super::labels::{self, SeriesKey};
 use super::numbers::plainly;
-use crate::config::{ArmStyle, Emphasis, Experiment, Statistic, Sweep};
-use crate::results::manifest::{Manifest, NOTICE};
+use crate::config::{ArmStyle, Claim, Emphasis, Experiment, Statistic, Sweep};
+use crate::results::manifest::{DatasetFacts, Manifest, NOTICE};
 use crate::results::{Metric, TraceRecord, TrialRecord};
 
 /// What a figure needs in addition to the records.
@@ -23,6 +23,8 @@ pub struct Facts {
     /// How arms are shown, by `mechanism/arm`.
     pub arms: BTreeMap<String, ArmStyle>,
     pub sweep: Option<Sweep>,
+    /// Of the experiment.
+    pub claims: Vec<Claim>,
 }
 
 impl Facts {
@@ -37,6 +39,7 @@ impl Facts {
             statistic: experiment.figure.statistic,
             arms: experiment.figure.arms.clone(),
             sweep: experiment.sweep.clone(),
+            claims: experiment.claims.iter().map(|claim| claim.as_ref().clone()).collect(),
         }
     }
 
@@ -96,14 +99,53 @@ pub fn chart_of(
     traces: &[TraceRecord],
 ) -> Option<Chart> {
     let kind = manifest.experiment.figure.kind;
-    let chart = (figure(kind).chart)(rows, traces, &Facts::of(manifest))?;
+    let mut chart = (figure(kind).chart)(rows, traces, &Facts::of(manifest))?;
+    chart.notes.extend(workload_notes(&manifest.datasets));
     Some(Chart { notice: format!("This figure is {NOTICE}."), ..chart })
+}
+
+/// Where the workloads come from: `Workload of Adult: the triples of the paper.` Datasets with the
+/// same origin share a sentence.
+fn workload_notes(datasets: &[DatasetFacts]) -> Vec<String> {
+    let note = |data: &DatasetFacts| data.workload_origin.as_ref().map(|it| it.note.clone());
+    let sentence = |origin: String| {
+        let same = datasets.iter().filter(|data| note(data).as_ref() == Some(&origin));
+        let names: Vec<String> = same.map(|data| labels::dataset(&data.name)).collect();
+        let names = match names.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => String::new(),
+        };
+        format!("Workload of {names}: {origin}.")
+    };
+    labels::distinct(datasets.iter().filter_map(note)).into_iter().map(sentence).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::{Overrides, Source};
+    use crate::results::manifest::OriginFacts;
+
+    #[test]
+    fn datasets_with_workloads_of_one_origin_share_a_sentence() {
+        let data = |name: &str, note: &str| DatasetFacts {
+            name: name.into(),
+            blake3: String::new(),
+            records: 1,
+            attributes: 1,
+            domain: "2e0".into(),
+            queries: 1,
+            standin: false,
+            workload_origin: (!note.is_empty())
+                .then(|| OriginFacts { published: false, note: note.into() }),
+            cases: Vec::new(),
+        };
+        let datasets = [data("a", "ours"), data("b", "theirs"), data("c", "ours"), data("d", "")];
+        let expected = ["Workload of A and C: ours.", "Workload of B: theirs."];
+        assert_eq!(workload_notes(&datasets), expected);
+        assert!(workload_notes(&datasets[3..]).is_empty());
+    }
 
     #[test]
     fn estimates_are_cut_short_where_the_file_asks_for_more() {

@@ -40,7 +40,7 @@ pub(super) fn series(keys: &[SeriesKey], name: impl Fn(&SeriesKey) -> String) ->
 }
 
 /// Removes duplicates and keeps the order of first appearance.
-pub(super) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut kept = Vec::new();
     for item in items {
         if !kept.contains(&item) {
@@ -94,6 +94,8 @@ pub(crate) fn arm(name: &str) -> String {
         "uniform" => "uniform table".into(),
         "pgm-l1" | "l1" => "PGM, minimising L1 loss".into(),
         "pgm-l2" | "l2" => "PGM, minimising L2 loss".into(),
+        "pgm-l2-spectral" => "PGM, L2 loss, Algorithm 2".into(),
+        "pgm-l2-smoothness" => "PGM, L2 loss, Algorithm 2 with longer steps".into(),
         _ => abbreviation(base),
     };
     title + value

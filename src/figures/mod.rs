@@ -17,6 +17,7 @@ mod facts;
 pub mod labels;
 mod numbers;
 mod palette;
+mod ratios;
 mod records;
 mod render;
 mod rounds;
@@ -97,6 +98,12 @@ pub const FIGURES: &[Figure] = &[
         kind: FigureKind::Traces,
         about: "L1 loss, L2 loss and workload error over the iterations of each estimator.",
         chart: traces::chart,
+    },
+    Figure {
+        kind: FigureKind::Ratios,
+        about: "Ratios of two estimators' errors next to the numbers of the claims, a panel per \
+                mechanism.",
+        chart: ratios::chart,
     },
     Figure {
         kind: FigureKind::Table,

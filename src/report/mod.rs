@@ -3,7 +3,7 @@
 //! release.
 //!
 //! [`Experiment::read`] reads one folder of results, [`find()`] reads all below a folder, and
-//! [`page`] renders them. The markup is also well-formed XML, so that tests can parse it.
+//! [`page`] renders them. [`reproduction()`] lists their claims as Markdown. The markup is also well-formed XML, so that tests can parse it.
 
 mod claims;
 mod downloads;
@@ -16,6 +16,7 @@ mod ledger;
 mod numbers;
 mod provenance;
 mod question;
+mod reproduction;
 mod section;
 mod table;
 #[cfg(test)]
@@ -24,6 +25,7 @@ mod tests;
 pub use error::ReportError;
 pub use experiment::Experiment;
 pub use find::find;
+pub use reproduction::{HEADING, headline, reproduction};
 
 use askama::Template;
 

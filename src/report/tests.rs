@@ -1,6 +1,7 @@
 //! The page as a whole.
 
 mod marks;
+mod reproduction;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -46,6 +46,7 @@ pub(crate) fn manifest(datasets: &[&str], arms: &[&str]) -> Manifest {
         domain: "2e4".into(),
         queries: 77,
         standin: *name == "loans",
+        workload_origin: None,
         cases: Vec::new(),
     };
     let block = |dataset: &&str| Block {

@@ -61,9 +61,21 @@ pub struct DatasetFacts {
     pub queries: usize,
     /// Whether the data is a stand-in.
     pub standin: bool,
+    /// Where the workload comes from, if the experiment or the schema say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload_origin: Option<OriginFacts>,
     /// The workload of each case. Empty for chains of attributes, which their name determines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<CaseFacts>,
+}
+
+/// Where queries come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OriginFacts {
+    /// Whether a publication has them.
+    pub published: bool,
+    /// A phrase for notes: `drawn by us`.
+    pub note: String,
 }
 
 /// The workload of a case.

@@ -37,14 +37,16 @@ impl Metric {
     }
 
     /// One arm's values divided by another's, for the trials in which both ended with an estimate.
-    /// Both use the same measurements, so the effect of the noise cancels.
+    /// Both use the same measurements, so the effect of the noise cancels. Trials of different
+    /// datasets or cases are different trials.
     ///
     /// Two errors of 0 are equal: their ratio is 1.
     pub fn paired_ratios(self, arm: &[&TrialRecord], against: &[&TrialRecord]) -> Vec<f64> {
-        let below: BTreeMap<usize, f64> =
-            against.iter().filter_map(|row| Some((row.trial, self.of(row)?))).collect();
+        let trial = |row: &&TrialRecord| (row.dataset.clone(), row.case.clone(), row.trial);
+        let below: BTreeMap<(String, String, usize), f64> =
+            against.iter().filter_map(|row| Some((trial(row), self.of(row)?))).collect();
         let ratio = |row: &&TrialRecord| {
-            let (above, below) = (self.of(row)?, *below.get(&row.trial)?);
+            let (above, below) = (self.of(row)?, *below.get(&trial(row))?);
             Some(if above == below { 1.0 } else { above / below })
         };
         arm.iter().filter_map(ratio).collect()

@@ -70,6 +70,7 @@ pub(super) fn complete(source: &Source, raw: RawExperiment) -> Checked<Experimen
     };
     Ok(Experiment {
         title: raw.title.unwrap_or_else(|| raw.name.as_ref().clone()),
+        document: raw.document,
         name: raw.name,
         kind: raw.kind,
         trials: match &raw.trials {

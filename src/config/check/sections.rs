@@ -14,10 +14,12 @@ use crate::config::metric::Metric;
 use crate::config::raw::{RawArm, RawChanges, RawMechanism, RawScaling};
 use crate::config::source::Source;
 use crate::config::sweep::Sweep;
-use crate::config::workload::{Queries, RandomRanges, Workload};
+use crate::config::workload::{Queries, RandomMarginals, RandomRanges, Workload};
 
 /// The largest number of attributes of a chain (our choice, a hundred times the paper's).
 const MAX_ATTRIBUTES: u64 = 100_000;
+/// The largest number of draws of a workload (our choice).
+const MAX_DRAWS: u64 = 1000;
 /// The largest number of random queries, and of cells of a query (our choice).
 const MAX_ROWS: u64 = 1_000_000;
 
@@ -132,6 +134,7 @@ pub(super) fn workload(source: &Source, workload: Workload) -> Checked<Workload>
     if let Some(random) = &workload.random {
         count(source, "marginals", &random.as_ref().marginals, 1..=MAX_COUNT)?;
         count(source, "size", &random.as_ref().size, 1..=MAX_COUNT)?;
+        draws(source, random.as_ref())?;
     }
     distinct(source, "prefix", workload.prefix.iter().flatten(), String::clone, None)?;
     Ok(workload)
@@ -143,12 +146,31 @@ pub(super) fn sweep(source: &Source, sweep: Sweep) -> Checked<Sweep> {
     Ok(sweep)
 }
 
+/// The settings of several draws, and of draws with a number of queries.
+fn draws(source: &Source, random: &RandomMarginals) -> Checked<()> {
+    if let Some(draws) = &random.draws {
+        count(source, "draws", draws, 1..=MAX_DRAWS)?;
+    }
+    let Some(factor) = &random.queries_within else { return Ok(()) };
+    if random.skewed {
+        let message = "`queries_within` chooses among all draws alike, and `skewed` does not";
+        return Err(source.error(factor.span(), message, Some("leave one of them out")));
+    }
+    match *factor.as_ref() {
+        value if value > 1.0 && value.is_finite() => Ok(()),
+        value => {
+            let message = format!("`queries_within` is {value}, which is not a factor above 1");
+            Err(source.error(factor.span(), message, Some("for example 1.05")))
+        }
+    }
+}
+
 /// The number of values along the dimensions that a figure can show in addition to data, mechanisms
 /// and estimators.
 #[derive(Clone, Copy)]
 pub(super) struct Variety {
     epsilons: usize,
-    /// Kinds of queries. Ranges of all sizes count as two.
+    /// Kinds of queries, or draws of a workload. Ranges of all sizes count as two.
     queries: usize,
     /// Orders of public marginals.
     public: usize,
@@ -167,7 +189,10 @@ impl Variety {
             Queries::Ranges(RandomRanges { size: None, .. }) => 2,
             _ => 1,
         };
-        let queries = workload.queries.iter().flat_map(|kinds| kinds.as_ref()).map(cases).sum();
+        let kinds = workload.queries.iter().flat_map(|kinds| kinds.as_ref());
+        let random = workload.random.iter().filter_map(|random| random.as_ref().draws.as_ref());
+        let draws = random.map(|draws| *draws.as_ref() as usize);
+        let queries = kinds.map(cases).chain(draws).sum();
         let sweep = sweep.is_some_and(Sweep::is_positive);
         Self { epsilons, queries, public: public.len(), sweep }
     }
@@ -237,7 +262,8 @@ pub(super) fn figure(
             | FigureKind::Records
             | FigureKind::Rounds
             | FigureKind::Sweep
-            | FigureKind::Traces,
+            | FigureKind::Traces
+            | FigureKind::Ratios,
             Kind::Mechanisms,
         )
         | (FigureKind::Scaling, Kind::Scaling)
@@ -246,7 +272,8 @@ pub(super) fn figure(
             let message = format!("kind = \"{}\" has no such figure", kind.name());
             let help = match kind {
                 Kind::Mechanisms => {
-                    "its figures are bars, epsilon, sizes, cases, records, rounds, sweep, traces and \
+                    "its figures are bars, epsilon, sizes, cases, records, rounds, sweep, traces, \
+                     ratios and \
                      table"
                 }
                 Kind::Scaling => "its figures are scaling and table",

@@ -1,8 +1,9 @@
 //! Claims: the statements of a paper about an experiment, as data.
 
+mod bounds;
 mod written;
 
-pub use written::ClaimError;
+pub use bounds::ClaimError;
 
 use std::fmt;
 
@@ -18,9 +19,12 @@ use written::WrittenClaim;
 /// | --- | --- |
 /// | `says` | the statement, as a sentence |
 /// | `role` | whose statement it is, see [`Role`]; default: `statement` |
+/// | `place` | where it is printed: a section, a figure or a table |
 /// | `paper` | the paper's number, or a short text |
+/// | `why_different` | the sentence that explains a difference, shown unless the claim holds |
 /// | `kind` | the quantity, see below |
 /// | `dataset`, `mechanism`, `arm` | the trials; `dataset` is optional for `reach` and `largest` |
+/// | `fact` | `data`: the property of the dataset, see [`Fact`] |
 /// | `epsilon` | a budget or a list, each of which must agree; default: all budgets |
 /// | `case` | the case, where the data has several |
 /// | `against` | `ratio`: the arm in the denominator |
@@ -47,14 +51,21 @@ use written::WrittenClaim;
 /// | `median` | median of the arm's metric |
 /// | `largest` | largest of the arm's metric over the trials: for what must never happen |
 /// | `rebound` | median of last / smallest workload error of the traces |
+/// | `minimum` | median of the smallest workload error of the traces |
+/// | `argmin` | median of the iteration at which the trace has its smallest workload error |
 /// | `reach` | largest number of attributes for which the arm produces an estimate |
 /// | `ends` | how every trial of the arm ends |
+/// | `data` | a property of the dataset and its workload; no trials |
+///
+/// Without `case`, the trials of all cases count: ten workloads of one trial are ten trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenClaim", into = "WrittenClaim")]
 pub struct Claim {
     pub(crate) says: String,
     pub(crate) role: Role,
+    pub(crate) place: Option<String>,
     pub(crate) paper: Paper,
+    pub(crate) why_different: Option<String>,
     pub(crate) dataset: Option<String>,
     pub(crate) case: Option<String>,
     pub(crate) mechanism: String,
@@ -75,8 +86,23 @@ impl Claim {
         self.dataset.as_deref()
     }
 
+    /// Empty for a claim about data.
     pub fn mechanism(&self) -> &str {
         &self.mechanism
+    }
+
+    /// Where the paper prints it; empty if the file does not say.
+    pub fn place(&self) -> &str {
+        self.place.as_deref().unwrap_or_default()
+    }
+
+    /// The sentence that explains a difference.
+    pub fn why_different(&self) -> Option<&str> {
+        self.why_different.as_deref()
+    }
+
+    pub fn case(&self) -> Option<&str> {
+        self.case.as_deref()
     }
 
     pub fn arms(&self) -> impl Iterator<Item = &str> {
@@ -88,15 +114,39 @@ impl Claim {
         self.epsilon.as_deref().unwrap_or_default()
     }
 
-    /// The pairs of mechanism and arm that it compares.
+    /// The pairs of mechanism and arm that it compares; none for a claim about data.
     pub fn sides(&self) -> impl Iterator<Item = (&str, &str)> {
-        let against = match &self.statement {
+        let (own, against) = match &self.statement {
+            Statement::Describes(..) => (None, None),
             Statement::Measures(Quantity::Ratio { against, .. }, _) => {
-                Some((against.mechanism.as_str(), against.arm.as_str()))
+                (Some(self.own_side()), Some((against.mechanism.as_str(), against.arm.as_str())))
+            }
+            _ => (Some(self.own_side()), None),
+        };
+        own.into_iter().chain(against)
+    }
+
+    fn own_side(&self) -> (&str, &str) {
+        (&self.mechanism, &self.arm)
+    }
+
+    /// The arm in the denominator with its mechanism, and the metric, if the claim compares the
+    /// errors of two arms.
+    pub fn compared(&self) -> Option<((&str, &str), Metric)> {
+        match &self.statement {
+            Statement::Measures(Quantity::Ratio { against, metric }, _) => {
+                Some(((against.mechanism.as_str(), against.arm.as_str()), *metric))
             }
             _ => None,
-        };
-        [(self.mechanism.as_str(), self.arm.as_str())].into_iter().chain(against)
+        }
+    }
+
+    /// The paper's number, if it has one.
+    pub fn number(&self) -> Option<f64> {
+        match self.paper {
+            Paper::Number(number) => Some(number),
+            Paper::Text(_) => None,
+        }
     }
 }
 
@@ -150,6 +200,20 @@ pub(crate) enum Statement {
     Reaches(Bounds),
     /// A quantity is as expected.
     Measures(Quantity, Expectation),
+    /// A property of the dataset is within the bounds.
+    Describes(Fact, Bounds),
+}
+
+/// A property of a dataset and its workload: a column of the ICML paper's Table 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fact {
+    Records,
+    Attributes,
+    /// The number of possible records, to one digit.
+    Domain,
+    /// The number of queries of the workload.
+    Queries,
 }
 
 /// A number per trial, of which the median over the trials is compared (default).
@@ -163,6 +227,10 @@ pub(crate) enum Quantity {
     Largest { metric: Metric },
     /// The last workload error of the trace divided by its minimum.
     Rebound,
+    /// The smallest workload error of the trace.
+    Minimum,
+    /// The iteration at which the trace has its smallest workload error.
+    Argmin,
 }
 
 /// An arm of a mechanism.
@@ -209,6 +277,8 @@ impl Default for Paper {
 impl fmt::Display for Paper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // Sizes of domains have up to a hundred digits.
+            Paper::Number(value) if value.abs() >= 1e7 => write!(f, "{value:e}"),
             Paper::Number(value) => f.write_str(&value.to_string()),
             Paper::Text(text) => f.write_str(text),
         }

@@ -82,7 +82,7 @@ fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
                 "there is no setting `triples` here",
                 "5:1",
                 "triples",
-                "allowed: marginals, every, target, random, prefix, queries",
+                "allowed: marginals, every, target, random, prefix, published, origin, queries",
             ],
         ),
     ];
@@ -186,6 +186,25 @@ fn values_out_of_range_empty_lists_and_repetitions_are_refused() {
             "[workload]\nrandom = { marginals = 0, size = 3 }\n[[",
             "marginals = 0 is out of range",
             "0",
+        ),
+        (
+            "[[",
+            "[workload]\nrandom = { marginals = 2, size = 3, draws = 0 }\n[[",
+            "draws = 0 is out of range",
+            "0",
+        ),
+        (
+            "[[",
+            "[workload]\nrandom = { marginals = 2, size = 3, queries_within = 0.9 }\n[[",
+            "`queries_within` is 0.9, which is not a factor above 1",
+            "0.9",
+        ),
+        (
+            "[[",
+            "[workload]\nrandom = { marginals = 2, size = 3, skewed = true, queries_within = 2.5 \
+             }\n[[",
+            "`queries_within` chooses among all draws alike, and `skewed` does not",
+            "2.5",
         ),
         ("[[", "[workload]\nevery = 0\n[[", "every = 0 is out of range", "0"),
         (

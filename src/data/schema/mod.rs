@@ -123,6 +123,10 @@ pub struct TripleWorkload {
     pub triples: Vec<Clique>,
     /// The attributes with prefix sums.
     pub prefix: Clique,
+    /// Whether these are the queries of a publication.
+    pub published: bool,
+    /// Where they come from, as a phrase for notes.
+    pub origin: Option<String>,
 }
 
 impl TripleWorkload {

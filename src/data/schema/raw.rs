@@ -43,6 +43,9 @@ pub(super) struct RawTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawWorkload {
+    #[serde(default)]
+    pub(super) published: bool,
+    pub(super) origin: Option<String>,
     pub(super) prefix: Vec<String>,
     pub(super) triples: Vec<[String; 3]>,
 }

@@ -213,12 +213,14 @@ pub(super) fn resolve_workload(
             .collect::<Result<Clique, _>>()
     };
     let mut triples = Vec::with_capacity(raw.triples.len());
-    for names in raw.triples {
-        let triple = clique(&names)?;
+    for names in &raw.triples {
+        let triple = clique(names)?;
         if triple.len() != 3 {
-            return Err(SchemaError::NotATriple(names));
+            return Err(SchemaError::NotATriple(names.clone()));
         }
         triples.push(triple);
     }
-    Ok(TripleWorkload { triples, prefix: clique(&raw.prefix)? })
+    let RawWorkload { published, origin, prefix, .. } = &raw;
+    let (published, origin) = (*published, origin.clone());
+    Ok(TripleWorkload { triples, prefix: clique(prefix)?, published, origin })
 }

@@ -46,12 +46,8 @@ pub(super) struct NamedWorkload {
 }
 
 impl NamedWorkload {
-    fn new(name: impl Into<String>, size: Option<usize>, workload: Workload) -> Self {
+    pub(super) fn new(name: impl Into<String>, size: Option<usize>, workload: Workload) -> Self {
         Self { name: name.into(), size, workload }
-    }
-
-    pub(super) fn unnamed(workload: Workload) -> Self {
-        Self::new("", None, workload)
     }
 }
 

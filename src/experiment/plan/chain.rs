@@ -5,7 +5,7 @@ use rand_chacha::ChaCha20Rng;
 use toml::Spanned;
 
 use super::PlanError;
-use super::cases::{self, NamedWorkload};
+use super::cases;
 use super::data::{PlannedData, WHICH_WORKLOAD, of_marginals};
 use super::sets::asked_sets;
 use crate::config::{self, Chain, Experiment, Source};
@@ -29,18 +29,18 @@ pub(super) fn planned(
     let marginals = match &experiment.workload.queries {
         Some(_) => None,
         None => {
-            let sets = asked_sets(source, experiment, named, &domain)?;
+            let sets = asked_sets(source, experiment, named, &domain, None)?;
             let sets = sets.ok_or_else(|| {
                 refuse("nothing is asked of the chain".into(), Some(WHICH_WORKLOAD))
             })?;
-            Some(of_marginals(source, experiment, named, &domain, &sets, Clique::empty())?)
+            Some(of_marginals(source, experiment, named, &domain, sets, &Clique::empty())?)
         }
     };
     let codes = draw(chain.as_ref());
     let data = Dataset::from_codes(named.name.as_ref(), &domain, &codes, Provenance::default())
         .map_err(|error| refuse(error.to_string(), None))?;
     let workloads = match marginals {
-        Some(workload) => vec![NamedWorkload::unnamed(workload)],
+        Some(workloads) => workloads,
         None => cases::workloads(source, experiment, &domain)?,
     };
     cases::check_public(source, experiment, named, domain.len())?;

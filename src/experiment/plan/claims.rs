@@ -13,7 +13,7 @@ pub(super) fn check_written(source: &Source, written: &Experiment) -> Result<(),
     let epsilons: Vec<&str> = epsilons.iter().map(String::as_str).collect();
     for claim in &written.claims {
         if let Some(dataset) = claim.as_ref().dataset()
-            && written.kind == Kind::Mechanisms
+            && written.kind != Kind::Scaling
         {
             check_known(source, claim, "the data", dataset, &names)?;
         }

@@ -4,7 +4,8 @@ use rand_chacha::ChaCha20Rng;
 use toml::Spanned;
 
 use super::cases::{self, Case, NamedWorkload};
-use super::sets::{asked_sets, attribute};
+use super::origin::Origin;
+use super::sets::{NamedSets, asked_sets, attribute};
 use super::{PlanError, chain};
 use crate::config::{self, Experiment, Source, closest};
 use crate::data::{AttributeKind, CodesError, DataError, Dataset, Entry, Registry, Schema};
@@ -31,6 +32,8 @@ pub struct PlannedData {
     pub standin: bool,
     /// Whether the schema is a draft, with bounds and values taken from the records.
     pub draft: bool,
+    /// Where the workload comes from, if file or schema say so.
+    pub origin: Option<Origin>,
 }
 
 impl PlannedData {
@@ -42,6 +45,7 @@ impl PlannedData {
             fingerprint: data.fingerprint(),
             standin: data.provenance().stand_in,
             draft: false,
+            origin: None,
             data,
         }
     }
@@ -92,15 +96,16 @@ pub(super) fn resolve(
             data = cases::aggregated(source, &data, bins)?;
         }
         let workloads = match marginals {
-            Some(workload) => vec![NamedWorkload::unnamed(workload)],
+            Some(workloads) => workloads,
             None => cases::workloads(source, experiment, data.domain())?,
         };
         cases::check_public(source, experiment, named, data.domain().len())?;
         let cases = cases::cases(&experiment.public, workloads, &data)?;
         let Schema { title, draft, .. } = entry.schema();
         let name = named.label().as_ref().clone();
+        let origin = Origin::of(&experiment.workload, entry.schema());
         let planned = PlannedData::new(title.clone(), data, cases);
-        datasets.push(PlannedData { name, draft: *draft, ..planned });
+        datasets.push(PlannedData { name, draft: *draft, origin, ..planned });
     }
     Ok(datasets)
 }
@@ -217,48 +222,54 @@ fn marginals(
     named: &config::Dataset,
     schema: &Schema,
     domain: &Domain,
-) -> Result<Workload, PlanError> {
+) -> Result<Vec<NamedWorkload>, PlanError> {
     let here = |clique: &Clique| -> Clique {
         schema.domain().names(clique).into_iter().filter_map(|name| domain.id(name)).collect()
     };
-    let (cliques, prefix) = match (asked_sets(source, experiment, named, domain)?, &schema.workload)
-    {
+    let queries = schema.workload.as_ref().map(|known| known.query_count(schema.domain()));
+    let asked = asked_sets(source, experiment, named, domain, queries)?;
+    let (sets, prefix) = match (asked, &schema.workload) {
         (Some(sets), _) => (sets, here(&numeric(schema))),
         (None, Some(workload)) => {
             let complete = |(set, clique): (&Clique, &Clique)| set.len() == clique.len();
             let sets: Vec<Clique> = workload.triples.iter().map(here).collect();
             let kept = sets.iter().zip(&workload.triples).filter(|&pair| complete(pair));
-            (kept.map(|(set, _)| set.clone()).collect(), here(&workload.prefix))
+            let kept = kept.map(|(set, _)| set.clone()).collect();
+            (vec![(String::new(), kept)], here(&workload.prefix))
         }
         (None, None) => {
             let message = format!("the schema of \"{}\" names no workload", schema.name);
             return Err(source.error(named.name.span(), message, Some(WHICH_WORKLOAD)).into());
         }
     };
-    of_marginals(source, experiment, named, domain, &cliques, prefix)
+    of_marginals(source, experiment, named, domain, sets, &prefix)
 }
 
 /// Help for a dataset without a workload.
 pub(super) const WHICH_WORKLOAD: &str = "say which with [workload] marginals = \
     [[\"a\", \"b\"], ...], every = 2 or random = { marginals = 15, size = 3, seed = 1 }";
 
-/// Marginals on these sets, with prefix queries on the attributes that the file lists; default:
+/// Marginals on each list of sets, with prefix queries on the attributes that the file lists; default:
 /// `prefix`.
 pub(super) fn of_marginals(
     source: &Source,
     experiment: &Experiment,
     named: &config::Dataset,
     domain: &Domain,
-    cliques: &[Clique],
-    prefix: Clique,
-) -> Result<Workload, PlanError> {
+    sets: Vec<NamedSets>,
+    prefix: &Clique,
+) -> Result<Vec<NamedWorkload>, PlanError> {
     let id = |name: &Spanned<String>| attribute(source, named.name.as_ref(), domain, name);
     let prefix = match &experiment.workload.prefix {
         Some(names) => Clique::new(names.iter().map(id).collect::<Result<Vec<_>, _>>()?),
-        None => prefix,
+        None => prefix.clone(),
     };
-    Workload::marginals(domain, cliques, &prefix)
-        .map_err(|error| source.error(named.name.span(), error.to_string(), None).into())
+    let workload = |(name, cliques): NamedSets| {
+        let workload = Workload::marginals(domain, &cliques, &prefix)
+            .map_err(|error| source.error(named.name.span(), error.to_string(), None))?;
+        Ok(NamedWorkload::new(name, None, workload))
+    };
+    sets.into_iter().map(workload).collect()
 }
 
 /// The numeric attributes with more than [`PREFIX_BINS`] bins.

@@ -5,13 +5,16 @@ mod chain;
 mod claims;
 pub(super) mod commands;
 mod data;
+mod draws;
 mod mechanisms;
+mod origin;
 mod sets;
 
 pub use cases::Case;
 pub use data::PlannedData;
 pub(super) use mechanisms::arms;
 pub use mechanisms::{ArmSource, PlannedArm, PlannedMechanism, commands_of};
+pub use origin::Origin;
 
 use std::path::PathBuf;
 

@@ -8,6 +8,7 @@ use rand_chacha::ChaCha20Rng;
 use toml::Spanned;
 
 use super::PlanError;
+use super::draws::Sets;
 use crate::config::{self, Experiment, RandomMarginals, Source, closest};
 use dp::SeedPath;
 use private_pgm::domain::{AttributeId, Clique, Domain};
@@ -15,29 +16,35 @@ use private_pgm::domain::{AttributeId, Clique, Domain};
 /// Sets of attributes that `every` may generate (our choice).
 const MAX_SETS: usize = 100_000;
 
-/// The sets of attributes of the file, if it has any.
+/// A workload of the file: the name of its case, and its sets of attributes.
+pub(super) type NamedSets = (String, Vec<Clique>);
+
+/// The sets of attributes of the file, if it has any; several if it asks for several draws.
+/// `queries` is the number of queries of the schema's workload.
 pub(super) fn asked_sets(
     source: &Source,
     experiment: &Experiment,
     named: &config::Dataset,
     domain: &Domain,
-) -> Result<Option<Vec<Clique>>, PlanError> {
+    queries: Option<usize>,
+) -> Result<Option<Vec<NamedSets>>, PlanError> {
     let asked = &experiment.workload;
     let id = |name: &Spanned<String>| attribute(source, named.name.as_ref(), domain, name);
+    let unnamed = |sets: Vec<Clique>| vec![(String::new(), sets)];
     Ok(match (&asked.marginals, &asked.every, &asked.random) {
         (Some(sets), ..) => {
             let clique = |set: &Spanned<Vec<Spanned<String>>>| {
                 set.as_ref().iter().map(id).collect::<Result<Vec<_>, _>>().map(Clique::new)
             };
-            Some(sets.as_ref().iter().map(clique).collect::<Result<Vec<_>, _>>()?)
+            Some(unnamed(sets.as_ref().iter().map(clique).collect::<Result<Vec<_>, _>>()?))
         }
         (None, Some(size), _) => {
             let target = asked.target.as_ref().map(id).transpose()?;
             let mut sets = every(source, size, domain)?;
             sets.retain(|set| target.is_none_or(|target| set.contains(target)));
-            Some(sets)
+            Some(unnamed(sets))
         }
-        (None, None, Some(random)) => Some(draw(source, random, domain)?),
+        (None, None, Some(random)) => Some(draws(source, random, named, domain, queries)?),
         (None, None, None) => None,
     })
 }
@@ -82,6 +89,44 @@ fn sets_of(domain: &Domain, size: usize) -> f64 {
     (0..size).fold(1.0, |sets, i| sets * (domain.len() as f64 - i as f64) / (i + 1) as f64)
 }
 
+/// Each draw of the file. The name would distinguish nothing if there is only one.
+fn draws(
+    source: &Source,
+    random: &Spanned<RandomMarginals>,
+    named: &config::Dataset,
+    domain: &Domain,
+    queries: Option<usize>,
+) -> Result<Vec<NamedSets>, PlanError> {
+    let RandomMarginals { seed, draws, queries_within, .. } = random.as_ref();
+    let count = draws.as_ref().map_or(1, |draws| *draws.as_ref());
+    let name = |number: u64| match count {
+        1 => String::new(),
+        _ => format!("draw {}", number + 1),
+    };
+    let Some(factor) = queries_within else {
+        let sets = |number| Ok((name(number), draw(source, random, domain, number)?));
+        return (0..count).map(sets).collect();
+    };
+    let refuse = |message: String, help: Option<&str>| {
+        PlanError::from(source.error(factor.span(), message, help))
+    };
+    let wanted = queries.ok_or_else(|| {
+        let name = named.name.as_ref();
+        let message = format!("\"{name}\" has no workload whose number of queries is known");
+        refuse(message, Some("leave `queries_within` out, or name a workload in the schema"))
+    })?;
+    let (factor, wanted) = (*factor.as_ref(), wanted as f64);
+    let sets = Sets::new(source, random, factor, wanted, domain)?;
+    let draw = |number| match sets.draw(*seed, number) {
+        Some(drawn) => Ok((name(number), drawn)),
+        None => Err(refuse(
+            format!("no draw with {wanted} queries was found on \"{}\"", named.name.as_ref()),
+            Some("a larger factor makes them more frequent"),
+        )),
+    };
+    (0..count).map(draw).collect()
+}
+
 /// Distinct sets of attributes: drawn uniformly, or one after the other with probability
 /// proportional to the product of their attributes' weights. A weight is the square of an
 /// exponential variable (McKenna, Mullins, Sheldon, Miklau 2022, section 6.1: "skewed").
@@ -89,8 +134,9 @@ fn draw(
     source: &Source,
     random: &Spanned<RandomMarginals>,
     domain: &Domain,
+    number: u64,
 ) -> Result<Vec<Clique>, PlanError> {
-    let RandomMarginals { marginals, size, seed, skewed } = random.as_ref();
+    let RandomMarginals { marginals, size, seed, skewed, .. } = random.as_ref();
     let (count, wanted) = (*marginals.as_ref() as usize, *size.as_ref() as usize);
     let sets = sets_of(domain, wanted);
     if sets < count as f64 {
@@ -100,7 +146,12 @@ fn draw(
         );
         return Err(source.error(random.span(), message, None).into());
     }
-    let mut rng = ChaCha20Rng::from_seed(SeedPath::new("workload", seed).seed());
+    // The first draw is what a file without `draws` has.
+    let path = match number {
+        0 => SeedPath::new("workload", seed),
+        _ => SeedPath::new("workload", seed).with("draw", number),
+    };
+    let mut rng = ChaCha20Rng::from_seed(path.seed());
     match skewed {
         true => {
             let weight = |_: &AttributeId| (1.0 - rng.random::<f64>()).ln().powi(2);
@@ -161,8 +212,10 @@ mod tests {
     fn drawn(count: u64, seed: u64, skewed: bool) -> Result<Vec<Clique>, PlanError> {
         let source = Source { path: "mine.toml".into(), text: "random".into() };
         let number = |value| Spanned::new(0..1, value);
-        let random = RandomMarginals { marginals: number(count), size: number(3), seed, skewed };
-        draw(&source, &Spanned::new(0..1, random), &ten())
+        let (marginals, size) = (number(count), number(3));
+        let (draws, queries_within) = (None, None);
+        let random = RandomMarginals { marginals, size, seed, skewed, draws, queries_within };
+        draw(&source, &Spanned::new(0..1, random), &ten(), 0)
     }
 
     /// The number of sets with the attribute that is in most of them.

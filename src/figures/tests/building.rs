@@ -1,8 +1,8 @@
 //! From trial records to charts.
 
 use super::synthetic::{
-    ended, figure_1, figure_2a, figure_2b, figure_3, figure_3_trials, five, trial, with_rounds,
-    with_sizes,
+    ended, figure_1, figure_2a, figure_2b, figure_3, figure_3_trials, five, ratio_claims, trial,
+    with_rounds, with_sizes,
 };
 use crate::config::FigureKind;
 use crate::figures::{Chart, Content, FIGURES, Facts, Figure, Outcome, Panel, figure};
@@ -52,7 +52,7 @@ fn every_kind_has_a_unique_name_and_a_description_and_accepts_no_records() {
         assert!(empty.is_none_or(|chart| chart.panels.is_empty()));
     }
     assert!((figure(FigureKind::Table).chart)(&figure_1(), &[], &Facts::default()).is_none());
-    assert_eq!(FIGURES.len(), 9, "one for each kind");
+    assert_eq!(FIGURES.len(), 10, "one for each kind");
 }
 
 #[test]
@@ -66,6 +66,25 @@ fn panels_are_in_the_papers_order_and_datasets_in_the_order_of_records() {
         chart.subtitle,
         "epsilon = 1 · median of 5 trials, whiskers from the smallest to the largest"
     );
+}
+
+#[test]
+fn ratios_are_next_to_the_numbers_of_the_claims() {
+    let facts = Facts { claims: ratio_claims(), ..Facts::default() };
+    let chart = (named("ratios").chart)(&figure_1(), &[], &facts).unwrap();
+    assert_eq!(titles(&chart), ["PrivBayes", "HDMM"]);
+    assert_eq!(names(&chart), ["the paper", "ours"]);
+    let groups = groups(&chart.panels[1]);
+    assert_eq!(groups.len(), 1);
+    let (label, bars) = &groups[0];
+    assert_eq!(*label, "Adult");
+    let median = |outcome: &Outcome| match outcome {
+        Outcome::Value(shown) => shown.value,
+        _ => panic!("no value"),
+    };
+    assert_eq!(median(bars[0].1), 3.2);
+    // 0.27 against 0.085 in all five trials.
+    assert!((median(bars[1].1) - 0.27 / 0.085).abs() < 1e-9);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Synthetic trial records with the shape of the paper's figures; no number is a result.
 
+use crate::config::Claim;
 use crate::results::{Status, TraceRecord, TrialRecord};
 
 pub(crate) const DATASETS: [(&str, usize); 4] =
@@ -39,6 +40,18 @@ pub(crate) fn five(dataset: &str, mechanism: &str, arm: &str, around: f64) -> Ve
     let factors = [1.0, 0.86, 1.21, 0.95, 1.08];
     let one = |(i, factor): (usize, &f64)| trial(dataset, mechanism, arm, i, around * factor);
     factors.iter().enumerate().map(one).collect()
+}
+
+/// Two ratios of Figure 1, as claims.
+pub(crate) fn ratio_claims() -> Vec<Claim> {
+    let claim = |mechanism: &str, arm: &str, paper: f64| {
+        let text = format!(
+            "says = 'so'\npaper = {paper:?}\nkind = 'ratio'\ndataset = 'adult'\narm = '{arm}'\n\
+             mechanism = '{mechanism}'\nagainst = 'pgm'\n"
+        );
+        toml::from_str(&text).unwrap()
+    };
+    vec![claim("hdmm", "lls", 3.2), claim("privbayes", "own", 1.43)]
 }
 
 /// Like Figure 1, in another order than it is drawn.

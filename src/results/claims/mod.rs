@@ -1,7 +1,9 @@
 //! Checks whether the rows agree with the claims of a paper.
 
 mod check;
+mod data;
 mod finding;
+mod measure;
 #[cfg(test)]
 mod tests;
 

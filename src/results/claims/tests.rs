@@ -291,6 +291,44 @@ fn an_error_that_rises_again_late_ends_above_its_smallest() {
 }
 
 #[test]
+fn the_place_and_the_size_of_the_smallest_error_are_those_of_the_trace() {
+    let rows = trials("lls", 1.0, &[0.5, 0.5]);
+    // Traces at iterations 0, 1, 2 and 3.
+    let traces: Vec<TraceRecord> =
+        rows.iter().flat_map(|row| examples::traces(row, &[0.3, 0.066, 0.07, 0.084])).collect();
+    let place = traces.iter().find(|trace| trace.workload_error == 0.066).unwrap().iteration;
+    let of = |keys: &str| {
+        let keys = format!("dataset = 'adult'\narm = 'lls'\nmin_trials = 2\n{keys}");
+        claim(&keys).check(&rows, &traces)
+    };
+    let argmin = of(&format!("kind = 'argmin'\npaper = {place}\ntolerance = 1\n"));
+    assert_eq!((argmin.verdict, argmin.value), (Holds, Some(place as f64)));
+    assert_eq!(of("kind = 'argmin'\npaper = 900\n").verdict, Differs);
+    let minimum = of("kind = 'minimum'\npaper = 0.066\ntolerance = 1.1\n");
+    assert_eq!((minimum.verdict, minimum.value), (Holds, Some(0.066)));
+    assert_eq!(of("kind = 'minimum'\npaper = 0.044\ntolerance = 1.1\n").verdict, Differs);
+}
+
+#[test]
+fn trials_of_several_cases_are_paired_within_their_case() {
+    let of = |case: &str, arm: &str, error: f64| {
+        let named = |row| TrialRecord { case: case.into(), ..row };
+        trials(arm, 1.0, &[error]).into_iter().map(named).collect::<Vec<_>>()
+    };
+    let rows = [
+        of("draw 1", "lls", 0.2),
+        of("draw 1", "pgm", 0.1),
+        of("draw 2", "lls", 0.6),
+        of("draw 2", "pgm", 0.2),
+        of("draw 3", "lls", 0.4),
+        of("draw 3", "pgm", 0.1),
+    ]
+    .concat();
+    let ratio = claim(&format!("{RATIO}paper = 3\nmin_trials = 3\n")).check(&rows, &[]);
+    assert_eq!((ratio.verdict, ratio.value), (Holds, Some(0.6 / 0.2)));
+}
+
+#[test]
 fn claims_that_make_no_sense_are_refused_with_their_line() {
     for (keys, message) in [
         ("kind = 'ratio'\ndataset = 'adult'\n", "needs 'against'"),
@@ -314,6 +352,8 @@ fn claims_that_make_no_sense_are_refused_with_their_line() {
             "a factor of 1 or more",
         ),
         ("kind = 'median'\ndataset = 'adult'\nat_least = 1\ncolour = 1\n", "colour"),
+        ("kind = 'median'\ndataset = 'adult'\nat_least = 1\nfact = 'records'\n", "'fact' has"),
+        ("kind = 'data'\ndataset = 'adult'\nat_least = 1\n", "'mechanism' has no meaning"),
     ] {
         let refused = refusal(keys);
         assert!(refused.contains(message), "{keys}: {refused}");
