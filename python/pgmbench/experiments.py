@@ -157,8 +157,8 @@ class Results:
     Attributes:
         folder: where they are: trials.csv, summary.csv, claims.csv, ledger.jsonl, manifest.json,
             figure.svg and figure.png.
-        tally: the numbers of arms of the last run that were done, infeasible, out of time, not applicable, failed,
-            and there already.
+        tally: the numbers of arms of the last run that were done, infeasible, out of time, not
+            applicable, failed, and there already.
     """
 
     folder: Path

@@ -94,8 +94,7 @@ impl Task {
 
 /// Runs the arms of an experiment that have no result yet, and writes summary, claims and figure.
 /// Returns the folder and the numbers of arms that were done, infeasible, out of time, not
-/// applicable, failed and
-/// there already.
+/// applicable, failed and there already.
 ///
 /// A run that is interrupted goes on in the background: the caller ends the process.
 #[pyfunction]
@@ -115,7 +114,7 @@ pub(crate) fn run_experiment(
     timing: bool,
     fresh: bool,
     observer: Bound<'_, PyAny>,
-) -> PyResult<(PathBuf, [usize; 5])> {
+) -> PyResult<(PathBuf, [usize; 6])> {
     let (datasets, mechanisms, arms, epsilons) = only;
     let task = Task {
         file,

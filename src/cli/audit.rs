@@ -55,7 +55,7 @@ const COMMAND_TRIALS: u32 = 500;
 /// What is attacked.
 enum Target {
     Listed(&'static MechanismSpec),
-    Command(PlannedMechanism),
+    Command(Box<PlannedMechanism>),
 }
 
 impl Target {
@@ -136,7 +136,7 @@ impl AuditArgs {
                 "{}: none of its mechanisms is a command; audit the others by their names",
                 self.mechanism
             ))),
-            false => Ok(commands.into_iter().map(Target::Command).collect()),
+            false => Ok(commands.into_iter().map(Box::new).map(Target::Command).collect()),
         }
     }
 

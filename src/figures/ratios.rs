@@ -78,7 +78,10 @@ impl<'a> Compared<'a> {
             omissions.add(&format!("{name} on {dataset}"), &tally);
         }
         let ratios = self.metric.paired_ratios(&above, &below);
-        let ours = match (shown_of(ratios, Statistic::Median), Tally::of(above.iter().copied(), self.metric)) {
+        let ours = match (
+            shown_of(ratios, Statistic::Median),
+            Tally::of(above.iter().copied(), self.metric),
+        ) {
             (Some(shown), _) => Outcome::Value(shown),
             (None, tally) => tally.failure(facts).map_or(Outcome::Missing, Outcome::Failure),
         };

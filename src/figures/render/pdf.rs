@@ -70,7 +70,7 @@ fn file(objects: &[(String, Option<Vec<u8>>)]) -> std::io::Result<Vec<u8>> {
     let table = bytes.len();
     write!(bytes, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1)?;
     for place in places {
-        write!(bytes, "{place:010} 00000 n \n")?;
+        writeln!(bytes, "{place:010} 00000 n ")?;
     }
     write!(
         bytes,

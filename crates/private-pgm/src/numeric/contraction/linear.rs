@@ -3,7 +3,6 @@
 //! A *tile* is several rows of O that are computed together. Their sums are independent, and where
 //! they share a factor, each of its numbers is loaded once for all rows. Short rows are computed
 //! one by one, in a single pass over their terms.
-#![expect(clippy::needless_range_loop, reason = "one index runs through several arrays")]
 
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
