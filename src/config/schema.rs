@@ -129,6 +129,8 @@ fn of_key(section: &str, key: &str) -> Option<Value> {
     let list = |items: Value| json!({ "type": "array", "items": items });
     Some(match (section, key) {
         (_, "datasets") => list(named("dataset")),
+        // By the name of an arm.
+        ("figure", "arms") => json!({ "type": "object" }),
         (_, "arms") => list(named("arm")),
         ("experiment", "mechanism" | "claim" | "estimator") => list(table(key)),
         ("experiment", "workload" | "limits" | "scaling" | "figure" | "quick" | "sweep") => {
@@ -190,7 +192,7 @@ fn row((heading, place): (&str, usize), key: &str) -> Option<Row<'static>> {
     for line in lines {
         let cells: Vec<&str> =
             line.split(" | ").map(|cell| cell.trim_matches(['|', ' '])).collect();
-        if cells[0].starts_with("key") {
+        if cells[0] == "key" {
             tables += 1;
         }
         let named: Vec<&str> = cells[0].split('`').skip(1).step_by(2).collect();

@@ -34,7 +34,7 @@ const MODULES: &[(&str, &[&str])] = &[
     // Mechanisms have their titles.
     ("figures", &["config", "mechanism", "results", "atomic_file"]),
     // Synthetic records against data or models.
-    ("comparison", &["evaluation", "results", "figures"]),
+    ("comparison", &["config", "evaluation", "results", "figures"]),
     (
         "experiment",
         &[

@@ -38,8 +38,9 @@ fn a_mistake_is_shown_with_its_line_and_what_would_be_right() {
 
 #[test]
 fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
-    let all = "name, title, kind, trials, seed, epsilon, delta, datasets, public, neighbours, \
-               noise, workload, estimation, limits, mechanism, scaling, figure, quick, claim";
+    let all = "name, title, document, kind, trials, seed, epsilon, delta, datasets, public, \
+               neighbours, noise, workload, sweep, estimation, limits, mechanism, estimator, \
+               scaling, figure, quick, claim";
     assert_eq!(
         parse(&with("epsilon", "epsilom")).unwrap_err().to_string(),
         format!(
@@ -290,7 +291,8 @@ fn settings_that_exclude_each_other_are_refused() {
         (
             "\"adult\"",
             "{ name = 'a', bins = 3, chain = { attributes = 3, records = 9 } }",
-            "records that are drawn from a chain have no schema, no bins and all attributes",
+            "records that are drawn from a chain are taken as they are drawn: its own settings are \
+             `chain.attributes` and `chain.records`",
             "3",
         ),
         ("[[", "[figure]\nkind = \"traces\"\n[[", "no traces are recorded", "\"traces\""),

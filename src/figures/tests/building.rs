@@ -52,7 +52,7 @@ fn every_kind_has_a_unique_name_and_a_description_and_accepts_no_records() {
         assert!(empty.is_none_or(|chart| chart.panels.is_empty()));
     }
     assert!((figure(FigureKind::Table).chart)(&figure_1(), &[], &Facts::default()).is_none());
-    assert_eq!(FIGURES.len(), 10, "one for each kind");
+    assert_eq!(FIGURES.len(), 11, "one for each kind");
 }
 
 #[test]

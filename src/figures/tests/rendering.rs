@@ -8,8 +8,8 @@ use roxmltree::Document;
 
 use super::building::named;
 use super::synthetic::{
-    figure_1, figure_2a, figure_2b, figure_3, figure_3_trials, ratio_claims, with_rounds,
-    with_sizes,
+    figure_1, figure_2a, figure_2b, figure_3, figure_3_trials, ratio_claims, swept, two_deltas,
+    with_rounds, with_sizes,
 };
 use crate::config::{Emphasis, FigureKind, Statistic};
 use crate::figures::{
@@ -148,12 +148,14 @@ fn every_figure_is_drawn() {
         subtitle: "control \u{1} characters".into(),
         footnote: "here".into(),
         claims: ratio_claims(),
+        sweep: Some(two_deltas()),
         ..Facts::default()
     };
     let drawn = |name: &str| {
         let trials = match name {
             "bars" | "ratios" => figure_1(),
             "epsilon" => figure_2a(),
+            "sweep" => swept(),
             "scaling" => figure_2b(),
             "sizes" | "cases" => with_sizes(),
             "records" | "rounds" => with_rounds(),

@@ -1,6 +1,6 @@
 //! Synthetic trial records with the shape of the paper's figures; no number is a result.
 
-use crate::config::Claim;
+use crate::config::{Claim, Sweep};
 use crate::results::{Status, TraceRecord, TrialRecord};
 
 pub(crate) const DATASETS: [(&str, usize); 4] =
@@ -100,6 +100,25 @@ pub(crate) fn figure_2a() -> Vec<TrialRecord> {
         rows.extend(gone.map(|row| TrialRecord { epsilon, ..row }));
     }
     rows
+}
+
+/// A sweep over two values of delta.
+pub(crate) fn two_deltas() -> Sweep {
+    toml::from_str("parameter = \"delta\"\nvalues = [1e-9, 0.01]").unwrap()
+}
+
+/// The mechanism of [`figure_2a`] with the values of [`two_deltas`].
+pub(crate) fn swept() -> Vec<TrialRecord> {
+    let with_delta = |(label, row): (&str, TrialRecord)| TrialRecord {
+        key: format!("{label} {} {} {}", row.arm, row.epsilon, row.trial),
+        mechanism: label.into(),
+        ..row
+    };
+    let labels = ["hdmm (delta 1e-9)", "hdmm (delta 0.01)"];
+    labels
+        .iter()
+        .flat_map(|label| figure_2a().into_iter().map(|row| with_delta((label, row))))
+        .collect()
 }
 
 /// Like Figure 2b.
