@@ -53,9 +53,11 @@ pub fn fields_of(csv: Vec<u8>) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The texts of the fields of a record.
+/// The texts of the fields of a record, at the same place in its file.
 pub fn texts_of(record: &StringRecord) -> StringRecord {
-    record.iter().map(text).collect()
+    let mut texts: StringRecord = record.iter().map(text).collect();
+    texts.set_position(record.position().cloned());
+    texts
 }
 
 #[cfg(test)]

@@ -90,12 +90,7 @@ fn sections() -> Vec<Section> {
         ),
         section("figure", field_names::<RawFigure>(), ("`[figure]`", 0), &["kind"]),
         section("quick", field_names::<RawChanges>(), ("`[quick]`", 0), &[]),
-        section(
-            "claim",
-            field_names::<Claim>(),
-            ("`[[claim]]`", 0),
-            &["says", "paper", "kind", "mechanism", "arm"],
-        ),
+        section("claim", field_names::<Claim>(), ("`[[claim]]`", 0), &["says", "paper", "kind"]),
     ]
 }
 

@@ -15,8 +15,8 @@ fn a_status_lists_arms_that_are_done_that_ended_otherwise_and_that_remain() {
     let said = session.run(["status", "many"]).succeeds();
     for words in [
         "24 of 72 arms have a row",
-        "done            20",
-        "infeasible      4",
+        "done           20",
+        "infeasible     4",
         "4 x titanic laplace lsmr (estimate): ",
         "left: 48",
         "titanic gaussian pgm: 8, less than 1 s each",

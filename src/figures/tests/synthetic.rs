@@ -114,11 +114,9 @@ pub(crate) fn swept() -> Vec<TrialRecord> {
         mechanism: label.into(),
         ..row
     };
+    let at_1 = || figure_2a().into_iter().filter(|row| row.epsilon == 1.0);
     let labels = ["hdmm (delta 1e-9)", "hdmm (delta 0.01)"];
-    labels
-        .iter()
-        .flat_map(|label| figure_2a().into_iter().map(|row| with_delta((label, row))))
-        .collect()
+    labels.iter().flat_map(|label| at_1().map(|row| with_delta((label, row)))).collect()
 }
 
 /// Like Figure 2b.
