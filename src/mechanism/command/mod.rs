@@ -6,6 +6,8 @@
 
 mod task;
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -14,6 +16,7 @@ use crate::subprocess::{Limits, PrivateFile, Program, Refusal, refusal};
 use dp::{Budget, Guarantee, Neighbours, NoiseSource};
 use private_pgm::baselines::LocalLeastSquares;
 use private_pgm::problem::Problem;
+use serde::de::IgnoredAny;
 use task::{Sizes, WrittenTask};
 
 /// A command and its parameters, of which it makes what it likes.
@@ -60,7 +63,8 @@ impl CommandMechanism {
         serde_json::to_vec(&written).map_err(|error| MechanismError::Unsuitable(error.to_string()))
     }
 
-    fn problem(&self, answer: &[u8], task: &Task<'_>) -> Result<Problem, MechanismError> {
+    /// What the command has measured, and whether it states a total.
+    fn problem(&self, answer: &[u8], task: &Task<'_>) -> Result<(Problem, bool), MechanismError> {
         match refusal(answer) {
             Some(Refusal::NotApplicable(why)) => return Err(MechanismError::NotApplicable(why)),
             Some(Refusal::Infeasible { bytes, message }) => {
@@ -69,7 +73,8 @@ impl CommandMechanism {
             None => {}
         }
         let wrong = |what: String| MechanismError::from(self.program.wrong_answer(what));
-        let problem = Problem::read(answer).map_err(|error| wrong(error.to_string()))?;
+        let (answer, is_added) = with_total(answer);
+        let problem = Problem::read(&*answer).map_err(|error| wrong(error.to_string()))?;
         let expected = task.workload.domain();
         if !Sizes(&problem.domain).equal(expected) {
             return Err(wrong("domain: expected the domain of the task, in its order".into()));
@@ -80,7 +85,8 @@ impl CommandMechanism {
         if !problem.zeros.is_empty() {
             return Err(wrong("zeros: expected none, experiments have no use for them".into()));
         }
-        Ok(problem)
+        let states_total = !is_added && !problem.total_is_estimated;
+        Ok((problem, states_total))
     }
 }
 
@@ -101,15 +107,30 @@ impl Mechanism for CommandMechanism {
         let limits = Limits { memory: task.memory_limit, deadline: task.deadline };
         let (seed, granted) = (source.foreign_seed(), (share.guarantee(), neighbours));
         let input = self.input(task, granted, records.path(), seed, &limits)?;
-        let problem = self.problem(&self.program.run(input, limits)?, task)?;
+        let (problem, states_total) = self.problem(&self.program.run(input, limits)?, task)?;
         let answers = problem.measurements.iter().map(|measurement| measurement.y.len()).sum();
         let label = format!("claimed by `{}`, not verified", self.program.shown());
         share.claim(label, answers, source);
-        let total = match problem.total_is_estimated || !task.has_private_total(neighbours) {
-            true => task.total(neighbours, &problem.measurements)?,
-            false => problem.total,
+        let total = match states_total && task.has_private_total(neighbours) {
+            true => problem.total,
+            false => task.total(neighbours, &problem.measurements)?,
         };
         let own = Box::new(LocalLeastSquares::default());
         Ok(Release::of_answers(total, problem.measurements, own, began))
+    }
+}
+
+/// The answer with a total of 1 if it states none, and whether that was added. Noise can make the
+/// estimate of a small total negative, which a problem refuses; a release estimates it within
+/// bounds.
+fn with_total(answer: &[u8]) -> (Cow<'_, [u8]>, bool) {
+    let fields: Result<BTreeMap<String, IgnoredAny>, _> = serde_json::from_slice(answer);
+    let start = answer.iter().position(|&byte| byte == b'{');
+    match (fields, start) {
+        (Ok(fields), Some(start)) if !fields.is_empty() && !fields.contains_key("total") => {
+            let (before, after) = answer.split_at(start + 1);
+            ([before, b"\"total\": 1, ", after].concat().into(), true)
+        }
+        _ => (answer.into(), false),
     }
 }
