@@ -14,7 +14,8 @@ use super::failure::{Failure, ResultExt};
 /// same for both signals, so that scripts have one code to check.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// At the first signal, runs `finish`, ends the commands of the user and then the process. At the second, ends it at once, even if
+/// At the first signal, runs `finish`, ends the commands of the user and then the process. At
+/// the second, ends it at once, even if
 /// `finish` is still running.
 ///
 /// SIGHUP is not handled: a run that was started with `nohup` has to survive it.

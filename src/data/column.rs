@@ -40,7 +40,7 @@ impl Column {
         }
     }
 
-    /// Whether these columns have room for that many records in so many bytes.
+    /// Whether these columns have room for that many records in this many bytes.
     pub(super) fn fit(columns: &[Self], records: u64, bytes: u64) -> bool {
         let of_one: usize = columns.iter().map(Self::width).sum();
         records.saturating_mul(of_one as u64) <= bytes

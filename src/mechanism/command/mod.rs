@@ -26,7 +26,7 @@ pub(crate) struct CommandMechanism {
 }
 
 impl CommandMechanism {
-    /// Nobody knows what a command costs: it counts as one pass over the data.
+    /// The cost of a command is unknown: it counts as one pass over the data.
     pub(crate) const COST_MODEL: CostModel = CostModel::NEGLIGIBLE;
     /// It sees the queries, and may use them.
     pub(crate) const WORKLOAD_DEPENDENCE: WorkloadDependence = WorkloadDependence::Queries;

@@ -20,7 +20,7 @@ pub(super) struct Minimisation<'a> {
 }
 
 impl Minimisation<'_> {
-    /// Why a run ends after so many calls of the oracle, whatever its gap.
+    /// Why a run ends after a number of calls of the oracle, whatever its gap.
     pub(super) fn interruption(&self, iterations: usize) -> Option<Reason> {
         let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         let is_over = |deadline| Instant::now() >= deadline;

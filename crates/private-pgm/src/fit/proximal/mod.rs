@@ -40,10 +40,10 @@ const MAX_STEPS: usize = 300;
 const SMALL_GAP: f64 = 1e-6;
 /// Newton steps of one proximal step at most. If they are not enough, the step was too long.
 const MAX_INNER_STEPS: usize = 30;
-/// Proximal steps without a gap that is a tenth smaller, after which nothing more is to be expected.
+/// Proximal steps without a gap that is a tenth smaller, after which the method gives up.
 const PATIENCE: usize = 10;
 
-/// Whether the method is for a loss of so many answers, within so many calls of the oracle.
+/// Whether the method suits a loss of `answers` answers, within `iterations` calls of the oracle.
 pub(super) fn suits(answers: usize, iterations: usize) -> bool {
     (1..=MAX_ANSWERS).contains(&answers) && answers * CALLS_PER_ANSWER <= iterations
 }
