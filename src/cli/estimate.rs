@@ -59,8 +59,9 @@ pub(crate) struct EstimateArgs {
     /// Maximum memory for tables, such as 500MB or 2GiB [default: half of the machine's memory]
     #[arg(long, value_name = "BYTES")]
     memory_limit: Option<ByteSize>,
-    /// Step size of mirror: line-search, constant, decreasing (as 1/t), a number (constant), or
-    /// decreasing=NUMBER [default: line-search; decreasing for the L1 loss]
+    /// Step size of mirror: line-search, constant, decreasing (as 1/t), inverse-root (as
+    /// 1/sqrt(t)), a number (constant), decreasing=NUMBER or inverse-root=NUMBER (a first step)
+    /// [default: line-search; decreasing for the L1 loss]
     #[arg(long, allow_negative_numbers = true)]
     step: Option<StepSize>,
     /// Constant of dual-averaging (spectral, smoothness or a number; default: spectral) and of

@@ -1,27 +1,41 @@
-use pgmbench::experiment::Plan;
+use pgmbench::experiment::{Plan, PlannedData};
+use pgmbench::results::manifest::TableFacts;
 use private_pgm::model::Projectable;
 
 use super::failure::Failure;
 use super::output::print;
 
-/// The paper's Table 1: records, attributes, size of the domain, queries.
+/// The columns of Table 1 of the ICML paper: records, attributes, size of the domain, queries. If
+/// all tables of counts are small, also those of tables 2 and 3 of the KDD paper.
 pub(crate) fn print_table(plan: &Plan) -> Result<(), Failure> {
+    let tables: Option<Vec<TableFacts>> =
+        plan.asked_datasets().map(PlannedData::table_facts).collect();
     print(|output| {
-        writeln!(
+        write!(
             output,
-            "{:<12} {:>9} {:>11} {:>9} {:>9}",
+            "{:<16} {:>9} {:>11} {:>9} {:>9}",
             "Data set", "Records", "Attributes", "Domain", "Queries"
         )?;
-        for data in plan.asked_datasets() {
+        if tables.is_some() {
+            write!(output, " {:>9} {:>9} {:>9} {:>10}", "Cells", "Smallest", "Largest", "Zeros")?;
+        }
+        writeln!(output)?;
+        for (row, data) in plan.asked_datasets().enumerate() {
             let name = format!("{}{}", data.name, if data.standin { " *" } else { "" });
-            writeln!(
+            write!(
                 output,
-                "{name:<12} {:>9} {:>11} {:>9} {:>9}",
+                "{name:<16} {:>9} {:>11} {:>9} {:>9}",
                 data.data.len(),
                 data.data.domain().len(),
                 data.domain_size(),
                 data.queries()
             )?;
+            if let Some(tables) = &tables {
+                let TableFacts { cells, smallest, largest, .. } = tables[row];
+                let zeros = tables[row].sparsity();
+                write!(output, " {cells:>9} {smallest:>9} {largest:>9} {zeros:>8.1} %")?;
+            }
+            writeln!(output)?;
         }
         if plan.asked_datasets().any(|data| data.standin) {
             writeln!(

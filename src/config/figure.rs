@@ -69,6 +69,8 @@ pub enum FigureKind {
     Sweep,
     /// Losses and error over the iterations.
     Traces,
+    /// Losses above their minimum over the iterations.
+    Rates,
     /// Ratios of two arms' errors next to those of the claims, one panel per mechanism.
     Ratios,
     /// Text only.
@@ -88,6 +90,7 @@ impl FigureKind {
             FigureKind::Rounds => "rounds",
             FigureKind::Sweep => "sweep",
             FigureKind::Traces => "traces",
+            FigureKind::Rates => "rates",
             FigureKind::Ratios => "ratios",
             FigureKind::Table => "table",
         }

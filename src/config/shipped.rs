@@ -30,10 +30,12 @@ pub static SHIPPED: &[ShippedFile] = shipped![
     "kdd-fig522",
     "kdd-fig531",
     "kdd-fig532",
+    "kdd-tables",
     "pmw-accuracy",
     "pmw-large",
     "pmw-rounds",
     "pmw-vs",
+    "rates",
     "smoke",
     "table1",
 ];

@@ -34,6 +34,7 @@ impl Plan {
                 published: origin.published,
                 note: origin.note.clone(),
             }),
+            table: data.table_facts(),
             cases: match self.experiment.scaling {
                 Some(_) => Vec::new(),
                 None => data.cases.iter().map(case_facts).collect(),

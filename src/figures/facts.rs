@@ -45,8 +45,12 @@ impl Facts {
 
     /// The name of an arm in legends and notes.
     pub(super) fn name_of(&self, key: &SeriesKey) -> String {
-        let name = self.style_of(key).and_then(|style| style.name.clone());
-        name.unwrap_or_else(|| labels::mechanism_with(key.context, key.arm))
+        self.given_name(key).unwrap_or_else(|| labels::mechanism_with(key.context, key.arm))
+    }
+
+    /// The name that the configuration gives to an arm.
+    pub(super) fn given_name(&self, key: &SeriesKey) -> Option<String> {
+        self.style_of(key).and_then(|style| style.name.clone())
     }
 
     fn style_of(&self, key: &SeriesKey) -> Option<&ArmStyle> {
@@ -139,6 +143,7 @@ mod tests {
             standin: false,
             workload_origin: (!note.is_empty())
                 .then(|| OriginFacts { published: false, note: note.into() }),
+            table: None,
             cases: Vec::new(),
         };
         let datasets = [data("a", "ours"), data("b", "theirs"), data("c", "ours"), data("d", "")];

@@ -17,6 +17,7 @@ mod facts;
 pub mod labels;
 mod numbers;
 mod palette;
+mod rates;
 mod ratios;
 mod records;
 mod render;
@@ -98,6 +99,12 @@ pub const FIGURES: &[Figure] = &[
         kind: FigureKind::Traces,
         about: "L1 loss, L2 loss and workload error over the iterations of each estimator.",
         chart: traces::chart,
+    },
+    Figure {
+        kind: FigureKind::Rates,
+        about: "Losses above their minimum over the iterations of each estimator, beside powers of \
+                the number of iterations.",
+        chart: rates::chart,
     },
     Figure {
         kind: FigureKind::Ratios,

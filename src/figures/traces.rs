@@ -1,13 +1,13 @@
 use std::collections::BTreeMap;
 
 use super::Facts;
-use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges};
+use super::chart::{Axis, Chart, Content, Line, Panel, Point, Ranges, Series};
 use super::labels::{self, SeriesKey, distinct};
 use super::tally::{Omissions, Tally, shown_of, trials_phrase, unconverged_mark_note};
-use crate::config::Statistic;
+use crate::config::{Emphasis, Statistic};
 use crate::results::{Metric, Status, TraceRecord, TrialRecord};
 
-type Quantity = fn(&TraceRecord) -> f64;
+pub(super) type Quantity = fn(&TraceRecord) -> f64;
 
 /// A panel each.
 const QUANTITIES: [(&str, Quantity); 3] = [
@@ -30,6 +30,16 @@ pub(super) fn chart(
     traces: &[TraceRecord],
     facts: &Facts,
 ) -> Option<Chart> {
+    Some(chart_of(trials, traces, facts, &QUANTITIES))
+}
+
+/// A panel for each quantity; values that are not finite are left out.
+pub(super) fn chart_of(
+    trials: &[TrialRecord],
+    traces: &[TraceRecord],
+    facts: &Facts,
+    quantities: &[(&str, Quantity)],
+) -> Chart {
     let contexts = contexts(trials);
     let key_of = |i: usize| SeriesKey { context: &contexts[i], arm: &trials[i].arm };
     let done: BTreeMap<&str, SeriesKey> = (0..trials.len())
@@ -39,9 +49,20 @@ pub(super) fn chart(
     let drawn: Vec<Drawn> =
         traces.iter().filter_map(|trace| Some((*done.get(trace.key.as_str())?, trace))).collect();
     let keys = distinct(drawn.iter().map(|(key, _)| *key));
-    let name = |key: &SeriesKey| match (key.context, labels::arm(key.arm)) {
-        ("", arm) => arm,
-        (context, arm) => format!("{context}: {arm}"),
+    // What the configuration says of the arm, whose mechanism is that of its trials.
+    let styled = |key: &SeriesKey| {
+        let of_key = (0..trials.len()).find(|&i| key_of(i) == *key)?;
+        Some(SeriesKey { context: &trials[of_key].mechanism, arm: &trials[of_key].arm })
+    };
+    let name = |key: &SeriesKey| {
+        let given = styled(key).and_then(|styled| facts.given_name(&styled));
+        match (key.context, given.unwrap_or_else(|| labels::arm(key.arm))) {
+            ("", arm) => arm,
+            (context, arm) => format!("{context}: {arm}"),
+        }
+    };
+    let emphasis = |key: &SeriesKey| {
+        styled(key).map_or_else(Emphasis::default, |styled| facts.emphasis_of(&styled))
     };
 
     let mut omissions = Omissions::default();
@@ -73,35 +94,41 @@ pub(super) fn chart(
     };
     let panels: Vec<Panel> = match drawn.is_empty() {
         true => Vec::new(),
-        false => QUANTITIES.iter().map(panel).collect(),
+        false => quantities.iter().map(panel).collect(),
     };
     let spread =
         trials_phrase(drawn.iter().map(|(_, trace)| trace.trial), "bands", Statistic::Median);
     let explanation = unconverged_mark_note(&panels);
-    Some(Chart {
+    Chart {
         title: facts.title.clone(),
         subtitle: labels::joined(&[&facts.subtitle, &spread]),
-        series: labels::series(&keys, name),
+        series: labels::series(&keys, name)
+            .into_iter()
+            .zip(&keys)
+            .map(|(series, key)| Series { emphasis: emphasis(key), ..series })
+            .collect(),
         columns: panels.len(),
         panels,
         shares_y: false,
         notes: [explanation].into_iter().chain(omissions.notes()).flatten().collect(),
         footnote: facts.footnote.clone(),
         ..Chart::default()
-    })
+    }
 }
 
 /// The values of a quantity over the trials of a series, per iteration.
 fn points(drawn: &[Drawn], key: &SeriesKey, quantity: Quantity) -> Vec<Point> {
     let mut by_iteration: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for (_, trace) in drawn.iter().filter(|(other, trace)| other == key && trace.iteration > 0) {
-        by_iteration.entry(trace.iteration).or_default().push(quantity(trace));
+        let value = Some(quantity(trace)).filter(|value| value.is_finite());
+        by_iteration.entry(trace.iteration).or_default().extend(value);
     }
     let point = |(iteration, values): (usize, Vec<f64>)| Point {
         x: iteration as f64,
         y: shown_of(values, Statistic::Median),
         unconverged: 0,
     };
+    by_iteration.retain(|_, values| !values.is_empty());
     by_iteration.into_iter().map(point).collect()
 }
 

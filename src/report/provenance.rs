@@ -1,7 +1,7 @@
 use super::experiment::Experiment;
 use super::table::{Cell, Table, chosen, text};
 use crate::figures::labels;
-use crate::results::manifest::{DatasetFacts, Run};
+use crate::results::manifest::{DatasetFacts, Run, TableFacts};
 use crate::results::number;
 
 /// The datasets, with checksums and a note on stand-ins.
@@ -9,6 +9,9 @@ pub(super) fn datasets(id: String, experiment: &Experiment) -> Table {
     let parts = |data: &DatasetFacts| match &data.cases[..] {
         [only] => chosen(only.workload.len() as f64),
         _ => Cell::default(),
+    };
+    let table = |data: &DatasetFacts, fact: fn(&TableFacts) -> f64| {
+        data.table.as_ref().map_or_else(Cell::default, |table| chosen(fact(table)))
     };
     let row = |data: &DatasetFacts| {
         [
@@ -18,6 +21,9 @@ pub(super) fn datasets(id: String, experiment: &Experiment) -> Table {
             Cell { value: data.domain.parse().ok(), ..text(data.domain.as_str()) },
             chosen(data.queries as f64),
             parts(data),
+            table(data, |table| table.smallest as f64),
+            table(data, |table| table.largest as f64),
+            table(data, TableFacts::sparsity),
             text(if data.standin { "stand-in" } else { "real" }),
             Cell { class: "code", ..text(data.blake3.as_str()) },
         ]
@@ -29,6 +35,9 @@ pub(super) fn datasets(id: String, experiment: &Experiment) -> Table {
         "possible records*",
         "queries*",
         "sub-workloads*",
+        "smallest cell*",
+        "largest cell*",
+        "empty cells, %*",
         "records are",
         "BLAKE3 checksum",
     ];

@@ -30,6 +30,7 @@ pub(super) fn of(experiment: &Experiment) -> String {
             "how long does an iteration take, and with how many attributes at most?"
         }
         FigureKind::Traces => "how do the losses and the error on the workload fall on the way?",
+        FigureKind::Rates => "how fast do the losses approach their minimum?",
         _ => "whose answers to the workload are closest to the truth?",
     };
     format!(

@@ -47,6 +47,7 @@ pub(crate) fn manifest(datasets: &[&str], arms: &[&str]) -> Manifest {
         queries: 77,
         standin: *name == "loans",
         workload_origin: None,
+        table: None,
         cases: Vec::new(),
     };
     let block = |dataset: &&str| Block {

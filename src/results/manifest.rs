@@ -64,9 +64,29 @@ pub struct DatasetFacts {
     /// Where the workload comes from, if the experiment or the schema say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload_origin: Option<OriginFacts>,
+    /// The table of all attributes, for tables of at most a million cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<TableFacts>,
     /// The workload of each case. Empty for chains of attributes, which their name determines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<CaseFacts>,
+}
+
+/// The counts of a full contingency table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableFacts {
+    pub cells: usize,
+    /// Cells without a record.
+    pub zeros: usize,
+    pub smallest: u64,
+    pub largest: u64,
+}
+
+impl TableFacts {
+    /// In percent of the cells.
+    pub fn sparsity(&self) -> f64 {
+        100.0 * self.zeros as f64 / self.cells as f64
+    }
 }
 
 /// Where queries come from.

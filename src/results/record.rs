@@ -128,7 +128,7 @@ impl TraceRecord {
 }
 
 /// The state of an estimator after some iterations: a row of `traces.csv`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceRecord {
     /// The key of the trial's row.
     pub key: String,

@@ -250,10 +250,14 @@ pub(super) fn figure(
             "there is no sweep over positive numbers to show",
             "say for example sweep = { parameter = \"iterations\", values = [10, 100, 1000] }",
         ),
-        (FigureKind::Traces, Kind::Mechanisms) if !mechanisms.iter().any(traced) => refuse(
-            "no traces are recorded",
-            "say under [estimation] how often to record: trace = 50, for every 50 iterations",
-        ),
+        (FigureKind::Traces | FigureKind::Rates, Kind::Mechanisms)
+            if !mechanisms.iter().any(traced) =>
+        {
+            refuse(
+                "no traces are recorded",
+                "say under [estimation] how often to record: trace = 50, for every 50 iterations",
+            )
+        }
         (
             FigureKind::Bars
             | FigureKind::Epsilon
@@ -263,6 +267,7 @@ pub(super) fn figure(
             | FigureKind::Rounds
             | FigureKind::Sweep
             | FigureKind::Traces
+            | FigureKind::Rates
             | FigureKind::Ratios,
             Kind::Mechanisms,
         )
@@ -273,8 +278,7 @@ pub(super) fn figure(
             let help = match kind {
                 Kind::Mechanisms => {
                     "its figures are bars, epsilon, sizes, cases, records, rounds, sweep, traces, \
-                     ratios and \
-                     table"
+                     rates, ratios and table"
                 }
                 Kind::Scaling => "its figures are scaling and table",
                 Kind::Datasets => "its only figure is table",

@@ -32,12 +32,12 @@ fn combination(with: &Option<&str>) -> String {
 impl WrittenClaim {
     /// Rejects keys without a meaning for this kind, and combinations that exclude each other.
     pub(super) fn check_keys(&self) -> Result<(), ClaimError> {
-        use Kind::{Argmin, Data, Ends, Largest, Median, Minimum, Ratio, Reach, Rebound};
-        let of_traces = [Rebound, Minimum, Argmin];
+        use Kind::{Argmin, Data, Ends, Exponent, Largest, Median, Minimum, Ratio, Reach, Rebound};
+        let of_traces = [Rebound, Minimum, Argmin, Exponent];
         let trials: Vec<Kind> = [&[Ratio, Median, Largest, Reach, Ends][..], &of_traces].concat();
         let bounded: Vec<Kind> = [&[Ratio, Median, Largest, Reach, Data][..], &of_traces].concat();
         let trend: Vec<Kind> = [&[Ratio, Median][..], &of_traces].concat();
-        let keys: [(&str, bool, &[Kind]); 14] = [
+        let keys: [(&str, bool, &[Kind]); 16] = [
             ("fact", self.fact.is_some(), &[Data]),
             ("mechanism", !self.mechanism.is_empty(), &trials),
             ("arm", !self.arm.is_empty(), &trials),
@@ -46,7 +46,9 @@ impl WrittenClaim {
             ("min_trials", self.min_trials.is_some(), &trials),
             ("against", self.against.is_some(), &[Ratio]),
             ("against_mechanism", self.against_mechanism.is_some(), &[Ratio]),
-            ("metric", self.metric.is_some(), &[Ratio, Median, Largest]),
+            ("metric", self.metric.is_some(), &[Ratio, Median, Largest, Exponent]),
+            ("over", self.over.is_some(), &[Exponent]),
+            ("from", self.from.is_some(), &[Exponent]),
             ("status", self.status.is_some(), &[Ends]),
             ("at_least", self.at_least.is_some(), &bounded),
             ("at_most", self.at_most.is_some(), &bounded),
@@ -127,6 +129,15 @@ impl WrittenClaim {
             }
             _ => Err(ClaimError::NothingExpected),
         }
+    }
+
+    /// The smallest value that counts; 0 for all.
+    pub(super) fn from(&self) -> Result<f64, ClaimError> {
+        let value = self.from.unwrap_or(0.0);
+        if value >= 0.0 && value.is_finite() {
+            return Ok(value);
+        }
+        Err(ClaimError::OutOfRange { key: "from", value, expected: "a number of 0 or more" })
     }
 
     fn tolerance(&self, default: f64) -> Result<f64, ClaimError> {

@@ -23,13 +23,15 @@ use written::WrittenClaim;
 /// | `paper` | the paper's number, or a short text |
 /// | `why_different` | the sentence that explains a difference, shown unless the claim holds |
 /// | `kind` | the quantity, see below |
-/// | `dataset`, `mechanism`, `arm` | the trials; `dataset` is optional for `reach` and `largest` |
+/// | `dataset`, `mechanism`, `arm` | the trials; `dataset` is optional for `reach`, `largest`, `exponent` |
 /// | `fact` | `data`: the property of the dataset, see [`Fact`] |
 /// | `epsilon` | a budget or a list, each of which must agree; default: all budgets |
 /// | `case` | the case, where the data has several |
+/// | `over` | `exponent`: what the metric falls with, see [`Over`] |
+/// | `from` | `exponent`: the smallest value of `over` that counts; default: all count |
 /// | `against` | `ratio`: the arm in the denominator |
 /// | `against_mechanism` | `ratio`: the mechanism of that arm; default: `mechanism` |
-/// | `metric` | `ratio`, `median`, `largest`: the column; default: `workload_error` |
+/// | `metric` | `ratio`, `median`, `largest`, `exponent`: the column; default: `workload_error` |
 /// | `status` | `ends`: how the arm must end, one or several |
 /// | `at_least`, `at_most` | bounds; default: the paper's number and `tolerance` |
 /// | `tolerance` | the largest factor between our number and the paper's; default: 1.5 |
@@ -53,6 +55,7 @@ use written::WrittenClaim;
 /// | `rebound` | median of last / smallest workload error of the traces |
 /// | `minimum` | median of the smallest workload error of the traces |
 /// | `argmin` | median of the iteration at which the trace has its smallest workload error |
+/// | `exponent` | median over the trials of the exponent e where the metric falls as 1 / `over`^e |
 /// | `reach` | largest number of attributes for which the arm produces an estimate |
 /// | `ends` | how every trial of the arm ends |
 /// | `data` | a property of the dataset and its workload; no trials |
@@ -204,7 +207,7 @@ pub(crate) enum Statement {
     Describes(Fact, Bounds),
 }
 
-/// A property of a dataset and its workload: a column of the ICML paper's Table 1.
+/// A property of a dataset and its workload: a column of a table of datasets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fact {
@@ -214,6 +217,15 @@ pub enum Fact {
     Domain,
     /// The number of queries of the workload.
     Queries,
+    /// The number of possible records, if it is at most a million. This and the following are
+    /// columns of the KDD paper's tables.
+    Cells,
+    /// The smallest count of a cell.
+    Smallest,
+    /// The largest count of a cell.
+    Largest,
+    /// Cells without a record, in percent.
+    Sparsity,
 }
 
 /// A number per trial, of which the median over the trials is compared (default).
@@ -231,6 +243,19 @@ pub(crate) enum Quantity {
     Minimum,
     /// The iteration at which the trace has its smallest workload error.
     Argmin,
+    /// The exponent e of the power law over^-e that the metric follows from some value of `over`.
+    Exponent { metric: Metric, over: Over, from: f64 },
+}
+
+/// What a quantity falls with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Over {
+    /// The metric, with the number of records: over all datasets, by trial.
+    Records,
+    /// The smallest loss so far above the smallest of all arms, with the iterations of the trace.
+    /// The metric is `l1_loss` or `l2_loss`.
+    Iterations,
 }
 
 /// An arm of a mechanism.

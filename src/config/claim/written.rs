@@ -3,7 +3,8 @@ use serde::{Deserialize, Serialize};
 use super::super::metric::Metric;
 use super::super::status::Status;
 use super::{
-    Bounds, Claim, ClaimError, Expectation, Fact, Paper, Quantity, Role, Side, Statement, Trend,
+    Bounds, Claim, ClaimError, Expectation, Fact, Over, Paper, Quantity, Role, Side, Statement,
+    Trend,
 };
 
 /// Default of `min_trials`: the trials of Private-PGM, section 5.1.
@@ -41,6 +42,10 @@ pub(super) struct WrittenClaim {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) metric: Option<Metric>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) over: Option<Over>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) from: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) status: Option<OneOrMany<Status>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) at_least: Option<f64>,
@@ -64,6 +69,7 @@ pub(super) enum Kind {
     Rebound,
     Minimum,
     Argmin,
+    Exponent,
     Reach,
     Ends,
     Data,
@@ -78,6 +84,7 @@ impl Kind {
             Kind::Rebound => "rebound",
             Kind::Minimum => "minimum",
             Kind::Argmin => "argmin",
+            Kind::Exponent => "exponent",
             Kind::Reach => "reach",
             Kind::Ends => "ends",
             Kind::Data => "data",
@@ -109,7 +116,8 @@ impl TryFrom<WrittenClaim> for Claim {
         let epsilon = raw.take_epsilon()?;
         let kind = raw.kind;
         let statement = raw.statement(epsilon.as_deref())?;
-        if raw.dataset.is_none() && !matches!(kind, Kind::Reach | Kind::Largest) {
+        let needs_no_dataset = matches!(kind, Kind::Reach | Kind::Largest | Kind::Exponent);
+        if raw.dataset.is_none() && !needs_no_dataset {
             return Err(ClaimError::Missing { kind: kind.name(), key: "dataset" });
         }
         let trials = if matches!(kind, Kind::Reach | Kind::Ends) { 1 } else { TRIALS };
@@ -178,6 +186,13 @@ impl From<Claim> for WrittenClaim {
             Quantity::Rebound => Self { kind: Kind::Rebound, ..written },
             Quantity::Minimum => Self { kind: Kind::Minimum, ..written },
             Quantity::Argmin => Self { kind: Kind::Argmin, ..written },
+            Quantity::Exponent { metric, over, from } => Self {
+                kind: Kind::Exponent,
+                metric: Some(metric),
+                over: Some(over),
+                from: Some(from),
+                ..written
+            },
         };
         match expectation {
             Expectation::Within(bounds) => written.within(bounds),
@@ -217,6 +232,13 @@ impl WrittenClaim {
             Kind::Rebound => Quantity::Rebound,
             Kind::Minimum => Quantity::Minimum,
             Kind::Argmin => Quantity::Argmin,
+            Kind::Exponent => {
+                let over = self.over.ok_or(missing("over"))?;
+                if over == Over::Iterations && !matches!(metric, Metric::L1Loss | Metric::L2Loss) {
+                    return Err(missing("metric = \"l2_loss\" or \"l1_loss\""));
+                }
+                Quantity::Exponent { metric, over, from: self.from()? }
+            }
         };
         Ok(Statement::Measures(quantity, self.expectation(epsilon)?))
     }

@@ -75,7 +75,12 @@ fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
         ),
         (
             "\n[estimation]\nalgorithm = \"mirror\"\nstep = { decrease = 1 }",
-            ["there is no setting `decrease` here", "6:10", "decrease", "allowed: decreasing"],
+            [
+                "there is no setting `decrease` here",
+                "6:10",
+                "decrease",
+                "allowed: decreasing, inverse-root",
+            ],
         ),
         (
             "\n[workload]\ntriples = []",

@@ -9,6 +9,7 @@ use super::sets::{NamedSets, asked_sets, attribute};
 use super::{PlanError, chain};
 use crate::config::{self, Experiment, Source, closest};
 use crate::data::{AttributeKind, CodesError, DataError, Dataset, Entry, Registry, Schema};
+use crate::results::manifest::TableFacts;
 use crate::workload::Workload;
 use dp::SeedPath;
 use private_pgm::domain::{AttributeId, Clique, Domain};
@@ -17,6 +18,9 @@ use private_pgm::model::Projectable;
 /// Numeric attributes with more bins have prefix queries, if neither file nor schema says which
 /// attributes have (our choice).
 const PREFIX_BINS: usize = 20;
+
+/// The counts of larger tables are of no use as facts.
+const MAX_TABLE_CELLS: usize = 1_000_000;
 
 /// A loaded dataset with its cases.
 pub struct PlannedData {
@@ -56,6 +60,24 @@ impl PlannedData {
         let digits: f64 = domain.ids().map(|id| (domain.size(id) as f64).log10()).sum();
         let (power, lead) = (digits.floor(), 10f64.powf(digits - digits.floor()));
         format!("{lead:.0}e{power}")
+    }
+
+    /// `None` for a table of more than a million cells.
+    pub fn table_facts(&self) -> Option<TableFacts> {
+        let domain = self.data.domain();
+        let cells = domain.cells(&domain.everything())?;
+        if cells > MAX_TABLE_CELLS {
+            return None;
+        }
+        let table = self.data.project(&domain.everything()).ok()?;
+        let counts = table.values();
+        let extreme = |choose: fn(f64, f64) -> f64| counts.iter().copied().reduce(choose);
+        Some(TableFacts {
+            cells,
+            zeros: counts.iter().filter(|count| **count == 0.0).count(),
+            smallest: extreme(f64::min)? as u64,
+            largest: extreme(f64::max)? as u64,
+        })
     }
 
     /// The number of queries over all cases.

@@ -156,6 +156,9 @@ impl Bounds {
 impl fmt::Display for Bounds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.low.is_finite(), self.high.is_finite()) {
+            _ if self.low == self.high && self.low.fract() == 0.0 && self.low.abs() < 1e9 => {
+                write!(f, "exactly {}", self.low)
+            }
             _ if self.low == self.high => write!(f, "exactly {}", number(self.low)),
             (true, false) => write!(f, "at least {}", number(self.low)),
             (false, true) => write!(f, "at most {}", number(self.high)),

@@ -1,9 +1,12 @@
 //! Claims about data: the columns of a table of datasets.
 
 use super::super::manifest::DatasetFacts;
+use super::super::text_table::number;
 use super::check::on_standin;
 use super::{Finding, Verdict};
 use crate::config::claim::{Bounds, Claim, Fact, Statement};
+
+const TOO_LARGE: &str = "a table of more than a million cells";
 
 impl Claim {
     /// Compares a claim about data with the facts of the manifest; `None` for other claims.
@@ -54,6 +57,15 @@ impl Fact {
             Fact::Attributes => count(data.attributes),
             Fact::Queries => count(data.queries),
             Fact::Domain => (data.domain.clone(), data.domain.parse().ok()),
+            Fact::Cells | Fact::Smallest | Fact::Largest | Fact::Sparsity => {
+                let Some(table) = &data.table else { return (TOO_LARGE.into(), None) };
+                match self {
+                    Fact::Smallest => count(table.smallest as usize),
+                    Fact::Largest => count(table.largest as usize),
+                    Fact::Sparsity => (number(table.sparsity()), Some(table.sparsity())),
+                    _ => count(table.cells),
+                }
+            }
         }
     }
 }

@@ -1,13 +1,16 @@
 //! Numbers of trials, and whether they are as expected.
 
+use std::collections::BTreeMap;
+
+use super::super::rates::{above_minimum, exponent};
 use super::super::record::{TraceRecord, TrialRecord};
 use super::super::statistics::Spread;
 use super::super::summary::Endings;
 use super::super::text_table::number;
 use super::Verdict;
 use super::check::Judgement;
-use crate::config::Status;
-use crate::config::claim::{Bounds, Claim, Quantity, Trend};
+use crate::config::claim::{Bounds, Claim, Over, Quantity, Trend};
+use crate::config::{Metric, Status};
 
 /// The quantity at one epsilon.
 pub(super) struct Measured {
@@ -50,6 +53,9 @@ impl Claim {
                     let errors = own.iter().filter_map(|row| lowest(row, traces));
                     errors.map(|trace| trace.workload_error).collect()
                 }
+                Quantity::Exponent { metric, over, from } => {
+                    exponents(*metric, *over, *from, &own, traces)
+                }
                 Quantity::Argmin => {
                     let places = own.iter().filter_map(|row| lowest(row, traces));
                     places.map(|trace| trace.iteration as f64).collect()
@@ -72,6 +78,47 @@ impl Claim {
         };
         epsilons.into_iter().map(at).collect()
     }
+}
+
+/// The exponent of each trial: over the datasets, or over the iterations of a row.
+fn exponents(
+    metric: Metric,
+    over: Over,
+    from: f64,
+    rows: &[&TrialRecord],
+    traces: &[TraceRecord],
+) -> Vec<f64> {
+    let mut points: BTreeMap<(&str, usize), Vec<(f64, f64)>> = BTreeMap::new();
+    match over {
+        Over::Records => {
+            for row in rows.iter().filter(|row| row.records as f64 >= from) {
+                let value = metric.of(row).map(|value| (row.records as f64, value));
+                points.entry((&row.case, row.trial)).or_default().extend(value);
+            }
+        }
+        Over::Iterations => {
+            let loss = if metric == Metric::L1Loss { l1_loss } else { l2_loss };
+            for (trace, excess) in above_minimum(traces, loss) {
+                let row = rows.iter().find(|row| row.key == trace.key);
+                let is_counted = |row: &&&TrialRecord| row.status == Status::Done;
+                if let Some(row) = row.filter(is_counted)
+                    && trace.iteration as f64 >= from
+                {
+                    let point = (trace.iteration as f64, excess);
+                    points.entry((&row.dataset, row.trial)).or_default().push(point);
+                }
+            }
+        }
+    }
+    points.into_values().filter_map(exponent).collect()
+}
+
+fn l1_loss(trace: &TraceRecord) -> f64 {
+    trace.l1_loss
+}
+
+fn l2_loss(trace: &TraceRecord) -> f64 {
+    trace.l2_loss
 }
 
 /// The trace of the row with the smallest workload error, the first of several.

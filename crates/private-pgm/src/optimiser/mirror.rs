@@ -5,9 +5,9 @@ use crate::factor::{CliqueVector, Potentials};
 
 /// The step sizes eta_t of [`Mirror`].
 ///
-/// Written as `"auto"`, `"line-search"`, `"constant"` or `"decreasing"`; as a number for a constant
-/// step of that size; as `{ decreasing = 0.5 }` (on a command line `decreasing=0.5`) for a first
-/// step of that size.
+/// Written as `"auto"`, `"line-search"`, `"constant"`, `"decreasing"` or `"inverse-root"`; as a
+/// number for a constant step of that size; as `{ decreasing = 0.5 }` or `{ inverse-root = 0.5 }`
+/// (on a command line `decreasing=0.5`) for a first step of that size.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum StepSize {
     /// A line search where the loss is smooth, and steps that decrease where its gradient jumps.
@@ -19,6 +19,9 @@ pub enum StepSize {
     Constant(Option<f64>),
     /// The first step divided by t; by default the longest that is safe.
     Decreasing(Option<f64>),
+    /// The first step divided by sqrt(t), for which the rate O(log t / sqrt(t)) is proved for every
+    /// convex loss; by default the longest that is safe.
+    InverseRoot(Option<f64>),
 }
 
 /// Algorithm 1 of the paper: entropic mirror descent, theta' = theta - eta grad L(mu(theta)).
@@ -67,6 +70,7 @@ impl Optimiser for Mirror {
             let eta = match step {
                 StepSize::Constant(size) => size.unwrap_or(safe),
                 StepSize::Decreasing(first) => first.unwrap_or(safe) / t as f64,
+                StepSize::InverseRoot(first) => first.unwrap_or(safe) / f64::sqrt(t as f64),
                 StepSize::LineSearch | StepSize::Auto => found,
             };
             // Mirror descent averages nothing.

@@ -35,6 +35,8 @@ fn settings_that_are_written_are_read_again() {
         StepSize::Constant(Some(0.5)),
         StepSize::Decreasing(None),
         StepSize::Decreasing(Some(2.0)),
+        StepSize::InverseRoot(None),
+        StepSize::InverseRoot(Some(2.0)),
     ];
     let constants = [Constant::Smoothness, Constant::Fixed(3.0)];
     let algorithms = Algorithm::ALL.iter().copied();
@@ -108,6 +110,7 @@ fn settings_that_contradict_each_other_or_are_out_of_range_are_refused() {
         (r#"{"algorithm": "mirror", "step": -1}"#, "step = -1 is out of range"),
         (r#"{"algorithm": "mirror", "step": {"decreasing": 0}}"#, "step = 0 is out of range"),
         (r#"{"algorithm": "mirror", "step": {"growing": 1}}"#, "unknown field `growing`"),
+        (r#"{"algorithm": "mirror", "step": {}}"#, "a first step is one number"),
         (r#"{"algorithm": "accelerated", "constant": 0}"#, "constant = 0 is out of range"),
         (r#"{"gap": -1}"#, "gap = -1 is out of range; gap is a number that is not negative"),
         (r#"{"iterations": 0}"#, "iterations = 0 is out of range"),
