@@ -1,5 +1,5 @@
-//! Post-processing: how its cost grows with the length of a histogram, and how it compares with solvers
-//! of linear programs (KDD 2015, section 5, where these fail past 2^12 bins).
+//! Post-processing: how its cost grows with the length of a histogram, and how it compares with
+//! solvers of linear programs (KDD 2015, section 5, where these fail past 2^12 bins).
 //!
 //!     cargo bench --bench postprocess
 
@@ -20,7 +20,8 @@ fn main() {
     divan::main();
 }
 
-/// A sparse histogram at epsilon 0.1: its tree with noise, and the standard deviation of that noise.
+/// A sparse histogram at epsilon 0.1: its tree with noise, and the standard deviation of that
+/// noise.
 fn noisy_tree(leaves: usize) -> (HTree, Vec<f64>, f64) {
     let mut rng = ChaCha20Rng::seed_from_u64(leaves as u64);
     let tree = Tree::new(2, leaves).expect("a tree");

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs every experiment of the papers, draws its figures and makes a page of them, report.html. A run
-# that was stopped goes on where it was. With --keep, what may be passed on of the results is copied to
-# results/reference, and docs/reproduction.md is made from it.
+# Runs every experiment of the papers, draws its figures and makes a page of them, report.html. A
+# run that was stopped goes on where it was. With --keep, what may be passed on of the results is
+# copied to results/reference, and docs/reproduction.md is made from it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

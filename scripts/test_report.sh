@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Opens the page of `pgmbench report` in a real browser: Debian's Chromium, installed if it is missing.
+# Opens the page of `pgmbench report` in a real browser: Debian's Chromium, installed if it is
+# missing.
 #   scripts/test_report.sh [RESULTS [PICTURES]]
-# RESULTS is a folder of results (the kept ones unless told), PICTURES where screenshots go.
+# RESULTS is a folder of results (default: the kept ones), PICTURES where screenshots go.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

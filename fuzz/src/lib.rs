@@ -1,5 +1,5 @@
-//! What fuzzing feeds with bytes: every reader of a file that a user may hand us. A target says whether
-//! the reader has accepted them; it must not panic, hang, or take memory out of proportion.
+//! What fuzzing feeds with bytes: every reader of a file that a user may hand us. A target says
+//! whether the reader has accepted them; it must not panic, hang, or take memory out of proportion.
 //!
 //! The same functions are called by `cargo fuzz` (nightly) and by `drive`, which needs nothing.
 

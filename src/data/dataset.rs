@@ -45,7 +45,6 @@ pub enum CodesError {
     Columns { expected: usize, found: usize },
     #[error("attribute '{attribute}' has {found} codes, the first one {expected}")]
     Length {
-        /// The attribute.
         attribute: String,
         /// Of the first column.
         expected: usize,
@@ -53,7 +52,6 @@ pub enum CodesError {
     },
     #[error("attribute '{attribute}', record {record}: code {code}, but the codes are 0..{size}")]
     Code {
-        /// The attribute.
         attribute: String,
         /// From 0.
         record: usize,

@@ -61,7 +61,22 @@ pub(super) fn guess_delimiter(mut source: Source) -> Result<u8, DataError> {
     Ok(*b"|\t;,".iter().max_by_key(|&&delimiter| count(delimiter)).unwrap_or(&b','))
 }
 
-fn draft(source: Source, delimiter: u8) -> Result<Draft, DataError> {
+/// What all records of a file show about its columns.
+struct Columns {
+    file: String,
+    /// Each column's name and profile.
+    profiles: Vec<(String, Profile)>,
+    missing_texts: BTreeSet<&'static str>,
+    utf8: bool,
+}
+
+impl Columns {
+    fn no_header(&self, line: u64, problem: &str) -> DataError {
+        DataError::Header { file: self.file.clone(), line, problem: problem.into() }
+    }
+}
+
+fn read_columns(source: Source, delimiter: u8) -> Result<Columns, DataError> {
     let table = TableFacts {
         form: TableForm::Records,
         files: Vec::new(),
@@ -72,44 +87,49 @@ fn draft(source: Source, delimiter: u8) -> Result<Draft, DataError> {
     };
     let mut lines = Lines::new(source, &table);
     let header = lines.read_header()?;
-    let file = lines.file.clone();
-    let no_header = |line, problem: &str| DataError::Header {
-        file: file.clone(),
-        line,
-        problem: problem.into(),
+    let only_numbers = header.iter().all(|name| name.parse::<f64>().is_ok());
+    let repeated = (0..header.len()).find(|&i| header[..i].contains(&header[i]));
+    let mut columns = Columns {
+        file: lines.file.clone(),
+        profiles: header.into_iter().map(|name| (name, Profile::new(delimiter))).collect(),
+        missing_texts: BTreeSet::from([""]),
+        utf8: true,
     };
-    if header.iter().all(|name| name.parse::<f64>().is_ok()) {
-        return Err(no_header(lines.line(), "the first line has only numbers"));
+    if only_numbers {
+        return Err(columns.no_header(lines.line(), "the first line has only numbers"));
     }
-    if let Some(name) = header.iter().enumerate().find(|(i, name)| header[..*i].contains(name)) {
-        let (column, line) = (name.1.clone(), lines.line());
-        return Err(DataError::DuplicateColumn { file, line, column });
+    if let Some(repeated) = repeated {
+        let (file, column) = (columns.file, columns.profiles[repeated].0.clone());
+        return Err(DataError::DuplicateColumn { file, line: lines.line(), column });
     }
-    let mut profiles = vec![Profile::new(delimiter); header.len()];
-    let mut missing_texts = BTreeSet::from([""]);
-    let mut utf8 = true;
     while lines.advance()? {
-        let (expected, found) = (header.len(), lines.record.len());
+        let (expected, found) = (columns.profiles.len(), lines.record.len());
         if expected != found {
-            return Err(DataError::FieldCount { file, line: lines.line(), expected, found });
+            let (file, line) = (columns.file, lines.line());
+            return Err(DataError::FieldCount { file, line, expected, found });
         }
-        for (field, profile) in lines.record.iter().zip(&mut profiles) {
-            utf8 &= std::str::from_utf8(field).is_ok();
+        for (field, (_, profile)) in lines.record.iter().zip(&mut columns.profiles) {
+            columns.utf8 &= std::str::from_utf8(field).is_ok();
             // Utf8OrLatin1 decodes everything.
             let text = decode(field, table.encoding).unwrap_or_default();
             match MISSING_TEXTS.iter().find(|&&missing| missing == text.trim()) {
                 Some(missing) => {
-                    missing_texts.insert(missing);
+                    columns.missing_texts.insert(missing);
                     profile.missing += 1;
                 }
                 None => profile.add(text.trim()),
             }
         }
     }
-    let texts: Vec<&str> = missing_texts.iter().copied().collect();
+    Ok(columns)
+}
+
+fn draft(source: Source, delimiter: u8) -> Result<Draft, DataError> {
+    let mut columns = read_columns(source, delimiter)?;
+    let texts: Vec<&str> = columns.missing_texts.iter().copied().collect();
     let mut left_out = Vec::new();
     let (mut attributes, mut reasons, mut kept) = (String::new(), String::new(), 0);
-    for (name, profile) in header.into_iter().zip(profiles) {
+    for (name, profile) in std::mem::take(&mut columns.profiles) {
         match profile.verdict(&texts) {
             Verdict::Attribute(_) if name.is_empty() => {
                 left_out.push((name, "the column has no name".into()));
@@ -130,12 +150,12 @@ fn draft(source: Source, delimiter: u8) -> Result<Draft, DataError> {
         }
     }
     if kept == 0 {
-        return Err(no_header(1, "none of the columns can become an attribute"));
+        return Err(columns.no_header(1, "none of the columns can become an attribute"));
     }
     for (column, reason) in &left_out {
         let _ = writeln!(reasons, "# Left out: column {}, because {reason}.", quote(column));
     }
-    let mut schema = preamble(&file, delimiter, utf8, &missing_texts);
+    let mut schema = preamble(&columns.file, delimiter, columns.utf8, &columns.missing_texts);
     schema.push_str(&reasons);
     schema.push_str(&attributes);
     Ok(Draft { schema, left_out })

@@ -89,6 +89,12 @@ pub fn read_labelled(name: &str, content: &[u8], domain: &Domain) -> Result<Data
     read(name, content, domain, &attributes, None)
 }
 
+/// The column of an attribute, under any of its names.
+fn place_in<C: Codes>(header: &[String], attribute: &C) -> Option<usize> {
+    let place = |column: &str| header.iter().position(|name| spreadsheet::text(name) == column);
+    attribute.columns().into_iter().find_map(place)
+}
+
 fn read<C: Codes>(
     name: &str,
     content: &[u8],
@@ -107,24 +113,19 @@ fn read<C: Codes>(
     };
     let mut lines = Lines::new(source()?, &table);
     let mut header = lines.read_header()?;
-    let place_in = |header: &[String], attribute: &C| {
-        let place = |column: &str| header.iter().position(|name| spreadsheet::text(name) == column);
-        attribute.columns().into_iter().find_map(place)
-    };
     // The original may have no header line, and so has a file in its form.
     if let Some(columns) = columns.filter(|_| place_in(&header, &attributes[0]).is_none()) {
         header.clone_from(columns);
         lines = Lines::new(source()?, &table);
     }
-    let mut places = Vec::with_capacity(attributes.len());
-    for attribute in attributes {
-        places.push(place_in(&header, attribute).ok_or_else(|| DataError::NoColumn {
-            file: name.into(),
-            line: lines.line(),
-            column: attribute.columns()[0].into(),
-            found: header.clone(),
-        })?);
-    }
+    let missing = |attribute: &C| DataError::NoColumn {
+        file: name.into(),
+        line: lines.line(),
+        column: attribute.columns()[0].into(),
+        found: header.clone(),
+    };
+    let place = |attribute| place_in(&header, attribute).ok_or_else(|| missing(attribute));
+    let places = attributes.iter().map(place).collect::<Result<Vec<usize>, _>>()?;
     let mut codes: Vec<Column> = attributes.iter().map(|a| Column::new(a.size())).collect();
     let (mut record, mut rows, mut dropped) = (vec![0; codes.len()], 0, 0);
     while lines.advance()? {

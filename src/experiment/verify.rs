@@ -77,8 +77,8 @@ pub struct Verified {
 }
 
 /// Runs `count` stored arms again (all if there are fewer) and compares rows, traces and ledgers
-/// bit for bit, except times. The seed selects the arms among those that neither failed nor exceeded
-/// a time limit, which is not reproducible. Calls `report` after each arm.
+/// bit for bit, except times. The seed selects the arms among those that neither failed nor
+/// exceeded a time limit, which is not reproducible. Calls `report` after each arm.
 pub fn verify(
     plan: &Plan,
     (recorded, ledger): (&Recorded, &Ledgers),

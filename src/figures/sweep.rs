@@ -7,8 +7,8 @@ use super::labels::{self, distinct};
 use crate::config::Sweep;
 use crate::results::{TraceRecord, TrialRecord};
 
-/// Error against the values of the sweep, a column of panels per dataset, a row per epsilon. What is
-/// not swept has no line.
+/// Error against the values of the sweep, a column of panels per dataset, a row per epsilon. What
+/// is not swept has no line.
 pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) -> Option<Chart> {
     let sweep = facts.sweep.as_ref()?;
     let (mut values, mut swept) = (BTreeMap::new(), Vec::new());

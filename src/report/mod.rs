@@ -3,7 +3,8 @@
 //! release.
 //!
 //! [`Experiment::read`] reads one folder of results, [`find()`] reads all below a folder, and
-//! [`page`] renders them. [`reproduction()`] lists their claims as Markdown. The markup is also well-formed XML, so that tests can parse it.
+//! [`page`] renders them. [`reproduction()`] lists their claims as Markdown. The markup is also
+//! well-formed XML, so that tests can parse it.
 
 mod claims;
 mod downloads;

@@ -58,8 +58,8 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Compares rows by their coordinates: dataset, case, mechanism, arm, budget and trial. A change
-    /// of the median by at most the factor 1 + `tolerance` is neither better nor worse.
+    /// Compares rows by their coordinates: dataset, case, mechanism, arm, budget and trial. A
+    /// change of the median by at most the factor 1 + `tolerance` is neither better nor worse.
     pub fn between(
         (before, after): (&[TrialRecord], &[TrialRecord]),
         (claims_before, claims_after): (&[Finding], &[Finding]),

@@ -96,9 +96,9 @@ fn the_refusal_of_a_model_that_is_too_large_names_alternatives() {
     // Every pair: the junction tree is one clique of all attributes, 10^24 cells.
     let pairs = (0..12).flat_map(|i| (i + 1..12).map(move |j| (i, j)));
     let total = ["total", "total"];
-    let measurements: Vec<Value> = pairs
-        .map(|(i, j)| json!({ "attrs": [names[i], names[j]], "query": total, "y": [9], "stddev": 1 }))
-        .collect();
+    let measure =
+        |attrs: [&String; 2]| json!({ "attrs": attrs, "query": total, "y": [9], "stddev": 1 });
+    let measurements: Vec<Value> = pairs.map(|(i, j)| measure([&names[i], &names[j]])).collect();
     let problem = json!({ "domain": domain, "total": 9, "measurements": measurements });
     session.file("problem.json", problem.to_string());
     session.run(["estimate", "problem.json", "--out", "model"]).refuses(&[

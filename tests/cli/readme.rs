@@ -59,16 +59,31 @@ fn the_commands_of_the_documents_run() {
 fn the_rust_of_the_documents_is_that_of_the_example() {
     let example = Document::read("crates/private-pgm/examples/estimate.rs").text;
     for name in ["README.md", "docs/engine.md"] {
-        let document = Document::read(name);
-        let snippets: Vec<_> =
-            document.blocks().into_iter().filter(|block| block.language == "rust").collect();
-        assert_eq!(snippets.len(), 1, "{name}");
-        let code = |line: &'_ str| line.split("//").next().unwrap_or_default().trim().to_string();
-        let mut lines = example.lines().map(code);
-        for line in snippets[0].text.lines().map(code).filter(|line| !line.is_empty()) {
-            let is_there = lines.any(|other| other == line);
-            assert!(is_there, "{name}: the example does not have, in this order: {line}");
-        }
+        assert_excerpt(name, "rust", "//", &example);
+    }
+}
+
+/// Whose program the tests of the package run.
+#[test]
+fn the_python_of_the_readme_is_that_of_the_package() {
+    let package = Document::read("python/README.md");
+    let blocks = package.blocks();
+    let program = blocks.iter().find(|block| block.language == "python").expect("a program");
+    assert_excerpt("README.md", "python", "#", program.text);
+}
+
+/// The only block in this language has lines of the program, in its order; comments may differ.
+fn assert_excerpt(name: &str, language: &str, comment: &str, program: &str) {
+    let document = Document::read(name);
+    let blocks = document.blocks();
+    let mut excerpts = blocks.iter().filter(|block| block.language == language);
+    let excerpt = excerpts.next().unwrap_or_else(|| panic!("{name} has no {language}"));
+    assert!(excerpts.next().is_none(), "{name}");
+    let code = |line: &'_ str| line.split(comment).next().unwrap_or_default().trim().to_string();
+    let mut lines = program.lines().map(code);
+    for line in excerpt.text.lines().map(code).filter(|line| !line.is_empty()) {
+        let is_there = lines.any(|other| other == line);
+        assert!(is_there, "{name}: the program does not have, in this order: {line}");
     }
 }
 

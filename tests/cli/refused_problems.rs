@@ -130,7 +130,10 @@ fn zeros_that_do_not_fit_are_refused() {
 fn zeros_that_exclude_every_record_are_refused() {
     let problem = r#"{"domain": {"a": 2, "b": 2}, "total": 10,
         "measurements": [{"attrs": ["a", "b"], "query": ["total", "total"], "y": [9], "stddev": 1}],
-        "zeros": [{"attrs": ["a"], "cells": [[0]]}, {"attrs": ["a", "b"], "cells": [[1, 0], [1, 1]]}]}"#;
+        "zeros": [
+            {"attrs": ["a"], "cells": [[0]]},
+            {"attrs": ["a", "b"], "cells": [[1, 0], [1, 1]]}
+        ]}"#;
     refused(problem, &["problem.json: ", "zeros"]);
 }
 

@@ -31,7 +31,9 @@ fn attributes_without_measurements_may_have_any_number_of_values() {
     let problem = |size: u64| {
         format!(
             r#"{{"domain": {{"zip": {size}, "b": 2}}, "total": 50,
-                "measurements": [{{"attrs": ["b"], "query": ["identity"], "y": [20, 30], "stddev": 1}}]}}"#
+                "measurements": [
+                    {{"attrs": ["b"], "query": ["identity"], "y": [20, 30], "stddev": 1}}
+                ]}}"#
         )
     };
     session.file("large.json", problem(4_000_000_000));

@@ -1,8 +1,8 @@
 //! Our exact samplers beside OpenDP's: equally many draws from both, and a test whether the counts
 //! can have come from one distribution.
 //!
-//! OpenDP draws from the operating system, so that no two runs are alike. A false alarm happens once
-//! in a million comparisons.
+//! OpenDP draws from the operating system, so that no two runs are alike. A false alarm happens
+//! once in a million comparisons.
 
 #![cfg(test)]
 

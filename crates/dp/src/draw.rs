@@ -44,7 +44,8 @@ pub struct Draw {
     /// grid: L1 for Laplace, L2 for Gaussian, L-infinity of the scores for selections. 0 for a
     /// claim, about which it is not known.
     pub sensitivity: f64,
-    /// Laplace: b. Gaussian: sigma. Exponential: the temperature t of exp(score / t). 0 for a claim.
+    /// Laplace: b. Gaussian: sigma. Exponential: the temperature t of exp(score / t). 0 for a
+    /// claim.
     pub scale: f64,
     /// The spacing of the grid, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,8 +7,8 @@
 /// Whether planted bugs are compiled in. A program that releases data must refuse to run then.
 pub const PLANTED_BUGS: bool = cfg!(feature = "sabotage");
 
-/// The first expression. In a build with the feature `sabotage`, which exists for tests alone, it is
-/// the second one while a test has planted the bug of this name.
+/// The first expression. In a build with the feature `sabotage`, which exists for tests alone, it
+/// is the second one while a test has planted the bug of this name.
 #[cfg(not(feature = "sabotage"))]
 #[macro_export]
 macro_rules! sabotage {

@@ -1,10 +1,12 @@
 //! Validation: from the syntax of a file to a consistent experiment.
 
 mod commands;
+mod figure;
 mod kinds;
 mod sections;
 mod styles;
 pub(super) mod values;
+mod workload;
 
 use toml::Spanned;
 
@@ -16,8 +18,8 @@ use super::raw::{RawExperiment, RawLimits};
 use super::source::Source;
 use super::workload::Workload;
 use dp::Neighbours;
-use sections::Variety;
-use values::{MAX_COUNT, count, distinct, name, positive};
+use figure::Variety;
+use values::{MAX_COUNT, count, name, positive};
 
 type Checked<T> = Result<T, ConfigError>;
 
@@ -35,13 +37,7 @@ pub(super) fn complete(source: &Source, raw: RawExperiment) -> Checked<Experimen
         Some(layer) => layer.as_ref().over(source, &Estimation::default())?,
         None => Estimation::default(),
     };
-    let mut mechanisms = Vec::new();
-    for mechanism in raw.mechanism.into_iter().flat_map(Spanned::into_inner) {
-        mechanisms.push(sections::mechanism(source, mechanism.into_inner(), &estimation)?);
-    }
-    let labels = mechanisms.iter().map(|mechanism| &mechanism.label);
-    let help = "a mechanism that takes part twice needs a label for its results: label = \"other\"";
-    distinct(source, "mechanism", labels, String::clone, Some(help))?;
+    let mechanisms = sections::mechanisms(source, raw.mechanism, &estimation)?;
     let epsilon = match (raw.epsilon, raw.kind) {
         (Some(written), _) => values::epsilon(source, written)?,
         // The budget of the measurements that estimators are timed on; it does not affect the time.
@@ -53,20 +49,22 @@ pub(super) fn complete(source: &Source, raw: RawExperiment) -> Checked<Experimen
         None => Vec::new(),
     };
     let workload = match raw.workload {
-        Some(written) => sections::workload(source, written.into_inner())?,
+        Some(written) => workload::workload(source, written.into_inner())?,
         None => Workload::default(),
     };
-    let sweep = raw.sweep.map(|written| sections::sweep(source, written.into_inner()));
-    let sweep = sweep.transpose()?;
+    let sweep = match raw.sweep {
+        Some(written) => Some(sections::sweep(source, written.into_inner())?),
+        None => None,
+    };
     let variety = Variety::new(epsilon.len(), &workload, &public, sweep.as_ref());
     let figure = match raw.figure {
-        Some(figure) => Figure {
-            metric: sections::figure_metric(source, figure.metric)?,
-            statistic: figure.statistic,
-            arms: styles::arm_styles(source, figure.arms, &mechanisms)?,
-            ..sections::figure(source, &figure.kind, raw.kind, variety, &mechanisms)?
+        Some(written) => Figure {
+            metric: figure::metric(source, written.metric)?,
+            statistic: written.statistic,
+            arms: styles::arm_styles(source, written.arms, &mechanisms)?,
+            ..figure::figure(source, &written.kind, raw.kind, variety, &mechanisms)?
         },
-        None => sections::default_figure(raw.kind, variety),
+        None => figure::default(raw.kind, variety),
     };
     Ok(Experiment {
         title: raw.title.unwrap_or_else(|| raw.name.as_ref().clone()),

@@ -135,8 +135,8 @@ fn chain(source: &Source, dataset: &Dataset, written: &Spanned<Chain>) -> Checke
         dataset.records.as_ref().map(Spanned::span),
     ];
     if let Some(other) = others.into_iter().flatten().next() {
-        let message = "records that are drawn from a chain are taken as they are drawn: its own settings are \
-             `chain.attributes` and `chain.records`";
+        let message = "records that are drawn from a chain are taken as they are drawn: \
+             its own settings are `chain.attributes` and `chain.records`";
         return Err(source.error(other, message, Some("leave it out")));
     }
     let Chain { attributes, records, ones, flips, .. } = *written.as_ref();

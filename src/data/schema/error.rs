@@ -69,14 +69,12 @@ pub enum AttributeProblem {
     Needs {
         /// Numeric or categorical.
         kind: &'static str,
-        /// The setting.
         needs: &'static str,
     },
     #[error("'{setting}' is not for {kind} attributes")]
     NotForKind {
         /// Numeric or categorical.
         kind: &'static str,
-        /// The setting.
         setting: &'static str,
     },
     #[error("bins = {0}; the number of bins is between 1 and {max}", max = super::MAX_BINS)]

@@ -271,8 +271,8 @@ fn marginals(
 pub(super) const WHICH_WORKLOAD: &str = "say which with [workload] marginals = \
     [[\"a\", \"b\"], ...], every = 2 or random = { marginals = 15, size = 3, seed = 1 }";
 
-/// Marginals on each list of sets, with prefix queries on the attributes that the file lists; default:
-/// `prefix`.
+/// Marginals on each list of sets, with prefix queries on the attributes that the file lists;
+/// default: `prefix`.
 pub(super) fn of_marginals(
     source: &Source,
     experiment: &Experiment,

@@ -41,8 +41,8 @@ impl QueryBlock {
         exp_all(&mut self.growth);
     }
 
-    /// Computes s before round m + 1, with m = `updates`. `satisfied` has A for each query; an empty
-    /// slice means that no query is satisfied. Returns the largest |s|.
+    /// Computes s before round m + 1, with m = `updates`. `satisfied` has A for each query; an
+    /// empty slice means that no query is satisfied. Returns the largest |s|.
     pub(super) fn begin(&mut self, updates: usize, satisfied: &[f64], eta: f64) -> f64 {
         let weights = &mut self.weights[..self.queries];
         match satisfied {

@@ -84,7 +84,6 @@ enum Split {
     Even,
     /// With parts e_i of epsilon the sum of squared errors is sum error_i / e_i^2. It is least
     /// when e_i is proportional to the cube root of error_i.
-    /// where e_i is proportional to the third root of error_i.
     Optimal,
 }
 

@@ -110,14 +110,7 @@ impl Mechanism for Mwem {
             answers.push(count_records(task, share, source)?);
         }
         let total = task.total(neighbours, &answers)?;
-        let estimate = match self.parameters.updates {
-            Updates::Converged => Estimate::Converged(None),
-            Updates::Damped => {
-                let domain = task.data.domain();
-                let start = DampedWeights::uniform(domain, total, passes, task.memory_limit)?;
-                Estimate::Damped(Box::new(start))
-            }
-        };
+        let estimate = self.first_estimate(task, total, passes)?;
         let (queries, times) = (Vec::new(), Times::default());
         let mut progress = Progress { round: 0, answers, queries, estimate, times };
         let truth = task.workload.answers(task.data)?;
@@ -166,6 +159,23 @@ impl Mechanism for Mwem {
 }
 
 impl Mwem {
+    /// The estimate before the first round: uniform.
+    fn first_estimate(
+        &self,
+        task: &Task<'_>,
+        total: f64,
+        passes: usize,
+    ) -> Result<Estimate, MechanismError> {
+        Ok(match self.parameters.updates {
+            Updates::Converged => Estimate::Converged(None),
+            Updates::Damped => {
+                let domain = task.data.domain();
+                let start = DampedWeights::uniform(domain, total, passes, task.memory_limit)?;
+                Estimate::Damped(Box::new(start))
+            }
+        })
+    }
+
     /// The rounds and, for damped updates, the passes. The data enters by the number of records
     /// only, where that is public.
     fn schedule(&self, task: &Task<'_>, budget: &Budget) -> Result<Schedule, MechanismError> {

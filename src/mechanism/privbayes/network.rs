@@ -39,7 +39,7 @@ pub(super) fn choose(
     let mut families = vec![Family { child: first, parents: Clique::empty() }];
     // Not secret: it decides which sets are compared, independently of the data.
     let mut rng = ChaCha8Rng::from_seed(SeedPath::new("mechanism", "privbayes").seed());
-    let mut scored: HashMap<(AttributeId, Clique), f64> = HashMap::new();
+    let mut scored = HashMap::new();
     for share in shares {
         in_time()?;
         let candidates = candidates(privbayes, domain, &families, &rest, useful_cells, &mut rng);
@@ -55,21 +55,7 @@ pub(super) fn choose(
                 .cloned()
                 .collect::<Vec<Family>>()
         );
-        let new: Vec<&Family> = candidates
-            .iter()
-            .filter(|family| !scored.contains_key(&(family.child, family.parents.clone())))
-            .collect();
-        let scores = new
-            .par_iter()
-            .map(|family| score(privbayes.score, data, family))
-            .collect::<Result<Vec<f64>, _>>()?;
-        for (family, score) in new.into_iter().zip(scores) {
-            scored.insert((family.child, family.parents.clone()), score);
-        }
-        let scores: Vec<f64> = candidates
-            .iter()
-            .map(|family| scored[&(family.child, family.parents.clone())])
-            .collect();
+        let scores = scores(privbayes.score, data, &candidates, &mut scored)?;
         let scores = dp::sabotage!(
             scores,
             "privbayes-half-the-temperature",
@@ -92,6 +78,22 @@ pub(super) fn choose(
         families.push(candidates[chosen].clone());
     }
     Ok(families)
+}
+
+/// The scores of the candidates, of which those that are new are added to `scored`.
+fn scores(
+    kind: Score,
+    data: &Dataset,
+    candidates: &[Family],
+    scored: &mut HashMap<(AttributeId, Clique), f64>,
+) -> Result<Vec<f64>, MarginalError> {
+    let key = |family: &Family| (family.child, family.parents.clone());
+    let is_new = |family: &&Family| !scored.contains_key(&key(family));
+    let new: Vec<&Family> = candidates.iter().filter(is_new).collect();
+    let scores = new.par_iter().map(|family| score(kind, data, family));
+    let scores = scores.collect::<Result<Vec<f64>, _>>()?;
+    scored.extend(new.into_iter().map(key).zip(scores));
+    Ok(candidates.iter().map(|family| scored[&key(family)]).collect())
 }
 
 /// The candidates of the next selection.

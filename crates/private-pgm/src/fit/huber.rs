@@ -56,36 +56,38 @@ pub(super) fn minimise(
         if outcome.reason == Reason::Deadline {
             return Outcome { iterations, ..outcome };
         }
-        let stage_ended = outcome.reason;
         let (l1, _) = loss.l1_and_l2(&outcome.iterate.marginals);
         if let Some(gap) = outcome.gap {
             lower_bound = lower_bound.max(outcome.loss - gap);
         }
         outcome.loss = l1;
         potentials = outcome.iterate.potentials.clone();
+        stopped = outcome.reason == Reason::Stopped;
         if best.as_ref().is_none_or(|best| l1 <= best.loss) {
             best = Some(outcome);
         }
-        if stage_ended == Reason::Stopped {
-            stopped = true;
+        if stopped {
             break;
         }
         let smallest = best.as_ref().map_or(l1, |best| best.loss);
-        let wanted = stopping.gap.max(stopping.relative_gap * smallest);
-        if smallest - lower_bound <= wanted || iterations >= stopping.iterations {
+        let is_enough = smallest - lower_bound <= wanted_gap(&stopping, smallest);
+        if is_enough || iterations >= stopping.iterations {
             break;
         }
     }
     loss.set_norm(Norm::L1);
-    let mut best = best.expect("there is at least one stage");
-    best.gap = lower_bound.is_finite().then_some((best.loss - lower_bound).max(0.0));
-    let wanted = stopping.gap.max(stopping.relative_gap * best.loss);
-    best.reason = match best.gap {
-        Some(gap) if gap <= wanted => Reason::Gap,
+    let best = best.expect("there is at least one stage");
+    let gap = lower_bound.is_finite().then_some((best.loss - lower_bound).max(0.0));
+    let reason = match gap {
+        Some(gap) if gap <= wanted_gap(&stopping, best.loss) => Reason::Gap,
         _ if stopped => Reason::Stopped,
         _ if iterations >= stopping.iterations => Reason::Iterations,
         _ => Reason::Stalled,
     };
-    best.iterations = iterations;
-    best
+    Outcome { gap, reason, iterations, ..best }
+}
+
+/// The gap of the L1 loss that is small enough.
+fn wanted_gap(stopping: &Stopping, loss: f64) -> f64 {
+    stopping.gap.max(stopping.relative_gap * loss)
 }

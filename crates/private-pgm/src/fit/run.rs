@@ -60,24 +60,8 @@ pub(super) fn run(mut fit: Fit<'_>) -> Result<Estimate, EstimateError> {
         observer(&Progress { l1_l2, ..*progress });
     };
     let running = Instant::now();
-    // Mirror descent has steps that suit a gradient which jumps.
-    let in_stages =
-        settings.loss == Norm::L1 && !matches!(settings.algorithm, Algorithm::Mirror(_));
-    let outcome = match &mut loss {
-        ObservedLoss::Linear(loss) if in_stages => {
-            let oracle = &mut *plan.oracle;
-            let suits = settings.algorithm == Algorithm::Auto
-                && oracle.is_exact()
-                && proximal::suits(loss.targets().len(), stopping.iterations);
-            let known = suits
-                .then(|| proximal::minimise(&minimisation, oracle, loss, start.clone(), &mut tell));
-            match known {
-                Some(known) if proximal::is_enough(&known) => known,
-                known => huber::minimise(&minimisation, oracle, loss, start, known, &mut tell),
-            }
-        }
-        other => minimisation.run(&mut *plan.oracle, other.as_loss(), start, &mut tell),
-    };
+    let oracle = &mut *plan.oracle;
+    let outcome = minimise(settings, &minimisation, oracle, &mut loss, start, &mut tell);
     check(&outcome)?;
     let seconds_per_iteration = running.elapsed().as_secs_f64() / outcome.iterations.max(1) as f64;
     let origin = Origin {
@@ -98,6 +82,32 @@ pub(super) fn run(mut fit: Fit<'_>) -> Result<Estimate, EstimateError> {
         tree: tree.size(),
         bytes: plan.bytes,
     })
+}
+
+/// Minimises the loss: in one run, or, for an L1 loss, whose gradient jumps, in stages.
+fn minimise(
+    settings: &Settings,
+    minimisation: &Minimisation<'_>,
+    oracle: &mut dyn MarginalOracle,
+    loss: &mut ObservedLoss,
+    start: Potentials,
+    tell: &mut dyn FnMut(&Progress<'_>),
+) -> Outcome {
+    // Mirror descent has steps that suit a gradient which jumps.
+    let in_stages =
+        settings.loss == Norm::L1 && !matches!(settings.algorithm, Algorithm::Mirror(_));
+    let loss = match loss {
+        ObservedLoss::Linear(loss) if in_stages => loss,
+        other => return minimisation.run(oracle, other.as_loss(), start, tell),
+    };
+    let suits = settings.algorithm == Algorithm::Auto
+        && oracle.is_exact()
+        && proximal::suits(loss.targets().len(), minimisation.stopping.iterations);
+    let known = suits.then(|| proximal::minimise(minimisation, oracle, loss, start.clone(), tell));
+    match known {
+        Some(known) if proximal::is_enough(&known) => known,
+        known => huber::minimise(minimisation, oracle, loss, start, known, tell),
+    }
 }
 
 /// The potentials of the first iterate: those of the warm start, and nothing impossible.

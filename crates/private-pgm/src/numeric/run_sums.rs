@@ -13,8 +13,8 @@ pub(super) fn add_runs(starts: &[u32], n: usize, big: &[f64], small: &mut [f64])
     }
 }
 
-/// Adds the sum of each run of `n` cells to the cell of the small table at its start. Eight runs are
-/// summed at a time: a single sum would wait for each of its additions.
+/// Adds the sum of each run of `n` cells to the cell of the small table at its start. Eight runs
+/// are summed at a time: a single sum would wait for each of its additions.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 pub(super) fn add_sums_of_runs(starts: &[u32], n: usize, big: &[f64], small: &mut [f64]) {
     let (eights, rest) = starts.as_chunks::<8>();

@@ -211,8 +211,8 @@ impl Read for OneOrMany {
     }
 }
 
-/// A query over a clique, which serialises as the `query` of a measurement whose `attrs` are in axis
-/// order.
+/// A query over a clique, which serialises as the `query` of a measurement whose `attrs` are in
+/// axis order.
 #[derive(Clone, Copy, Debug)]
 pub struct WrittenQuery<'a> {
     /// Its matrix.

@@ -27,8 +27,8 @@ fn truth() -> (Domain, Factor) {
     (domain, table)
 }
 
-/// Both pairs that contain b, and c, with Gaussian noise. Names are in ascending size, as the values
-/// of factors are.
+/// Both pairs that contain b, and c, with Gaussian noise. Names are in ascending size, as the
+/// values of factors are.
 fn noisy(domain: &Domain, truth: &Factor, stddev: f64, rng: &mut ChaCha20Rng) -> Problem {
     let total: f64 = truth.values().iter().sum();
     let measured = [(vec!["b", "a"], 1.0), (vec!["b", "c"], 1.0), (vec!["c"], 0.5)];

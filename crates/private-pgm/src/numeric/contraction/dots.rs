@@ -7,7 +7,7 @@
 use std::slice::from_mut;
 
 use super::blocks::{block, store, total};
-use super::tiling::{ACROSS, MAX_ROWS, Tile};
+use super::tiling::{ACROSS, MAX_ROWS, Part, Tile};
 use super::{Contraction, Inner};
 
 /// Cells of O whose lanes are summed together. Sums that were just stored register by register
@@ -43,24 +43,22 @@ impl Batch {
     }
 }
 
-/// Computes the cells of O in `tiles`, with registers of `H` numbers (8 or 4); `o` begins with row
-/// `first_row`.
+/// Computes the cells of O in `part`, with registers of `H` numbers (8 or 4).
 #[inline(always)]
 pub(super) fn dots<const H: usize>(
     plan: &Contraction,
-    tiles: &[Tile],
-    first_row: usize,
+    part: Part,
     a: &[f64],
     b: &[f64],
     o: &mut [f64],
 ) {
     let (across, along) = (&plan.tiling.across, &plan.tiling.along);
     let mut batch = Batch { lanes: [Lanes([0.0; 16]); BATCH], cells: [0; BATCH], len: 0 };
-    for tile in tiles {
+    for tile in part.tiles {
         if batch.len + CELLS > BATCH {
             batch.finish(o);
         }
-        let row = tile.row as usize - first_row;
+        let row = tile.row as usize - part.first_row;
         let lanes = &mut batch.lanes[batch.len..];
         let cells = &mut batch.cells[batch.len..];
         let rows = (0..tile.across as usize).flat_map(|i| {

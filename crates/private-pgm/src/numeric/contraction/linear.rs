@@ -10,60 +10,53 @@ use multiversion::target::target_cfg_f;
 use super::blocks::{block, of_length, store, sum};
 use super::dots::dots;
 use super::rows::rows;
-use super::tiling::Tile;
+use super::tiling::Part;
 use super::{Contraction, Inner};
 
-/// Computes the rows of O in `tiles`; `o` begins with row `first_row`.
+/// Computes the rows of O in `part`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-pub(super) fn linear_tiles(
-    plan: &Contraction,
-    tiles: &[Tile],
-    first_row: usize,
-    a: &[f64],
-    b: &[f64],
-    o: &mut [f64],
-) {
+pub(super) fn linear_tiles(plan: &Contraction, part: Part, a: &[f64], b: &[f64], o: &mut [f64]) {
     // 32 registers of eight numbers, or sixteen of four.
     let wide = target_cfg_f!(target_feature = "avx512f");
-    of_length!(plan.length, rows_of(plan, tiles, first_row, wide, a, b, o));
+    of_length!(plan.length, rows_of(plan, part, wide, a, b, o));
 }
 
 /// [`linear_tiles`] for rows of `N` numbers, or of any length if `N` is 0.
 #[inline(always)]
 fn rows_of<const N: usize>(
     plan: &Contraction,
-    tiles: &[Tile],
-    first_row: usize,
+    part: Part,
     wide: bool,
     a: &[f64],
     b: &[f64],
     o: &mut [f64],
 ) {
     match plan.inner {
-        Inner::Repeat => repeat(plan, tiles, first_row, a, b, o),
-        Inner::RowRow if N > 0 => short::<N, false, false>(plan, tiles, first_row, a, b, o),
-        Inner::RowScalar if N > 0 => short::<N, true, false>(plan, tiles, first_row, a, b, o),
-        Inner::Dot if N > 0 => short::<N, false, true>(plan, tiles, first_row, a, b, o),
-        Inner::Sum if N > 0 => short::<N, true, true>(plan, tiles, first_row, a, b, o),
-        Inner::RowRow | Inner::RowScalar if wide => rows::<16>(plan, tiles, first_row, a, b, o),
-        Inner::RowRow | Inner::RowScalar => rows::<8>(plan, tiles, first_row, a, b, o),
-        Inner::Dot | Inner::Sum if wide => dots::<8>(plan, tiles, first_row, a, b, o),
-        Inner::Dot | Inner::Sum => dots::<4>(plan, tiles, first_row, a, b, o),
+        Inner::Repeat => repeat(plan, part, a, b, o),
+        Inner::RowRow if N > 0 => short::<N, false, false>(plan, part, a, b, o),
+        Inner::RowScalar if N > 0 => short::<N, true, false>(plan, part, a, b, o),
+        Inner::Dot if N > 0 => short::<N, false, true>(plan, part, a, b, o),
+        Inner::Sum if N > 0 => short::<N, true, true>(plan, part, a, b, o),
+        Inner::RowRow | Inner::RowScalar if wide => rows::<16>(plan, part, a, b, o),
+        Inner::RowRow | Inner::RowScalar => rows::<8>(plan, part, a, b, o),
+        Inner::Dot | Inner::Sum if wide => dots::<8>(plan, part, a, b, o),
+        Inner::Dot | Inner::Sum => dots::<4>(plan, part, a, b, o),
     }
 }
 
 /// Calls `visit(a_start, b_start, row)` for each row of a tile: where its factors start, and its
 /// index in O.
 macro_rules! each_row {
-    ($plan:ident, $tiles:ident, $first_row:ident, |$a:ident, $b:ident, $row:ident| $body:expr) => {
+    ($plan:ident, $part:ident, |$a:ident, $b:ident, $row:ident| $body:expr) => {
         let (across, along) = (&$plan.tiling.across, &$plan.tiling.along);
-        for tile in $tiles {
+        for tile in $part.tiles {
             for i in 0..tile.across as usize {
                 for j in 0..tile.along as usize {
                     let $a = tile.a as usize + i * across.steps[0] + j * along.steps[0];
                     let $b = tile.b as usize + i * across.steps[1] + j * along.steps[1];
-                    let $row =
-                        tile.row as usize - $first_row + i * across.row_step + j * along.row_step;
+                    let $row = tile.row as usize - $part.first_row
+                        + i * across.row_step
+                        + j * along.row_step;
                     $body
                 }
             }
@@ -76,13 +69,12 @@ macro_rules! each_row {
 #[inline(always)]
 fn short<const N: usize, const SCALAR: bool, const SUMMED: bool>(
     plan: &Contraction,
-    tiles: &[Tile],
-    first_row: usize,
+    part: Part,
     a: &[f64],
     b: &[f64],
     o: &mut [f64],
 ) {
-    each_row!(plan, tiles, first_row, |a_start, b_start, row| {
+    each_row!(plan, part, |a_start, b_start, row| {
         let mut sums = [0.0; N];
         for &[a_term, b_term] in &plan.terms {
             let (a_at, b_at) = (a_start + a_term as usize, b_start + b_term as usize);
@@ -102,16 +94,9 @@ fn short<const N: usize, const SCALAR: bool, const SUMMED: bool>(
 
 /// Rows whose cells are all equal.
 #[inline(always)]
-fn repeat(
-    plan: &Contraction,
-    tiles: &[Tile],
-    first_row: usize,
-    a: &[f64],
-    b: &[f64],
-    o: &mut [f64],
-) {
+fn repeat(plan: &Contraction, part: Part, a: &[f64], b: &[f64], o: &mut [f64]) {
     let n = plan.length;
-    each_row!(plan, tiles, first_row, |a_start, b_start, row| {
+    each_row!(plan, part, |a_start, b_start, row| {
         let term = |&[a_term, b_term]: &[u32; 2]| {
             a[a_start + a_term as usize] * b[b_start + b_term as usize]
         };

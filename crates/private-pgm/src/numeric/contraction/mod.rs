@@ -27,7 +27,7 @@ use absorb::{absorb_rows, full_rows};
 use blocks::factors;
 use linear::linear_tiles;
 use logarithm::{log_sum_exp_rows, max_rows};
-use tiling::{Cut, RowAxis, Tiling};
+use tiling::{Cut, Part, RowAxis, Tiling};
 
 /// One axis of a contraction: its length, and the tables that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -153,7 +153,7 @@ impl Contraction {
         let (first, last) = (cuts[0], cuts[cuts.len() - 1]);
         if parts == 1 || cuts.len() == 2 {
             let tiles = &self.tiling.tiles[first.tile..last.tile];
-            return linear_tiles(self, tiles, first.row, a, b, o);
+            return linear_tiles(self, Part { tiles, first_row: first.row }, a, b, o);
         }
         let middle = cuts.len() / 2;
         let rows = cuts[middle].row - first.row;

@@ -2,7 +2,7 @@
 #![expect(clippy::needless_range_loop, reason = "one index runs through several arrays")]
 
 use super::blocks::{block, store};
-use super::tiling::{MAX_ROWS, Tile};
+use super::tiling::{MAX_ROWS, Part, Tile};
 use super::{Contraction, Inner};
 
 /// Runs `$block!(width, first)` for blocks of `W`, then 8 numbers that cover `0..$n`. The last
@@ -30,51 +30,48 @@ macro_rules! cover {
     }};
 }
 
-/// Computes the rows of O in `tiles`, in blocks of `W` numbers; `o` begins with row `first_row`.
+/// Computes the rows of O in `part`, in blocks of `W` numbers.
 #[inline(always)]
 pub(super) fn rows<const W: usize>(
     plan: &Contraction,
-    tiles: &[Tile],
-    first_row: usize,
+    part: Part,
     a: &[f64],
     b: &[f64],
     o: &mut [f64],
 ) {
     let shares_a = plan.tiling.along.steps[0] == 0;
     match (plan.inner == Inner::RowScalar, shares_a) {
-        (true, true) => times_scalars::<W, true>(plan, tiles, first_row, a, b, o),
-        (true, false) => times_scalars::<W, false>(plan, tiles, first_row, a, b, o),
-        (false, true) => times_rows::<W, true>(plan, tiles, first_row, a, b, o),
-        (false, false) => times_rows::<W, false>(plan, tiles, first_row, a, b, o),
+        (true, true) => of_kind::<W, true, true>(plan, part, a, b, o),
+        (true, false) => of_kind::<W, true, false>(plan, part, a, b, o),
+        (false, true) => of_kind::<W, false, true>(plan, part, a, b, o),
+        (false, false) => of_kind::<W, false, false>(plan, part, a, b, o),
     }
 }
 
-/// Rows of A times scalars of B. The scalars of a tile are gathered first, since every block of its
-/// rows reads all of them.
+/// Rows of A times scalars of B (`SCALAR`) or times rows of B. With `SHARED` the rows of a tile
+/// have the factor from A in common.
 #[inline(always)]
-fn times_scalars<const W: usize, const SHARED: bool>(
+fn of_kind<const W: usize, const SCALAR: bool, const SHARED: bool>(
     plan: &Contraction,
-    tiles: &[Tile],
-    first_row: usize,
+    part: Part,
     a: &[f64],
     b: &[f64],
     o: &mut [f64],
 ) {
     let (along, n) = (&plan.tiling.along, plan.length);
-    let mut buffer = vec![0.0; MAX_ROWS * plan.terms.len()];
+    let mut buffer = vec![0.0; if SCALAR { MAX_ROWS * plan.terms.len() } else { 0 }];
     macro_rules! tile {
         ($R:literal, $tile:expr) => {{
-            let (start, row) = ($tile.b as usize, $tile.row as usize - first_row);
+            let row = $tile.row as usize - part.first_row;
             let (scalars, _) = buffer.as_chunks_mut::<$R>();
-            for (scalars, &[_, b_term]) in scalars.iter_mut().zip(&plan.terms) {
-                for r in 0..$R {
-                    scalars[r] = b[start + b_term as usize + r * along.steps[1]];
-                }
-            }
+            gather_scalars(plan, $tile, b, scalars);
             macro_rules! block {
                 ($V:tt, $first:expr) => {{
-                    let (first, a_start) = ($first, $tile.a as usize + $first);
-                    let sums = scalar_sums::<$V, $R, SHARED>(plan, a_start, scalars, a);
+                    let first = $first;
+                    let sums = match SCALAR {
+                        true => scalar_sums::<$V, $R, SHARED>(plan, $tile, first, a, scalars),
+                        false => row_sums::<$V, $R, SHARED>(plan, $tile, first, a, b),
+                    };
                     for (r, &sums) in sums.iter().enumerate() {
                         store(o, (row + r * along.row_step) * n + first, sums);
                     }
@@ -83,7 +80,7 @@ fn times_scalars<const W: usize, const SHARED: bool>(
             cover!(block, n);
         }};
     }
-    for tile in tiles {
+    for tile in part.tiles {
         match tile.along {
             1 => tile!(1, tile),
             2 => tile!(2, tile),
@@ -95,64 +92,45 @@ fn times_scalars<const W: usize, const SHARED: bool>(
     }
 }
 
-/// For R rows of a tile: the sums over all terms of `V` numbers of A times the row's scalar. With
-/// `SHARED` the rows have the factor from A in common.
+/// Copies the scalars of B that the R rows of a tile are multiplied by, term after term, because
+/// every block of the rows reads all of them. Copies none to an empty buffer.
+#[inline(always)]
+fn gather_scalars<const R: usize>(
+    plan: &Contraction,
+    tile: &Tile,
+    b: &[f64],
+    scalars: &mut [[f64; R]],
+) {
+    let step = plan.tiling.along.steps[1];
+    for (scalars, &[_, b_term]) in scalars.iter_mut().zip(&plan.terms) {
+        for r in 0..R {
+            scalars[r] = b[tile.b as usize + b_term as usize + r * step];
+        }
+    }
+}
+
+/// For R rows of a tile: the sums over all terms of `V` numbers of A, `first` numbers into the
+/// rows, times the row's scalar.
 #[inline(always)]
 fn scalar_sums<const V: usize, const R: usize, const SHARED: bool>(
     plan: &Contraction,
-    a_start: usize,
-    scalars: &[[f64; R]],
+    tile: &Tile,
+    first: usize,
     a: &[f64],
+    scalars: &[[f64; R]],
 ) -> [[f64; V]; R] {
+    let a_first = tile.a as usize + first;
     let mut sums = [[0.0; V]; R];
     for (&[a_term, _], scalars) in plan.terms.iter().zip(scalars) {
         for r in 0..R {
             let a_row = if SHARED { 0 } else { r * plan.tiling.along.steps[0] };
-            let x: &[f64; V] = block(a, a_start + a_term as usize + a_row);
+            let x: &[f64; V] = block(a, a_first + a_term as usize + a_row);
             for i in 0..V {
                 sums[r][i] = x[i].mul_add(scalars[r], sums[r][i]);
             }
         }
     }
     sums
-}
-
-/// Rows of A times rows of B.
-#[inline(always)]
-fn times_rows<const W: usize, const SHARED: bool>(
-    plan: &Contraction,
-    tiles: &[Tile],
-    first_row: usize,
-    a: &[f64],
-    b: &[f64],
-    o: &mut [f64],
-) {
-    let (along, n) = (&plan.tiling.along, plan.length);
-    macro_rules! tile {
-        ($R:literal, $tile:expr) => {{
-            let row = $tile.row as usize - first_row;
-            macro_rules! block {
-                ($V:tt, $first:expr) => {{
-                    let first = $first;
-                    let sums = row_sums::<$V, $R, SHARED>(plan, $tile, first, a, b);
-                    for (r, &sums) in sums.iter().enumerate() {
-                        store(o, (row + r * along.row_step) * n + first, sums);
-                    }
-                }};
-            }
-            cover!(block, n);
-        }};
-    }
-    for tile in tiles {
-        match tile.along {
-            1 => tile!(1, tile),
-            2 => tile!(2, tile),
-            3 => tile!(3, tile),
-            4 => tile!(4, tile),
-            5 => tile!(5, tile),
-            _ => tile!(6, tile),
-        }
-    }
 }
 
 /// For R rows of a tile: the sums over all terms of `V` products, `first` numbers into the rows.

@@ -28,6 +28,13 @@ pub(super) struct Tile {
     pub(super) along: u32,
 }
 
+/// Consecutive tiles, with the row at which the slice of O that they are written to begins.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) tiles: &'a [Tile],
+    pub(super) first_row: usize,
+}
+
 /// All rows of O in tiles.
 #[derive(Debug)]
 pub(super) struct Tiling {
