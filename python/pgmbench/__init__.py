@@ -25,6 +25,7 @@ from . import (
     marginal_oracles,
     privacy,
     queries,
+    uncertainty,
 )
 from ._api import Model, Projectable
 from ._core import __version__
@@ -90,4 +91,5 @@ __all__ = [
     "save",
     "set_log_fn",
     "summarize",
+    "uncertainty",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import IO, Any, Union
 
 import numpy as np
@@ -18,6 +19,7 @@ from .factor import Factor
 from .marginal_loss import LinearMeasurement
 from .markov_random_field import FitReport, MarkovRandomField
 from .queries import DatavectorQuery, KroneckerQuery, MatrixQuery, SlicedQuery, WeightedQuery
+from .uncertainty import Evidence
 
 File = Union[str, "os.PathLike[str]", IO[bytes]]
 
@@ -29,6 +31,7 @@ _CLASSES: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "Constraint": (Constraint, ("domain", "valid", "invalid", "mapping")),
     "Dataset": (Dataset._of_codes, ("data", "domain", "weights")),
     "FitReport": (FitReport, ("loss", "gap", "iterations", "reason", "seconds")),
+    "Evidence": (Evidence, ("measurements", "total_is_known", "norm", "oracle")),
     "LinearMeasurement": (LinearMeasurement, ("noisy_measurement", "clique", "stddev", "query")),
     "DatavectorQuery": (DatavectorQuery, ("use_for_total_estimation",)),
     "KroneckerQuery": (KroneckerQuery, ("factors",)),
@@ -87,7 +90,11 @@ def _encode(value: Any, arrays: dict[str, npt.NDArray[Any]]) -> Any:
     if isinstance(value, dict):
         return {"dict": [[inner(key), inner(part)] for key, part in value.items()]}
     if isinstance(value, MarkovRandomField):
-        return {"model": [inner(part) for part in (*value.to_tuple(), value.fit)]}
+        written = {"model": [inner(part) for part in (*value.to_tuple(), value.fit)]}
+        if value.evidence is not None:
+            # Not the measurements, which may be larger than the model, or functions.
+            written["evidence"] = inner(replace(value.evidence, measurements=None))
+        return written
     name = type(value).__name__
     if name in _CLASSES:
         fields = _CLASSES[name][1]
@@ -126,6 +133,6 @@ def _decode(value: Any, archive: Any) -> Any:
         return {inner(key): inner(part) for key, part in value["dict"]}
     if "model" in value:
         *parts, fit = (inner(part) for part in value["model"])
-        return MarkovRandomField(*parts, fit=fit)
+        return MarkovRandomField(*parts, fit=fit, evidence=inner(value.get("evidence")))
     make, _ = _CLASSES[value["class"]]
     return make(*(inner(part) for part in value["fields"]))
