@@ -65,7 +65,14 @@ def load(file: File) -> Any:
     Args:
         file: a path or a binary file.
     """
-    with np.load(file, allow_pickle=False) as archive:
+    try:
+        opened = np.load(file, allow_pickle=False)
+    except (ValueError, EOFError):
+        # NumPy takes any other file for a pickle, or for one that ends early.
+        opened = None
+    if not isinstance(opened, np.lib.npyio.NpzFile):
+        raise ValueError("this file was not written by pgmbench.save")
+    with opened as archive:
         if "structure" not in archive:
             raise ValueError("this file was not written by pgmbench.save")
         structure = json.loads(bytes(archive["structure"]).decode())

@@ -127,12 +127,20 @@ class Estimator:
         Returns:
             The model.
         """
+        if not isinstance(domain, Domain):
+            raise TypeError(
+                f"domain: expected a Domain, found {type(domain)}; Domain.fromdict makes one"
+            )
+        if time_limit is not None and not time_limit >= 0:
+            raise ValueError(f"time_limit: expected seconds, not negative, found {time_limit}")
         constraints = tuple(constraints)
         # Without a number of records, that of a loss is 1.
         total_is_known = known_total is not None or isinstance(loss_fn, MarginalLossFn)
         if isinstance(loss_fn, MarginalLossFn):
             loss = loss_fn
         else:
+            if hasattr(loss_fn, "noisy_measurement"):
+                raise TypeError("expected a list of measurements, found one LinearMeasurement")
             measurements = list(loss_fn)
             _check_measurements(domain, measurements)
             if known_total is None:
@@ -149,8 +157,8 @@ class Estimator:
         oracle = marginal_oracles.kind_of(self.marginal_oracle)
         if tol is not None and not tol >= 0:
             raise ValueError(f"tol: expected a number that is not negative, found {tol}")
-        if iters is not None and iters < 1:
-            iters = 1
+        if iters is not None and iters < 0:
+            raise ValueError(f"iters: expected a number that is not negative, found {iters}")
         tell = _Callback(callback_fn, domain, loss.cliques)
         fitted = _core.estimate(
             domain._engine,
@@ -161,7 +169,7 @@ class Estimator:
             step=step,
             norm=problem.norm,
             oracle=oracle,
-            iterations=iters,
+            iterations=None if iters is None else max(iters, 1),
             gap=None if tol is None else float(tol),
             memory_limit=memory_in_bytes(memory_limit),
             time_limit=time_limit,
@@ -208,12 +216,20 @@ class Estimator:
 
 
 def _check_measurements(domain: Domain, measurements: Sequence[Any]) -> None:
+    """What a fit needs before it asks the measurements for the total."""
     for index, measurement in enumerate(measurements):
         if not hasattr(measurement, "noisy_measurement"):
             raise TypeError(
                 f"measurement {index}: expected a LinearMeasurement, found {type(measurement)}"
             )
         domain.positions(measurement.clique)
+        if np.asarray(measurement.noisy_measurement).dtype.kind not in "biuf":
+            raise TypeError(f"measurement {index}: the answers must be real numbers")
+        if not float(measurement.stddev) > 0:
+            raise ValueError(
+                f"measurement {index}: expected a positive standard deviation, found "
+                f"{measurement.stddev}"
+            )
         if len(set(measurement.clique)) != len(measurement.clique):
             raise ValueError(
                 f"measurement {index}: every attribute must be listed once: {measurement.clique}"

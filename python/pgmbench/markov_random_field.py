@@ -179,7 +179,9 @@ class MarkovRandomField(Mapping[str, Any]):
         listed = [(spec, name) for spec, name in zip(specs, attrs) if spec[0] not in _ONE_ROW]
         return answers.reshape([_rows(spec, self.domain[name]) for spec, name in listed])
 
-    def variance(self, attrs: Attribute | Sequence[Attribute], **options: Unpack[Options]) -> Factor:
+    def variance(
+        self, attrs: Attribute | Sequence[Attribute], **options: Unpack[Options]
+    ) -> Factor:
         """The mean squared error of every count of a marginal that comes from the noise.
 
         >>> np.sqrt(model.variance(("age", "income")).values)   # standard errors
@@ -211,7 +213,10 @@ class MarkovRandomField(Mapping[str, Any]):
         return CliqueVector(self.domain, listed, dict(zip(listed, variances)))
 
     def interval(
-        self, attrs: Attribute | Sequence[Attribute], confidence: float = 0.95, **options: Unpack[Options]
+        self,
+        attrs: Attribute | Sequence[Attribute],
+        confidence: float = 0.95,
+        **options: Unpack[Options],
     ) -> Interval:
         """The ends of intervals that should cover the true counts with this probability each.
 

@@ -145,6 +145,8 @@ class Errors:
         total = self._total(model, evidence)
         if total is not None and not np.isclose(total, float(model.total), rtol=1e-9):
             raise ValueError(f"known_total: the model has {float(model.total):g}, not {total:g}")
+        if self.time_limit is not None and not self.time_limit >= 0:
+            raise ValueError(f"time_limit: expected seconds, not negative, found {self.time_limit}")
         if self.replicates < 1:
             raise ValueError(f"replicates: expected at least 1, found {self.replicates}")
         return _core.simulated_errors(
