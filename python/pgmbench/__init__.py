@@ -9,7 +9,8 @@ Five lines from a frame to synthetic records:
     synthetic = model.synthetic_data()
 
 The vocabulary is that of mbi 2.0. What goes beyond it: `model.gap` proves how far the fit is from
-the best one at most; `memory_limit` and `time_limit`; `model.conditional` and `model.answer`;
+the best one at most; `model.variance` and `model.interval` say how far counts are from the truth
+because of the noise; `memory_limit` and `time_limit`; `model.conditional` and `model.answer`;
 `pgmbench.privacy` for noise, budgets and ledgers; `pgmbench.run` for experiments.
 """
 
@@ -25,6 +26,7 @@ from . import (
     marginal_oracles,
     privacy,
     queries,
+    uncertainty,
 )
 from ._api import Model, Projectable
 from ._core import __version__
@@ -90,4 +92,5 @@ __all__ = [
     "save",
     "set_log_fn",
     "summarize",
+    "uncertainty",
 ]

@@ -98,6 +98,28 @@ def estimate(
     smoothness: float | None,
 ) -> Estimate: ...
 def default_memory_limit() -> int: ...
+def check_memory(what: str, bytes: float) -> None: ...
+def simulated_errors(
+    model: Model,
+    measurements: Sequence[Measurement],
+    *,
+    zeros: Sequence[tuple[list[int], npt.NDArray[np.bool_]]],
+    total_is_estimated: bool,
+    norm: str,
+    oracle: str,
+    attributes: Sequence[Sequence[int]],
+    replicates: int,
+    seed: int,
+    memory_limit: int | None,
+    time_limit: float | None,
+) -> list[Array]: ...
+def unbiased_marginal(
+    domain: Domain,
+    measurements: Sequence[Measurement],
+    total: float | None,
+    attributes: Sequence[int],
+) -> tuple[Array, float]: ...
+def z_score(confidence: float) -> float: ...
 
 class JunctionTree:
     def __new__(cls, domain: Domain, cliques: Sequence[Sequence[int]]) -> JunctionTree: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import IO, Any, Union
 
 import numpy as np
@@ -18,6 +19,7 @@ from .factor import Factor
 from .marginal_loss import LinearMeasurement
 from .markov_random_field import FitReport, MarkovRandomField
 from .queries import DatavectorQuery, KroneckerQuery, MatrixQuery, SlicedQuery, WeightedQuery
+from .uncertainty import Evidence
 
 File = Union[str, "os.PathLike[str]", IO[bytes]]
 
@@ -29,6 +31,7 @@ _CLASSES: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "Constraint": (Constraint, ("domain", "valid", "invalid", "mapping")),
     "Dataset": (Dataset._of_codes, ("data", "domain", "weights")),
     "FitReport": (FitReport, ("loss", "gap", "iterations", "reason", "seconds")),
+    "Evidence": (Evidence, ("measurements", "total_is_known", "norm", "oracle")),
     "LinearMeasurement": (LinearMeasurement, ("noisy_measurement", "clique", "stddev", "query")),
     "DatavectorQuery": (DatavectorQuery, ("use_for_total_estimation",)),
     "KroneckerQuery": (KroneckerQuery, ("factors",)),
@@ -62,7 +65,14 @@ def load(file: File) -> Any:
     Args:
         file: a path or a binary file.
     """
-    with np.load(file, allow_pickle=False) as archive:
+    try:
+        opened = np.load(file, allow_pickle=False)
+    except (ValueError, EOFError):
+        # NumPy takes any other file for a pickle, or for one that ends early.
+        opened = None
+    if not isinstance(opened, np.lib.npyio.NpzFile):
+        raise ValueError("this file was not written by pgmbench.save")
+    with opened as archive:
         if "structure" not in archive:
             raise ValueError("this file was not written by pgmbench.save")
         structure = json.loads(bytes(archive["structure"]).decode())
@@ -87,7 +97,11 @@ def _encode(value: Any, arrays: dict[str, npt.NDArray[Any]]) -> Any:
     if isinstance(value, dict):
         return {"dict": [[inner(key), inner(part)] for key, part in value.items()]}
     if isinstance(value, MarkovRandomField):
-        return {"model": [inner(part) for part in (*value.to_tuple(), value.fit)]}
+        written = {"model": [inner(part) for part in (*value.to_tuple(), value.fit)]}
+        if value.evidence is not None:
+            # Not the measurements, which may be larger than the model, or functions.
+            written["evidence"] = inner(replace(value.evidence, measurements=None))
+        return written
     name = type(value).__name__
     if name in _CLASSES:
         fields = _CLASSES[name][1]
@@ -126,6 +140,6 @@ def _decode(value: Any, archive: Any) -> Any:
         return {inner(key): inner(part) for key, part in value["dict"]}
     if "model" in value:
         *parts, fit = (inner(part) for part in value["model"])
-        return MarkovRandomField(*parts, fit=fit)
+        return MarkovRandomField(*parts, fit=fit, evidence=inner(value.get("evidence")))
     make, _ = _CLASSES[value["class"]]
     return make(*(inner(part) for part in value["fields"]))

@@ -13,6 +13,7 @@ from ._api import Projectable
 from .clique_utils import reverse_clique_mapping
 from .domain import Attribute, Clique, Domain, as_clique
 from .factor import Factor, Scalar
+from .limits import check_table
 
 
 @dataclass(init=False, eq=False)
@@ -115,6 +116,7 @@ class CliqueVector:
 
         def table(clique: Clique) -> Factor:
             domain = self.domain.project(clique)
+            check_table(domain)
             parts = [self.tables[member] for member in members[clique]]
             if not parts:
                 return Factor.zeros(domain)

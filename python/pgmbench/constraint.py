@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .domain import Clique, Domain
 from .factor import Factor
+from .limits import check_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,7 @@ class Constraint:
     @property
     def potential(self) -> Factor:
         """0 for what is possible and minus infinity for what is not."""
+        check_table(self.domain)
         if self.invalid is not None:
             values = np.zeros(self.domain.shape)
             values[tuple(np.asarray(self.invalid).T)] = -np.inf
@@ -78,3 +82,9 @@ class Constraint:
         else:
             values[np.arange(self.domain.shape[0]), np.asarray(self.mapping)] = 0.0
         return Factor(self.domain, values)
+
+
+def zeros_of(domain: Domain, constraints: Sequence[Constraint]) -> list[tuple[list[int], Any]]:
+    """The impossible combinations as the engine takes them."""
+    potentials = (constraint.potential for constraint in constraints)
+    return [(domain.positions(factor.domain), np.isneginf(factor.values)) for factor in potentials]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from . import frames
 from .domain import Attribute, Domain, as_clique
 from .factor import Factor
+from .limits import check_numbers, check_table
 
 Codes = npt.NDArray[np.integer]
 
@@ -92,6 +93,7 @@ class Dataset:
 
         rng = np.random.default_rng(seed_of(seed))
         N = records if N is None else N
+        check_numbers(f"{N} records need", (N or 0) * len(domain), 8)
         columns = {name: rng.integers(0, size, size=N) for name, size in domain.config.items()}
         return Dataset._of_codes(columns, domain)
 
@@ -138,6 +140,7 @@ class Dataset:
     def _counts(self, domain: Domain) -> npt.NDArray[np.float64]:
         if len(domain) == 0:
             return np.array([self.weights.sum()], dtype=np.float64)
+        check_table(domain)
         columns = tuple(self.data[name] for name in domain.attributes)
         cells = np.ravel_multi_index(columns, domain.shape)
         size = math.prod(domain.shape)
@@ -217,10 +220,10 @@ class Dataset:
                 random, up or down.
             seed: an integer or a numpy.random.Generator.
         """
-        from .markov_random_field import seed_of
+        from .markov_random_field import row_count, seed_of
 
         rng = np.random.default_rng(seed_of(seed))
-        count = max(1, int(rows or self.total))
+        count = row_count(rows, self.total, len(self.domain))
         # Systematic sampling: records in random order, counted at evenly spaced points.
         order = rng.permutation(self.records)
         ends = np.cumsum(self.weights[order])

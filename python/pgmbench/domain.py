@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
+import numpy as np
+
 from . import _core
 from .errors import UnknownAttributeError
 
@@ -20,6 +22,15 @@ def as_clique(attributes: Attribute | Iterable[Attribute]) -> Clique:
     if isinstance(attributes, (str, int)):
         return (attributes,)
     return tuple(attributes)
+
+
+def _whole(size: Any) -> int:
+    """A number of values as an integer of Python, whose products do not overflow."""
+    if isinstance(size, (int, float, np.integer, np.floating)) and 1 <= size < 2**63:
+        whole = int(size)
+        if whole == size:
+            return whole
+    raise ValueError(f"an attribute has a whole number of values, at least 1; found {size!r}")
 
 
 @dataclass(frozen=True, order=True, init=False)
@@ -54,7 +65,7 @@ class Domain:
             object.__setattr__(self, name, value)
 
         put("attributes", tuple(attributes))
-        put("shape", tuple(shape))
+        put("shape", tuple(_whole(size) for size in shape))
         put("labels", None if labels is None else tuple(tuple(each) for each in labels))
         put("_schema", _schema)
         if len(self.attributes) != len(self.shape):

@@ -7,7 +7,6 @@ and the result says how close it is (`model.gap`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -18,8 +17,9 @@ import numpy as np
 from . import _core, marginal_oracles
 from .clique_utils import maximal_subset
 from .clique_vector import CliqueVector
-from .constraint import Constraint
+from .constraint import Constraint, zeros_of
 from .domain import Clique, Domain
+from .limits import memory_in_bytes
 from .marginal_loss import (
     LINEAR_LOSSES,
     LinearMeasurement,
@@ -28,7 +28,8 @@ from .marginal_loss import (
     numerical_gradient,
 )
 from .markov_random_field import FitReport, MarkovRandomField
-from .queries import is_identity, measure
+from .queries import is_identity, measure_all
+from .uncertainty import Evidence
 
 # Iterations between two calls of a callback.
 CALLBACK_EVERY = 50
@@ -36,15 +37,13 @@ CALLBACK_EVERY = 50
 # Cells of a loss that is differentiated numerically, at two evaluations per cell and iteration.
 MAX_DIFFERENTIATED_CELLS = 4096
 
-_BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-
 
 def minimum_variance_unbiased_total(measurements: Sequence[LinearMeasurement]) -> float:
     """The number of records, from the measurements; at least 1.
 
     Each measurement of all cells of a marginal gives an unbiased estimate; the result is their
-    average, weighted by the inverse of their variances. Where there are none, any other queries
-    that determine the total are used, and 1 if there are none of these either.
+    average, weighted by the inverse of their variances, and 1 if there are none. An estimator then
+    looks for other queries that determine the total.
     """
     sums, weights = 0.0, 0.0
     for measurement in measurements:
@@ -57,20 +56,17 @@ def minimum_variance_unbiased_total(measurements: Sequence[LinearMeasurement]) -
     return max(1.0, sums / weights) if weights > 0 else 1.0
 
 
-def memory_in_bytes(limit: int | float | str | None) -> int | None:
-    """A memory limit in bytes: a number, or a text such as "2 GB"."""
-    if limit is None:
-        return None
-    if isinstance(limit, str):
-        found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)i?B?\s*", limit, re.IGNORECASE)
-        if found is None:
-            raise ValueError(
-                f'memory_limit: expected bytes or a text such as "2 GB", not {limit!r}'
-            )
-        return int(float(found[1]) * _BYTES[found[2].upper()])
-    if not limit > 0:
-        raise ValueError(f"memory_limit: expected a positive number of bytes, found {limit}")
-    return int(limit)
+def _estimated_total(domain: Domain, measurements: Sequence[LinearMeasurement]) -> float:
+    """The number of records: from cells of marginals, or else from any queries that determine it,
+    such as prefixes."""
+    usable = [
+        measurement
+        for measurement in measurements
+        if getattr(measurement.query, "use_for_total_estimation", True)
+    ]
+    if any(is_identity(measurement.query) for measurement in usable):
+        return minimum_variance_unbiased_total(usable)
+    return max(1.0, _core.estimate_total(measure_all(domain, usable)) or 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,38 +127,49 @@ class Estimator:
         Returns:
             The model.
         """
+        if not isinstance(domain, Domain):
+            raise TypeError(
+                f"domain: expected a Domain, found {type(domain)}; Domain.fromdict makes one"
+            )
+        if time_limit is not None and not time_limit >= 0:
+            raise ValueError(f"time_limit: expected seconds, not negative, found {time_limit}")
         constraints = tuple(constraints)
+        # Without a number of records, that of a loss is 1.
+        total_is_known = known_total is not None or isinstance(loss_fn, MarginalLossFn)
         if isinstance(loss_fn, MarginalLossFn):
             loss = loss_fn
         else:
+            if hasattr(loss_fn, "noisy_measurement"):
+                raise TypeError("expected a list of measurements, found one LinearMeasurement")
             measurements = list(loss_fn)
             _check_measurements(domain, measurements)
             if known_total is None:
-                known_total = minimum_variance_unbiased_total(measurements)
+                known_total = _estimated_total(domain, measurements)
             cliques = maximal_subset([measurement.clique for measurement in measurements])
             loss = MarginalLossFn(cliques, l2_loss, tuple(measurements))
         total = 1.0 if known_total is None else float(known_total)
         if not loss.cliques and not constraints:
             empty = CliqueVector.zeros(domain, ())
-            return MarkovRandomField(empty, empty, total)
+            evidence = Evidence(tuple(loss.data or ()), total_is_known)
+            return MarkovRandomField(empty, empty, total, evidence=evidence)
         algorithm, step = self._settings()
-        problem = _Problem(domain, loss, total, constraints)
+        problem = _Problem(domain, loss)
         oracle = marginal_oracles.kind_of(self.marginal_oracle)
         if tol is not None and not tol >= 0:
             raise ValueError(f"tol: expected a number that is not negative, found {tol}")
-        if iters is not None and iters < 1:
-            iters = 1
+        if iters is not None and iters < 0:
+            raise ValueError(f"iters: expected a number that is not negative, found {iters}")
         tell = _Callback(callback_fn, domain, loss.cliques)
         fitted = _core.estimate(
             domain._engine,
             problem.measurements(),
             total=total,
-            zeros=problem.zeros(),
+            zeros=zeros_of(domain, constraints),
             algorithm=algorithm,
             step=step,
             norm=problem.norm,
             oracle=oracle,
-            iterations=iters,
+            iterations=None if iters is None else max(iters, 1),
             gap=None if tol is None else float(tol),
             memory_limit=memory_in_bytes(memory_limit),
             time_limit=time_limit,
@@ -188,6 +195,7 @@ class Estimator:
                 reason=fitted.reason,
                 seconds=fitted.seconds,
             ),
+            evidence=problem.evidence(total_is_known, oracle),
         )
         # The engine's model has the constraints in its potentials already.
         model.__dict__["_engine_model"] = engine
@@ -208,12 +216,20 @@ class Estimator:
 
 
 def _check_measurements(domain: Domain, measurements: Sequence[Any]) -> None:
+    """What a fit needs before it asks the measurements for the total."""
     for index, measurement in enumerate(measurements):
         if not hasattr(measurement, "noisy_measurement"):
             raise TypeError(
                 f"measurement {index}: expected a LinearMeasurement, found {type(measurement)}"
             )
         domain.positions(measurement.clique)
+        if np.asarray(measurement.noisy_measurement).dtype.kind not in "biuf":
+            raise TypeError(f"measurement {index}: the answers must be real numbers")
+        if not float(measurement.stddev) > 0:
+            raise ValueError(
+                f"measurement {index}: expected a positive standard deviation, found "
+                f"{measurement.stddev}"
+            )
         if len(set(measurement.clique)) != len(measurement.clique):
             raise ValueError(
                 f"measurement {index}: every attribute must be listed once: {measurement.clique}"
@@ -223,13 +239,9 @@ def _check_measurements(domain: Domain, measurements: Sequence[Any]) -> None:
 class _Problem:
     """What a fit is of, as the engine takes it."""
 
-    def __init__(
-        self, domain: Domain, loss: MarginalLossFn, total: float, constraints: Sequence[Constraint]
-    ) -> None:
+    def __init__(self, domain: Domain, loss: MarginalLossFn) -> None:
         self.domain = domain
         self.loss = loss
-        self.total = total
-        self.constraints = constraints
         norm = LINEAR_LOSSES.get(loss.loss_fn)
         self.is_general = norm is None
         self.norm = norm or "l2"
@@ -244,26 +256,12 @@ class _Problem:
                 )
 
     def measurements(self) -> list[_core.Measurement]:
-        if self.is_general:
-            return []
-        made: list[_core.Measurement] = []
-        for index, item in enumerate(self.loss.data):
-            try:
-                made.append(
-                    measure(
-                        self.domain, item.clique, item.query, item.noisy_measurement, item.stddev
-                    )
-                )
-            except ValueError as error:
-                raise type(error)(f"measurement {index} on {item.clique}: {error}") from None
-        return made
+        return [] if self.is_general else measure_all(self.domain, self.loss.data)
 
-    def zeros(self) -> list[tuple[list[int], Any]]:
-        potentials = (constraint.potential for constraint in self.constraints)
-        return [
-            (self.domain.positions(factor.domain), np.isneginf(factor.values))
-            for factor in potentials
-        ]
+    def evidence(self, total_is_known: bool, oracle: str) -> Evidence:
+        if self.is_general:
+            return Evidence(None, total_is_known, "other", oracle)
+        return Evidence(tuple(self.loss.data), total_is_known, self.norm, oracle)
 
     def evaluate(self, tables: list[tuple[list[int], Any]]) -> tuple[float, list[Any]]:
         """The loss and its gradient at marginals of the engine, for a loss unknown to it."""

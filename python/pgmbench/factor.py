@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .domain import Attribute, Domain, as_clique
+from .limits import check_table
 
 Scalar = Union[float, int, np.number[Any], npt.NDArray[Any]]
 Array = npt.NDArray[np.float64]
@@ -56,16 +57,19 @@ class Factor:
     @classmethod
     def zeros(cls, domain: Domain) -> Factor:
         """Zero in every cell."""
+        check_table(domain)
         return cls(domain, np.zeros(domain.shape))
 
     @classmethod
     def ones(cls, domain: Domain) -> Factor:
         """One in every cell."""
+        check_table(domain)
         return cls(domain, np.ones(domain.shape))
 
     @classmethod
     def random(cls, domain: Domain, rng: np.random.Generator | None = None) -> Factor:
         """Uniform numbers from 0 to 1, from `rng` or from NumPy's global generator."""
+        check_table(domain)
         draw = np.random.random_sample if rng is None else rng.random
         return cls(domain, np.asarray(draw(domain.shape)))
 
@@ -168,6 +172,7 @@ class Factor:
         if self.domain.attributes == other.domain.attributes:
             return Factor(self.domain, fn(self.values, other.values))
         domain = self.domain.merge(other.domain)
+        check_table(domain)
         return Factor(domain, fn(self.expand(domain).values, other.expand(domain).values))
 
     def __add__(self, other: Factor | Scalar) -> Factor:

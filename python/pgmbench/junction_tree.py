@@ -55,6 +55,18 @@ class Graph:
         """The nodes that are connected with one."""
         return iter(self._neighbours[node])
 
+    def number_of_nodes(self) -> int:
+        """How many nodes there are."""
+        return len(self._neighbours)
+
+    def number_of_edges(self) -> int:
+        """How many pairs of nodes are connected."""
+        return len(self.edges)
+
+    def has_edge(self, a: Any, b: Any) -> bool:
+        """Whether two nodes are connected."""
+        return b in self._neighbours.get(a, ())
+
     def __len__(self) -> int:
         return len(self._neighbours)
 

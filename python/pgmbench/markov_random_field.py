@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,12 @@ from .clique_vector import CliqueVector
 from .constraint import Constraint
 from .domain import Attribute, Clique, Domain, as_clique
 from .factor import Array, Factor
+from .limits import check_numbers
 from .queries import factor_spec
+from .uncertainty import Errors, Evidence, Interval, Options, cliques_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Seed = Any  # None, an integer, or a numpy.random.Generator
 
@@ -57,6 +62,15 @@ def seed_of(seed: Seed) -> int:
     raise TypeError(f"seed: expected an integer or a numpy.random.Generator, found {type(seed)}")
 
 
+def row_count(rows: int | None, total: Any, columns: int) -> int:
+    """The number of records to draw: `rows`, or the total if there is none (or 0, as in mbi)."""
+    if rows is not None and rows < 0:
+        raise ValueError(f"rows: expected a number that is not negative, found {rows}")
+    count = max(1, int(rows or total))
+    check_numbers(f"{count} records need", count * columns, 4)
+    return count
+
+
 @dataclass(frozen=True, eq=False)
 class MarkovRandomField(Mapping[str, Any]):
     """A graphical model: a distribution over all attributes, scaled to a number of records.
@@ -68,6 +82,7 @@ class MarkovRandomField(Mapping[str, Any]):
         total: the number of records.
         constraints: what records cannot be.
         fit: how the fit went; None for a model that was not fitted here.
+        evidence: what it was fitted to.
     """
 
     potentials: CliqueVector
@@ -75,6 +90,7 @@ class MarkovRandomField(Mapping[str, Any]):
     total: Any = 1
     constraints: tuple[Constraint, ...] = ()
     fit: FitReport | None = field(default=None, kw_only=True)
+    evidence: Evidence | None = field(default=None, kw_only=True, repr=False)
 
     @property
     def domain(self) -> Domain:
@@ -163,6 +179,56 @@ class MarkovRandomField(Mapping[str, Any]):
         listed = [(spec, name) for spec, name in zip(specs, attrs) if spec[0] not in _ONE_ROW]
         return answers.reshape([_rows(spec, self.domain[name]) for spec, name in listed])
 
+    def variance(
+        self, attrs: Attribute | Sequence[Attribute], **options: Unpack[Options]
+    ) -> Factor:
+        """The mean squared error of every count of a marginal that comes from the noise.
+
+        >>> np.sqrt(model.variance(("age", "income")).values)   # standard errors
+
+        See `pgmbench.uncertainty` for what the two methods know. It is a ValueError where the error
+        cannot be known: for losses that are not of measurements, approximate oracles, and
+        "residuals" of attributes that were not measured together.
+
+        Args:
+            attrs: the attributes, as for `project`.
+            **options: those of `pgmbench.uncertainty.Options`:
+                method: "bootstrap" (default): of the model itself, by simulation; "residuals": of
+                the unbiased estimate, exact.
+                measurements, known_total: what the model was fitted to, if it was read from a file.
+                replicates: simulations, each of which fits a model (default: 100). The standard
+                error is known to about 1 / sqrt(2 replicates) of itself.
+                seed: an integer or a numpy.random.Generator (default: 0).
+                memory_limit: as for `estimate`, for all simulations together.
+                time_limit: seconds, after which TimeoutError is raised.
+        """
+        return self.variance_many([attrs], **options)[as_clique(attrs)]
+
+    def variance_many(
+        self, cliques: Sequence[Attribute | Sequence[Attribute]], **options: Unpack[Options]
+    ) -> CliqueVector:
+        """The variances of many marginals, by the same simulations. See `variance`."""
+        listed = cliques_of(self, cliques)
+        variances = Errors(**options).variances(self, listed)
+        return CliqueVector(self.domain, listed, dict(zip(listed, variances)))
+
+    def interval(
+        self,
+        attrs: Attribute | Sequence[Attribute],
+        confidence: float = 0.95,
+        **options: Unpack[Options],
+    ) -> Interval:
+        """The ends of intervals that should cover the true counts with this probability each.
+
+        >>> low, high = model.interval(("age", "income"), confidence=0.95)
+
+        With method "bootstrap" around the model's counts; with "residuals" around those of the
+        unbiased estimate. An end is not below 0, nor above the number of records if it is known.
+        See `variance` for the options and errors.
+        """
+        (clique,) = cliques_of(self, [attrs])
+        return Errors(**options).interval(self, clique, confidence)
+
     def synthetic_data(
         self, rows: int | None = None, method: str = "round", *, seed: Seed = None
     ) -> Any:
@@ -181,7 +247,7 @@ class MarkovRandomField(Mapping[str, Any]):
 
         if method not in ("round", "sample"):
             raise ValueError(f'method: expected "round" or "sample", found {method!r}')
-        count = max(1, int(rows or self.total))
+        count = row_count(rows, self.total, len(self.domain))
         columns = self._engine.sample(count, method == "round", seed_of(seed))
         small = (
             column.astype(np.min_scalar_type(size), copy=False)

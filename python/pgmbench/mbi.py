@@ -85,9 +85,10 @@ def fit(
     `estimate`. Potentials of a warm start are mbi's.
     """
     ours = _domain_to_ours(domain)
+    total_is_known = known_total is not None
     if known_total is None:
         known_total = _total_of(loss_fn)
-    return (estimator or estimation.MirrorDescent()).estimate(
+    fitted = (estimator or estimation.MirrorDescent()).estimate(
         ours,
         _loss_to_ours(loss_fn, domain, ours),
         known_total=float(known_total),
@@ -96,6 +97,11 @@ def fit(
         callback_fn=None if callback_fn is None else _with_mbis_marginals(callback_fn, domain),
         **options,
     )
+    if not total_is_known and isinstance(loss_fn, (list, tuple)):
+        assert fitted.evidence is not None
+        evidence = dataclasses.replace(fitted.evidence, total_is_known=False)
+        object.__setattr__(fitted, "evidence", evidence)
+    return fitted
 
 
 # ------------------------------------------------------------------------------- mbi 2.0: classes

@@ -230,3 +230,16 @@ def measure(
     return _core.Measurement.sparse(
         engine, attributes, matrix.shape[1], starts, columns, entries, y, stddev
     )
+
+
+def measure_all(domain: Domain, measurements: Sequence[Any]) -> list[_core.Measurement]:
+    """Measurements as the engine takes them; what is wrong with one names it."""
+    made: list[_core.Measurement] = []
+    for index, item in enumerate(measurements):
+        try:
+            made.append(
+                measure(domain, item.clique, item.query, item.noisy_measurement, item.stddev)
+            )
+        except (ValueError, MemoryError) as error:
+            raise type(error)(f"measurement {index} on {item.clique}: {error}") from None
+    return made

@@ -63,7 +63,7 @@ impl Estimate {
     }
 
     #[getter]
-    fn marginals<'py>(&self, py: Python<'py>) -> Vec<PyTable<'py>> {
+    fn marginals<'py>(&self, py: Python<'py>) -> PyResult<Vec<PyTable<'py>>> {
         tables::to_python(py, &self.marginals)
     }
 }
@@ -231,7 +231,7 @@ pub(crate) fn estimate(
     let answer = |question| match question {
         Question::Progress { iteration, seconds, gap, marginals, reply } => {
             let observer = observer.as_ref().expect("asked if there is one");
-            let tables = tables::to_python(py, &marginals);
+            let tables = tables::to_python(py, &marginals)?;
             match observer.call1((iteration, seconds, gap, tables)) {
                 Err(error) if error.is_instance_of::<PyStopIteration>(py) => {
                     stop_flag.store(true, Ordering::Relaxed);
@@ -243,7 +243,7 @@ pub(crate) fn estimate(
         }
         Question::Loss(LossQuestion { marginals, reply }) => {
             let loss = loss.as_ref().expect("asked if there is one");
-            let called = loss.call1((tables::to_python(py, &marginals),))?;
+            let called = loss.call1((tables::to_python(py, &marginals)?,))?;
             type Answer<'py> = (f64, Vec<(Vec<usize>, PyReadonlyArrayDyn<'py, f64>)>);
             let (value, gradient): Answer<'_> = called.extract()?;
             let gradient = tables::from_python(&domain.0, &gradient)?;
@@ -262,7 +262,7 @@ pub(crate) fn estimate(
 }
 
 /// The structural zeros where an array is true.
-fn excluded(
+pub(crate) fn excluded(
     domain: &private_pgm::Domain,
     positions: &[usize],
     cells: &PyReadonlyArrayDyn<'_, bool>,

@@ -4,12 +4,14 @@
 //! and looks for signals in between. Work that is interrupted is abandoned: it owns all its data,
 //! so that the exception need not wait for it.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use pyo3::exceptions::PyRuntimeError;
+use private_pgm::numeric::memory::{OutOfMemory, in_panic};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -20,8 +22,38 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 pub(crate) enum Message<Q, T> {
     /// Something that the calling thread is asked on the way.
     Question(Q),
-    /// The end: the result, or what a panic said.
-    Done(Result<T, String>),
+    /// The end: the result, or why there is none.
+    Done(Result<T, Unwound>),
+}
+
+/// Why work unwound.
+pub(crate) enum Unwound {
+    OutOfMemory(OutOfMemory),
+    /// What a panic said.
+    Panic(String),
+}
+
+impl From<Unwound> for PyErr {
+    fn from(unwound: Unwound) -> Self {
+        match unwound {
+            Unwound::OutOfMemory(error) => PyMemoryError::new_err(error.to_string()),
+            Unwound::Panic(text) => internal_error(&text),
+        }
+    }
+}
+
+/// Runs `work` on the calling thread; where a table does not fit, MemoryError.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(unwound)?
+}
+
+fn unwound(panic: Box<dyn Any + Send>) -> Unwound {
+    if let Some(error) = in_panic(&*panic) {
+        return Unwound::OutOfMemory(error);
+    }
+    let text = panic.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
+    Unwound::Panic(text.unwrap_or_default())
 }
 
 /// Runs `work` and returns its result; an exception if a signal handler raises one.
@@ -47,11 +79,7 @@ pub(crate) fn with_questions<Q: Send + 'static, T: Send + 'static>(
     let receiver = Mutex::new(receiver);
     pool()?.spawn(move || {
         let for_work = sender.clone();
-        let result = catch_unwind(AssertUnwindSafe(move || work(for_work))).map_err(|panic| {
-            let text = panic.downcast_ref::<String>().cloned();
-            text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()))
-                .unwrap_or_default()
-        });
+        let result = catch_unwind(AssertUnwindSafe(move || work(for_work))).map_err(unwound);
         // The calling thread has gone if it was interrupted.
         let _ = sender.send(Message::Done(result));
     });
@@ -65,7 +93,7 @@ pub(crate) fn with_questions<Q: Send + 'static, T: Send + 'static>(
                 answer(question)?;
             }
             Ok(Message::Done(Ok(result))) => return Ok(result),
-            Ok(Message::Done(Err(panic))) => return Err(internal_error(&panic)),
+            Ok(Message::Done(Err(unwound))) => return Err(unwound.into()),
             Err(RecvTimeoutError::Disconnected) => return Err(internal_error("no result")),
         }
     }

@@ -12,11 +12,13 @@ mod experiments;
 mod interruptible;
 mod loss;
 mod measurement;
+mod memory;
 mod model;
 mod privacy;
 mod query;
 mod tables;
 mod tree;
+mod uncertainty;
 
 #[pyo3::pymodule]
 mod _core {
@@ -30,11 +32,15 @@ mod _core {
     #[pymodule_export]
     use crate::measurement::{Measurement, estimate_total};
     #[pymodule_export]
+    use crate::memory::check_memory;
+    #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::privacy::{Budget, Ledger, NoiseSource, Share, epsilon_of_rho, rho_implying};
     #[pymodule_export]
     use crate::tree::JunctionTree;
+    #[pymodule_export]
+    use crate::uncertainty::{simulated_errors, unbiased_marginal, z_score};
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

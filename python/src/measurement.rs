@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 use crate::domain::{Domain, listed};
 use crate::error::value_error;
+use crate::interruptible::guarded;
 use crate::query::{Factor, matrix};
 
 /// Noisy answers to linear queries, checked and in the order of the engine. A fit consumes it, so
@@ -28,26 +29,29 @@ impl Measurement {
         answers: PyReadonlyArray1<'_, f64>,
         stddev: f64,
     ) -> PyResult<Self> {
-        let domain = &domain.0;
-        let ids = listed(domain, &attributes)?;
-        let queries = match queries {
-            Some(queries) => queries.into_iter().map(|factor| factor.0).collect(),
-            None => vec![QueryFactor::Identity; ids.len()],
-        };
-        let (query, row_order) = QueryMatrix::kronecker(domain, &ids, queries).map_err(of_query)?;
-        // The one copy of the answers, which also brings them into the order of the engine.
-        let in_order = |answers: &[f64]| match answers.len() == query.rows() {
-            true => Ok(row_order.to_axis_order(answers)),
-            false => Err(value_error(MeasurementError::Answers {
-                expected: query.rows(),
-                found: answers.len(),
-            })),
-        };
-        let y = match answers.as_slice() {
-            Ok(contiguous) => in_order(contiguous),
-            Err(_) => in_order(&answers.as_array().to_vec()),
-        }?;
-        Self::checked(domain, ids, query, y, stddev)
+        guarded(|| {
+            let domain = &domain.0;
+            let ids = listed(domain, &attributes)?;
+            let queries = match queries {
+                Some(queries) => queries.into_iter().map(|factor| factor.0).collect(),
+                None => vec![QueryFactor::Identity; ids.len()],
+            };
+            let (query, row_order) =
+                QueryMatrix::kronecker(domain, &ids, queries).map_err(of_query)?;
+            // The one copy of the answers, which also brings them into the order of the engine.
+            let in_order = |answers: &[f64]| match answers.len() == query.rows() {
+                true => Ok(row_order.to_axis_order(answers)),
+                false => Err(value_error(MeasurementError::Answers {
+                    expected: query.rows(),
+                    found: answers.len(),
+                })),
+            };
+            let y = match answers.as_slice() {
+                Ok(contiguous) => in_order(contiguous),
+                Err(_) => in_order(&answers.as_array().to_vec()),
+            }?;
+            Self::checked(domain, ids, query, y, stddev)
+        })
     }
 
     /// Answers to the rows of a matrix whose columns are the cells of the marginal, row-major.
@@ -60,8 +64,10 @@ impl Measurement {
         stddev: f64,
     ) -> PyResult<Self> {
         let ids = listed(&domain.0, &attributes)?;
-        let query = QueryMatrix::dense(&domain.0, &ids, matrix(&queries)).map_err(of_query)?;
-        Self::checked(&domain.0, ids, query, answers.as_array().to_vec(), stddev)
+        guarded(|| {
+            let query = QueryMatrix::dense(&domain.0, &ids, matrix(&queries)).map_err(of_query)?;
+            Self::checked(&domain.0, ids, query, answers.as_array().to_vec(), stddev)
+        })
     }
 
     /// The same for a sparse matrix in the CSR format.
@@ -91,8 +97,10 @@ impl Measurement {
             let entries = starts[row - 1] as usize..starts[row] as usize;
             queries.push_row(entries.map(|entry| (indices[entry] as usize, values[entry])));
         }
-        let query = QueryMatrix::sparse(&domain.0, &ids, queries).map_err(of_query)?;
-        Self::checked(&domain.0, ids, query, answers.as_array().to_vec(), stddev)
+        guarded(|| {
+            let query = QueryMatrix::sparse(&domain.0, &ids, queries).map_err(of_query)?;
+            Self::checked(&domain.0, ids, query, answers.as_array().to_vec(), stddev)
+        })
     }
 }
 

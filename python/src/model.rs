@@ -13,8 +13,10 @@ use pyo3::types::PyBytes;
 
 use crate::domain::{Domain, attribute, listed};
 use crate::error::{of_inference, value_error};
+use crate::interruptible::guarded;
+use crate::memory::check_results;
 use crate::query::Factor;
-use crate::tables::{self, PyTable};
+use crate::tables::{self, PyTable, array};
 use crate::{interruptible, loss};
 
 /// A graphical model: potentials, and inference with them.
@@ -30,7 +32,7 @@ impl Model {
         tables: Vec<(Vec<usize>, PyReadonlyArrayDyn<'_, f64>)>,
         total: f64,
     ) -> PyResult<Self> {
-        let vector = tables::from_python(&domain.0, &tables)?;
+        let vector = guarded(|| tables::from_python(&domain.0, &tables))?;
         if vector.values().iter().any(|&cell| cell.is_nan() || cell == f64::INFINITY) {
             let wrong = "potentials: expected finite numbers or -inf, found nan or inf";
             return Err(PyValueError::new_err(wrong));
@@ -64,7 +66,7 @@ impl Model {
     }
 
     #[getter]
-    fn potentials<'py>(&self, py: Python<'py>) -> Vec<PyTable<'py>> {
+    fn potentials<'py>(&self, py: Python<'py>) -> PyResult<Vec<PyTable<'py>>> {
         tables::to_python(py, self.0.potentials())
     }
 
@@ -76,12 +78,14 @@ impl Model {
     ) -> PyResult<Vec<Bound<'py, PyArrayDyn<f64>>>> {
         let lists = attributes.iter().map(|attributes| self.distinct(attributes));
         let lists = lists.collect::<PyResult<Vec<_>>>()?;
+        self.check_marginals(&lists)?;
         let model = Arc::clone(&self.0);
         let compute = move || -> Result<Vec<ArrayD<f64>>, InferenceError> {
             let set = |list: &Vec<AttributeId>| Clique::new(list.iter().copied());
             let cliques: Vec<Clique> = lists.iter().map(set).collect();
             let factors = model.calibrated()?.marginals(&cliques)?;
-            Ok(factors.iter().zip(&lists).map(|(factor, list)| factor.to_array(list)).collect())
+            // Each table is dropped once it is written as an array.
+            Ok(factors.into_iter().zip(&lists).map(|(table, list)| array(&table, list)).collect())
         };
         let arrays = interruptible::run(py, compute)?.map_err(of_inference)?;
         Ok(arrays.into_iter().map(|array| array.into_pyarray(py)).collect())
@@ -106,7 +110,7 @@ impl Model {
         };
         let result: Result<_, private_pgm::oracle::LoopyError> = interruptible::run(py, compute)?;
         let (marginals, converged) = result.map_err(value_error)?;
-        Ok((tables::to_python(py, &marginals), converged))
+        Ok((tables::to_python(py, &marginals)?, converged))
     }
 
     /// The distribution of attributes given values of others; sums to 1.
@@ -122,7 +126,7 @@ impl Model {
         let model = Arc::clone(&self.0);
         let compute = move || {
             let targets = Clique::new(list.iter().copied());
-            Ok(model.calibrated()?.conditional(&targets, &evidence)?.to_array(&list))
+            Ok(array(&model.calibrated()?.conditional(&targets, &evidence)?, &list))
         };
         let array = interruptible::run(py, compute)?.map_err(of_inference)?;
         Ok(array.into_pyarray(py))
@@ -167,7 +171,19 @@ impl Model {
         attribute(self.0.domain(), position)
     }
 
-    fn distinct(&self, positions: &[usize]) -> PyResult<Vec<AttributeId>> {
+    /// MemoryError if these marginals would not fit.
+    pub(crate) fn check_marginals(&self, lists: &[Vec<AttributeId>]) -> PyResult<()> {
+        let domain = self.0.domain();
+        let cells = |list: &Vec<AttributeId>| domain.cells_f64(&list.iter().copied().collect());
+        let bytes = 8.0 * lists.iter().map(cells).sum::<f64>();
+        let needed = || match lists.len() {
+            1 => "the marginal needs".into(),
+            many => format!("these {many} marginals need"),
+        };
+        check_results(needed, bytes)
+    }
+
+    pub(crate) fn distinct(&self, positions: &[usize]) -> PyResult<Vec<AttributeId>> {
         let ids = listed(self.0.domain(), positions)?;
         match Clique::new(ids.iter().copied()).len() == ids.len() {
             true => Ok(ids),

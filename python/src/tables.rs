@@ -5,27 +5,60 @@ use std::sync::Arc;
 
 use numpy::{PyArrayDyn, PyReadonlyArrayDyn, PyUntypedArrayMethods, ToPyArray};
 use private_pgm::factor::CliqueLayout;
-use private_pgm::ndarray::ArrayViewD;
+use private_pgm::ndarray::{ArrayD, ArrayViewD};
 use private_pgm::{AttributeId, Clique, CliqueVector, Factor};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::domain::listed;
+use crate::memory::check_results;
 
 /// A table with the positions of its axes.
 pub(crate) type PyTable<'py> = (Vec<usize>, Bound<'py, PyArrayDyn<f64>>);
 
 /// The tables of a vector as arrays, their axes in the order of the engine: one copy of each.
-pub(crate) fn to_python<'py>(py: Python<'py>, vector: &CliqueVector) -> Vec<PyTable<'py>> {
+pub(crate) fn to_python<'py>(
+    py: Python<'py>,
+    vector: &CliqueVector,
+) -> PyResult<Vec<PyTable<'py>>> {
+    // NumPy would panic where it cannot allocate.
+    let needed = || "copies of these tables need".into();
+    check_results(needed, 8.0 * vector.values().len() as f64)?;
     let domain = vector.layout().domain();
     let declared = domain.declared().iter().enumerate();
     let position: HashMap<AttributeId, usize> = declared.map(|(at, &id)| (id, at)).collect();
     let cliques = vector.layout().cliques().iter();
     let tables = cliques.zip(vector.tables());
     let table = |(clique, (_, cells)): (&Clique, (Vec<&str>, ArrayViewD<'_, f64>))| {
-        (clique.iter().map(|id| position[&id]).collect(), cells.to_pyarray(py))
+        let axes: Vec<usize> = clique.iter().map(|id| position[&id]).collect();
+        let cells = match axes.len() > MAX_AXES {
+            true => cells.flatten().into_dyn().to_pyarray(py),
+            false => cells.to_pyarray(py),
+        };
+        (axes, cells)
     };
-    tables.map(table).collect()
+    Ok(tables.map(table).collect())
+}
+
+/// NumPy's arrays have at most so many axes.
+const MAX_AXES: usize = 32;
+
+/// A table with its axes as listed, or a vector of its cells if there are too many axes. Such
+/// tables have many attributes with a single value.
+pub(crate) fn array(table: &Factor, listed: &[AttributeId]) -> ArrayD<f64> {
+    let shape: Vec<usize> = listed.iter().map(|&id| axis_size(table, id)).collect();
+    shaped(&shape, table.values_as_listed(listed))
+}
+
+fn axis_size(table: &Factor, id: AttributeId) -> usize {
+    table.clique().axis(id).map_or(1, |axis| table.shape()[axis])
+}
+
+/// Cells as an array of this shape, or as a vector if it has too many axes.
+pub(crate) fn shaped(shape: &[usize], cells: Vec<f64>) -> ArrayD<f64> {
+    let vector = [cells.len()];
+    let shape = if shape.len() > MAX_AXES { &vector } else { shape };
+    ArrayD::from_shape_vec(shape, cells).expect("a value for each cell")
 }
 
 /// Arrays, with the positions of their axes, as a vector of the engine.
@@ -37,6 +70,12 @@ pub(crate) fn from_python(
     for (positions, table) in tables {
         let ids = listed(domain, positions)?;
         let clique = Clique::new(ids.iter().copied());
+        if ids.len() > MAX_AXES {
+            let found = ids.len();
+            return Err(PyValueError::new_err(format!(
+                "expected a table with at most {MAX_AXES} axes, found {found}"
+            )));
+        }
         let shape: Vec<usize> = ids.iter().map(|&id| domain.size(id)).collect();
         if clique.len() != ids.len() || shape != table.shape() {
             return Err(PyValueError::new_err(format!(

@@ -153,6 +153,39 @@ def test_what_is_wrong_with_a_measurement_is_said(measurement, message):
         estimation.MirrorDescent().estimate(DOMAIN, [measurement], known_total=10)
 
 
+@pytest.mark.parametrize(
+    "measurement, error",
+    [
+        (LinearMeasurement([1.0, 2.0], ("b",), stddev=0.0), ValueError),
+        (LinearMeasurement([1.0, 2.0], ("b",), stddev=float("nan")), ValueError),
+        (LinearMeasurement(["x", "y"], ("b",)), TypeError),
+        (LinearMeasurement([1j, 2.0], ("b",)), TypeError),
+        ("b", TypeError),
+    ],
+)
+def test_a_measurement_is_checked_before_its_total(measurement, error):
+    with pytest.raises(error, match="measurement 0"):
+        estimation.MirrorDescent().estimate(DOMAIN, [measurement])
+
+
+@pytest.mark.parametrize(
+    "options, error",
+    [
+        ({"time_limit": float("nan")}, ValueError),
+        ({"time_limit": -1}, ValueError),
+        ({"iters": -1}, ValueError),
+        ({"tol": float("nan")}, ValueError),
+        ({"known_total": float("nan")}, ValueError),
+        ({"domain": {"a": 4}}, TypeError),
+        ({"loss_fn": LinearMeasurement([1.0, 2.0], ("b",))}, TypeError),
+    ],
+)
+def test_impossible_options_are_said(noisy, options, error):
+    given = {"domain": DOMAIN, "loss_fn": noisy} | options
+    with pytest.raises(error, match="expected"):
+        estimation.MirrorDescent().estimate(**given)
+
+
 def test_an_unknown_attribute_is_a_key_error_too(noisy):
     model = estimation.MirrorDescent().estimate(DOMAIN, noisy)
     for error in (KeyError, ValueError):

@@ -64,8 +64,12 @@ def test_what_cannot_be_saved_is_said(tmp_path):
     with pytest.raises(TypeError, match="MatrixQuery"):
         pgmbench.save(LinearMeasurement([1.0], ("a",), 1.0, lambda f: f.values), tmp_path / "x")
     np.savez(tmp_path / "other.npz", x=np.ones(3))
-    with pytest.raises(ValueError, match="not written by pgmbench"):
-        pgmbench.load(tmp_path / "other.npz")
+    np.save(tmp_path / "array.npy", np.ones(3))
+    (tmp_path / "text").write_text("no archive")
+    (tmp_path / "empty").write_text("")
+    for name in ("other.npz", "array.npy", "text", "empty"):
+        with pytest.raises(ValueError, match="not written by pgmbench"):
+            pgmbench.load(tmp_path / name)
 
 
 def test_values_are_copied_and_pickled():
@@ -73,6 +77,15 @@ def test_values_are_copied_and_pickled():
     for value in (DOMAIN, vector, vector[("a", "b")]):
         assert copy.deepcopy(value) == value
         assert pickle.loads(pickle.dumps(value)) == value
+
+
+def test_sizes_are_whole_numbers_without_overflow():
+    domain = Domain([f"x{index}" for index in range(40)], np.full(40, 20))
+    assert domain.size() == 20**40 and all(type(size) is int for size in domain.shape)
+    assert Domain(["a"], [2.0]).shape == (2,)  # type: ignore[list-item]
+    for size in (0, -1, 1.5, float("nan"), 10**30, "x", None):
+        with pytest.raises(ValueError, match="whole number of values"):
+            Domain(["a"], [size])  # type: ignore[list-item]
 
 
 def test_domains_are_projected_merged_and_compared():
@@ -124,6 +137,8 @@ def test_a_graph_without_networkx_reads_like_one_of_it():
     assert list(graph.edges) == graph.edges() == [(("a", "b"), ("b", "c"))]
     assert len(graph) == 3 and ("d",) in graph and list(graph.nodes) == list(graph)
     assert list(graph.neighbors(("b", "c"))) == [("a", "b")]
+    assert graph.number_of_nodes() == 3 and graph.number_of_edges() == 1
+    assert graph.has_edge(("b", "c"), ("a", "b")) and not graph.has_edge(("d",), ("a", "b"))
 
 
 def test_junction_trees_have_the_running_intersection_property():

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use rand::{Rng, RngExt, SeedableRng};
@@ -35,7 +37,7 @@ const GAP_PER_ANSWER: f64 = 1e-4;
 ///
 /// Noise is simulated as Gaussian whatever its kind, as a problem states its standard deviation
 /// only.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Bootstrap {
     /// The number of simulations. The error of an answer is known to about 1 / sqrt(2 replicates)
     /// of itself.
@@ -45,11 +47,13 @@ pub struct Bootstrap {
     pub memory_limit: Option<u64>,
     /// There is no result if it takes longer.
     pub deadline: Option<Instant>,
+    /// A flag that other threads may set. There is no result then.
+    pub stop_flag: Option<Arc<AtomicBool>>,
 }
 
 impl Default for Bootstrap {
     fn default() -> Self {
-        Self { replicates: 100, memory_limit: None, deadline: None }
+        Self { replicates: 100, memory_limit: None, deadline: None, stop_flag: None }
     }
 }
 
@@ -70,6 +74,12 @@ pub enum BootstrapError {
     Approximate {
         /// The oracle's name.
         oracle: String,
+    },
+    /// The stop flag was set.
+    #[error("stopped before the last of {replicates} replicates")]
+    Stopped {
+        /// How many were asked for.
+        replicates: usize,
     },
     /// A replicate could not be fitted.
     #[error(transparent)]
@@ -104,15 +114,19 @@ impl Bootstrap {
         let exact = measured(problem, &calibrated)?;
         let seeds: Vec<u64> = (0..self.replicates).map(|_| rng.random()).collect();
         let replicate = |&seed: &u64| -> Result<Vec<f64>, BootstrapError> {
+            self.check_stop_flag()?;
             let simulated = simulate(problem, &exact, &mut ChaCha20Rng::seed_from_u64(seed));
             let limit = self.memory_limit.unwrap_or_else(crate::fit::default_memory_limit);
             let fitted = Fit::new(&simulated)
                 .settings(settings.clone())
                 .memory_limit(limit / rayon::current_num_threads() as u64)
                 .deadline(self.deadline)
+                .stop_flag(self.stop_flag.as_deref())
                 .parallel(false)
                 .warm_start(model)
                 .run()?;
+            // The fit ends early by the same flag.
+            self.check_stop_flag()?;
             Ok(answers(&fitted.model.calibrate()?)?)
         };
         let replicates: Vec<Result<Vec<f64>, BootstrapError>> =
@@ -123,6 +137,15 @@ impl Bootstrap {
             squares.iter_mut().zip(deviations).for_each(|(sum, d)| *sum += d * d);
         }
         Ok(squares.into_iter().map(|sum| (sum / self.replicates as f64).sqrt()).collect())
+    }
+
+    fn check_stop_flag(&self) -> Result<(), BootstrapError> {
+        match &self.stop_flag {
+            Some(flag) if flag.load(Ordering::Relaxed) => {
+                Err(BootstrapError::Stopped { replicates: self.replicates })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The settings of a replicate: the model's loss, less exactly minimised.

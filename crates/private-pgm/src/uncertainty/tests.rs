@@ -144,6 +144,31 @@ fn errors_are_reproduced_and_of_the_size_of_the_noise() {
 }
 
 #[test]
+fn a_stop_flag_ends_the_simulations() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    let (domain, truth) = truth();
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let problem = noisy(&domain, &truth, 5.0, &mut rng);
+    let model = Fit::new(&problem).run().unwrap().model;
+    let stop = Arc::new(AtomicBool::new(false));
+    let answered = AtomicUsize::new(0);
+    let bootstrap =
+        Bootstrap { replicates: 10_000, stop_flag: Some(stop.clone()), ..Bootstrap::default() };
+    let total = |model: &crate::model::Calibrated| {
+        if answered.fetch_add(1, Ordering::Relaxed) >= 3 {
+            stop.store(true, Ordering::Relaxed);
+        }
+        Ok(vec![model.total()])
+    };
+    let found = bootstrap.errors(&problem, &model, total, &mut rng).unwrap_err();
+    assert!(matches!(found, BootstrapError::Stopped { replicates: 10_000 }), "{found}");
+    // Those that other threads had begun may still answer.
+    assert!(answered.load(Ordering::Relaxed) < 100);
+}
+
+#[test]
 fn a_model_of_another_problem_is_refused() {
     let (domain, truth) = truth();
     let mut rng = ChaCha20Rng::seed_from_u64(3);
