@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use pgmbench::atomic_file::Existing;
-use pgmbench::data::{AttributeDescription, Availability, Description, Draft, Registry, infer, infer_stream};
+use pgmbench::data::{
+    AttributeDescription, Availability, Description, Draft, Registry, infer, infer_stream,
+};
 
 use super::count::Count;
 use super::engine_files::is_standard;

@@ -62,7 +62,8 @@ impl Marginals {
                 restriction(block, id).unwrap_or(axis).to_vec()
             };
             let own: Vec<Vec<usize>> = ids.iter().zip(&axes).map(along).collect();
-            let single = |values: &[usize]| values.iter().map(|&value| (value, value + 1)).collect();
+            let single =
+                |values: &[usize]| values.iter().map(|&value| (value, value + 1)).collect();
             let listed = ids.iter().zip(&own);
             let listed = listed.map(|(&id, values)| (id, QueryFactor::Intervals(single(values))));
             let others = block.iter().filter(|(id, _)| !ids.contains(id));

@@ -94,9 +94,10 @@ impl QueryArgs {
         let requested = self.marginal.iter().map(|text| listed(domain, text, &given));
         let mut requested = requested.collect::<Result<Vec<_>, _>>()?;
         let blocks = match &self.condition {
-            Some(text) => Some(condition::parse(text, domain).map_err(|error| {
-                Failure::input(format!("--where, {}", error.shown(text)))
-            })?),
+            Some(text) => Some(
+                condition::parse(text, domain)
+                    .map_err(|error| Failure::input(format!("--where, {}", error.shown(text))))?,
+            ),
             None => None,
         };
         if self.condition.is_some() && requested.is_empty() {

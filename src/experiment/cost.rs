@@ -1,13 +1,18 @@
 //! Rough predictions of the time that trials take, from the sizes of the models.
 
+use std::f64::consts::{PI, SQRT_2};
+
 use super::{Plan, PlannedArm, PlannedRow, Trial};
+use crate::mechanism::Measured;
 use crate::workload::Workload;
+use dp::{Guarantee, Neighbours};
+use private_pgm::domain::Clique;
 use private_pgm::fit::Algorithm;
 use private_pgm::junction_tree::TreeSize;
 
-// Measured on a run of the paper's Figure 1 (release build, one core of a 2 GHz server).
-// Predictions may be wrong by a factor of ten; it suffices that they separate long trials from
-// short ones.
+// Measured on runs of the papers' experiments (release build, one core of a 2 GHz server). For most
+// experiments predictions are within a factor of three; a single trial may be further off. Mechanisms
+// that choose what they measure cannot be predicted better without the data.
 
 /// Per iteration and cell of the junction tree.
 const SECONDS_PER_CELL: f64 = 2e-9;
@@ -15,12 +20,22 @@ const SECONDS_PER_CELL: f64 = 2e-9;
 const SECONDS_PER_QUERY: f64 = 2.3e-8;
 /// Of the smallest iteration.
 const SECONDS_PER_ITERATION: f64 = 1e-5;
-/// Per query, for local least squares and for the mechanism's own estimator.
+/// Per measured query, for local least squares and for the mechanism's own estimator.
 const LOCAL_SECONDS_PER_QUERY: f64 = 1e-6;
+/// Per query of the workload, for the errors of an estimate.
+const EVALUATION_SECONDS_PER_QUERY: f64 = 1e-8;
+/// Per record and marginal of the workload, for the true counts.
+const SECONDS_PER_RECORD: f64 = 1e-9;
 /// Of an arm that does not fit into memory or has nothing to estimate.
 const SECONDS_PER_ARM: f64 = 1e-3;
 /// Evaluations of the line search per iteration of mirror descent.
 const LINE_SEARCH_FACTOR: f64 = 2.0;
+/// The cells of a junction tree of marginals of n cells that are chosen one by one are this times
+/// n^2, for each attribute. Fitted to AIM on Adult with epsilon from 0.1 to 10 (1,000, 65,000 and
+/// 5.5 million cells); on Titanic it is off by a factor of three.
+const CHOSEN_CELLS: f64 = 0.026;
+/// The most cells of a junction tree that such mechanisms accept by default.
+const MOST_CHOSEN_CELLS: f64 = 10_485_760.0;
 
 /// Predicts the seconds that trials of a plan take on one core.
 pub struct Costs<'a> {
@@ -44,10 +59,12 @@ impl Costs<'_> {
     /// The mechanism alone.
     pub fn release(&self, trial: &Trial) -> f64 {
         let workload = self.workload(trial);
-        let (attributes, queries) = (workload.domain().len(), workload.queries());
+        let (attributes, marginals) = (workload.domain().len(), workload.cliques().len());
         let cost_model = &self.plan.mechanism(trial).cost_model;
-        let seconds = cost_model.predicted(attributes, queries, self.iteration(trial));
-        seconds.min(self.limit_seconds())
+        let sizes = (marginals, workload.queries());
+        let seconds = cost_model.predicted(attributes, sizes, self.iteration(trial));
+        let counted = self.plan.data(trial).data.len() * marginals;
+        (seconds + SECONDS_PER_RECORD * counted as f64).min(self.limit_seconds())
     }
 
     /// A row of a trial, without the mechanism. An arm estimates once for all of its cases, so each
@@ -77,9 +94,14 @@ impl Costs<'_> {
                     false => SECONDS_PER_ARM,
                 }
             }
-            _ => LOCAL_SECONDS_PER_QUERY * workload.queries() as f64,
+            "own" => {
+                let iterations = self.plan.mechanism(trial).cost_model.own_iterations;
+                self.local(trial) + iterations * self.iteration(trial)
+            }
+            _ => self.local(trial),
         };
-        (SECONDS_PER_ARM + seconds).min(self.limit_seconds())
+        let evaluation = EVALUATION_SECONDS_PER_QUERY * workload.queries() as f64;
+        (SECONDS_PER_ARM + evaluation + seconds).min(self.limit_seconds())
     }
 
     /// One iteration of fitting a graphical model to the measurements.
@@ -88,12 +110,57 @@ impl Costs<'_> {
         SECONDS_PER_ITERATION + SECONDS_PER_CELL * cells + SECONDS_PER_QUERY * queries
     }
 
-    /// Assumes that adaptive mechanisms measure a fixed fraction of the workload.
+    /// An estimate without iterations.
+    fn local(&self, trial: &Trial) -> f64 {
+        LOCAL_SECONDS_PER_QUERY * self.measured(trial).queries
+    }
+
     fn measured(&self, trial: &Trial) -> MeasuredSize {
-        let fraction = self.plan.mechanism(trial).cost_model.measured_fraction;
-        let queries = self.workload(trial).queries() as f64;
-        let cells = fraction * self.trees[trial.data].cells;
-        MeasuredSize { cells, queries: fraction * queries }
+        let workload = self.workload(trial);
+        let sizes: f64 = workload.domain().ids().map(|id| workload.domain().size(id) as f64).sum();
+        let attributes = workload.domain().len() as f64;
+        let all = MeasuredSize {
+            cells: self.trees[trial.data].cells,
+            queries: workload.queries() as f64,
+        };
+        let of = |cells: f64| MeasuredSize {
+            cells: cells.min(all.cells),
+            queries: cells.min(all.queries),
+        };
+        match self.plan.mechanism(trial).cost_model.measured {
+            Measured::Workload => all,
+            Measured::Part(part) => {
+                MeasuredSize { cells: part * all.cells, queries: part * all.queries }
+            }
+            Measured::Attributes => of(sizes),
+            Measured::Pairs => of(sizes * sizes / attributes),
+            Measured::Chosen { rounds_per_attribute } => {
+                let largest = self.largest_chosen(trial, rounds_per_attribute * attributes);
+                let cells = sizes + CHOSEN_CELLS * attributes * largest * largest;
+                let queries = (attributes * largest).min(all.queries);
+                MeasuredSize { queries, ..of(cells.min(MOST_CHOSEN_CELLS)) }
+            }
+        }
+    }
+
+    /// The cells of a marginal whose counts are as large as the noise of one of so many rounds: a
+    /// larger one is not worth its noise.
+    fn largest_chosen(&self, trial: &Trial, rounds: f64) -> f64 {
+        let workload = self.workload(trial);
+        let cells = |clique: &Clique| -> f64 {
+            clique.iter().map(|id| workload.domain().size(id) as f64).product()
+        };
+        let largest = workload.cliques().iter().map(cells).fold(1.0, f64::max);
+        let Ok(Guarantee::Concentrated { rho }) = self.plan.guarantee(trial) else {
+            return largest;
+        };
+        let sensitivity = match self.plan.experiment.neighbours {
+            Neighbours::Replace => SQRT_2,
+            Neighbours::AddRemove => 1.0,
+        };
+        let deviation = sensitivity * (rounds / (2.0 * rho.get())).sqrt();
+        let records = self.plan.data(trial).data.len() as f64;
+        largest.min(records / (deviation * (2.0 / PI).sqrt()))
     }
 
     /// The workload that the mechanism receives.

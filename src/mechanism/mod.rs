@@ -33,7 +33,7 @@ mod tree;
 pub use error::{MechanismError, ParameterError};
 pub use error_bounds::{Bound, BoundSource, BoundsBasis, ErrorBounds};
 pub use release::{Published, Release, ReleaseDiagnostics, Rounds, Times};
-pub use support::cost_model::CostModel;
+pub use support::cost_model::{CostModel, Measured};
 pub use task::{Noise, Task};
 
 use dp::{Budget, NoiseSource};
@@ -54,6 +54,11 @@ pub trait Mechanism: Send + Sync {
     fn needs_public_total(&self) -> bool {
         false
     }
+
+    /// With the parameters of this one; `default` is that of [`MechanismSpec`].
+    fn cost_model(&self, default: CostModel) -> CostModel {
+        default
+    }
 }
 
 pub struct MechanismSpec {
@@ -68,6 +73,8 @@ pub struct MechanismSpec {
     /// A short description of the mechanism's own estimator.
     pub own_estimator: &'static str,
     pub workload_dependence: WorkloadDependence,
+    /// Whether it works in rounds and publishes their number.
+    pub has_rounds: bool,
     pub cost_model: CostModel,
     /// Estimators that only this mechanism's measurements allow.
     pub extra_estimators: &'static [ExtraEstimator],

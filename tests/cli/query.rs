@@ -74,7 +74,9 @@ fn conditions_select_from_the_joint_marginal_and_given_values_condition_it() {
 /// Records of a table of two, three and four values, some of them more than once.
 fn records() -> Vec<[usize; 3]> {
     let cells = (0..24).map(|cell| [cell / 12, cell / 4 % 3, cell % 4]);
-    cells.flat_map(|record| vec![record; 1 + (7 * record[0] + 5 * record[1] + record[2]) % 6]).collect()
+    cells
+        .flat_map(|record| vec![record; 1 + (7 * record[0] + 5 * record[1] + record[2]) % 6])
+        .collect()
 }
 
 #[test]
@@ -130,9 +132,12 @@ fn counts_of_conditions_are_those_of_the_records() {
         }
         assert_eq!(all, chosen.len(), "{text}: {said}");
     }
-    session
-        .run(["query", "model", "--where", "a = 1 or (b = 7 and c = 1)"])
-        .refuses(&["--where, character 15: ", "below 3", "a = 1 or (b = 7 and c = 1)\n", " ^"]);
+    session.run(["query", "model", "--where", "a = 1 or (b = 7 and c = 1)"]).refuses(&[
+        "--where, character 15: ",
+        "below 3",
+        "a = 1 or (b = 7 and c = 1)\n",
+        " ^",
+    ]);
 }
 
 #[test]

@@ -30,7 +30,9 @@ pub(super) fn preamble(
     );
     let _ = writeln!(text, "{}draft = true\n\n[table]", comment(&mark));
     if !is_known {
-        text.push_str("# The draft was made from the standard input; write the file's name here.\n");
+        text.push_str(
+            "# The draft was made from the standard input; write the file's name here.\n",
+        );
     }
     let _ = writeln!(text, "files = [{{ name = {} }}]", quote(file));
     if delimiter != b',' {
