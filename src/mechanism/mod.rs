@@ -28,6 +28,9 @@ pub mod residual_planner;
 mod sabotaged;
 mod support;
 mod task;
+#[cfg(test)]
+#[path = "../../examples/mechanism-template/mod.rs"]
+mod template;
 mod tree;
 
 pub use error::{MechanismError, ParameterError};
@@ -142,6 +145,9 @@ pub static MECHANISMS: &[&MechanismSpec] = &[
     &php::PHP,
     &matrix_mechanism::MM,
     &matrix_mechanism::LRM,
+    // Compiled and run by tests, as a mechanism of the user's own would be.
+    #[cfg(test)]
+    &template::TEMPLATE,
 ];
 
 pub fn find(name: &str) -> Option<&'static MechanismSpec> {

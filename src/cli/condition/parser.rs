@@ -101,7 +101,11 @@ impl<'a> Parser<'a> {
             ));
         }
         let (name, at) = self.text("a comparison such as age >= 50")?;
-        let id = attribute(self.domain, &name).map_err(|problem| problem_at(&at, problem))?;
+        let id = attribute(self.domain, &name).map_err(|problem| {
+            let is_cut = matches!(self.peek(), Some(Token::Word(word)) if word != "in");
+            let hint = if is_cut { "; names with spaces are in quotes" } else { "" };
+            problem_at(&at, problem + hint)
+        })?;
         let operators = "=, !=, <, <=, >, >= or 'in'";
         let values = match self.peek() {
             Some(token) if token.is_word("in") => {

@@ -27,7 +27,7 @@ pub(crate) fn value(domain: &Domain, id: AttributeId, text: &str) -> Result<usiz
             let more = if names.len() > NAMED { ", ..." } else { "" };
             let hint = match labels.edges().is_empty() || text.parse::<f64>().is_err() {
                 true => "",
-                false => "; compare numbers with <, <=, > and >=",
+                false => "; --where compares numbers with <, <=, > and >=",
             };
             format!("expected a value of {name:?} ({known}{more}), found {text:?}{hint}")
         }),
