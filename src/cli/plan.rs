@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use pgmbench::config::Estimation;
-use pgmbench::experiment::{ArmSource, Plan, PlannedMechanism};
+use pgmbench::experiment::{Plan, PlannedMechanism};
 use private_pgm::numeric::bytes::Bytes;
 
 use super::about::About;
@@ -34,26 +34,18 @@ impl PlanArgs {
             let seconds: f64 = plan.trials.iter().map(|trial| costs.trial(trial)).sum();
             let trials = Count(plan.trials.len(), "trial");
             writeln!(output, "\n{trials}, {}", Count(estimates, "estimate"))?;
-            let commands = match has_commands(&plan) {
-                true => "; the time of the commands is unknown and comes on top",
-                false => "",
+            let unknown = match &plan.unknown_costs()[..] {
+                [] => String::new(),
+                names => format!("; the time of {} is not known and not in it", names.join(", ")),
             };
             writeln!(
                 output,
                 "{} on one core, predicted from the sizes of the models: a rough estimate that \
-                 may be several times too small or too large{commands}",
+                 may be several times too small or too large{unknown}",
                 About(seconds)
             )
         })
     }
-}
-
-fn has_commands(plan: &Plan) -> bool {
-    let is_command = |mechanism: &PlannedMechanism| {
-        let arms = mechanism.arms.iter();
-        mechanism.command.is_some() || arms.map(|arm| &arm.source).any(ArmSource::is_command)
-    };
-    plan.mechanisms.iter().any(is_command)
 }
 
 fn write_models(plan: &Plan, output: &mut dyn Write) -> io::Result<()> {

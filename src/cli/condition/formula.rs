@@ -26,7 +26,7 @@ impl Formula {
     /// add up.
     pub(super) fn blocks(&self, domain: &Domain, most: usize) -> Option<Vec<Block>> {
         let mut blocks = Vec::new();
-        self.split(domain, &mut Block::new(), &mut blocks, most).then_some(blocks)
+        self.knowing(None).split(domain, &mut Block::new(), &mut blocks, most).then_some(blocks)
     }
 
     /// Whether there were at most `most` blocks.
@@ -45,7 +45,7 @@ impl Formula {
         };
         let mut cases: Vec<(Formula, Vec<usize>)> = Vec::new();
         for value in 0..domain.size(id) {
-            let left = self.knowing(id, value);
+            let left = self.knowing(Some((id, value)));
             match cases.iter_mut().find(|(known, _)| *known == left) {
                 Some((_, values)) => values.push(value),
                 None => cases.push((left, vec![value])),
@@ -75,13 +75,17 @@ impl Formula {
         matches!(self, Self::Any(parts) if parts.is_empty())
     }
 
-    /// What remains for a record with this value. Only the formula as a whole is true or false.
-    fn knowing(&self, id: AttributeId, value: usize) -> Self {
-        let known = |parts: &[Self]| parts.iter().map(|part| part.knowing(id, value)).collect();
+    /// What remains for a record with this value. True and false parts are resolved.
+    fn knowing(&self, value: Option<(AttributeId, usize)>) -> Self {
+        let known = |parts: &[Self]| parts.iter().map(|part| part.knowing(value)).collect();
         match self {
-            Self::Among((other, _)) if *other != id => self.clone(),
-            Self::Among((_, values)) if values.contains(&value) => Self::All(Vec::new()),
-            Self::Among(_) => Self::Any(Vec::new()),
+            Self::Among((id, values)) => match value {
+                Some((other, value)) if other == *id => match values.contains(&value) {
+                    true => Self::All(Vec::new()),
+                    false => Self::Any(Vec::new()),
+                },
+                _ => self.clone(),
+            },
             Self::All(parts) => {
                 let mut left: Vec<Self> = known(parts);
                 left.retain(|part| !part.is_true());

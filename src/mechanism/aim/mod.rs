@@ -79,7 +79,7 @@ pub(super) static AIM: MechanismSpec = MechanismSpec {
         iterations_per_attribute: 100.0,
         seconds_per_candidate: 8e-5,
         own_iterations: FINAL_ITERATIONS as f64,
-        measured: Measured::Chosen { rounds_per_attribute: 16.0 },
+        measured: Measured::ChosenByNoise { rounds_per_attribute: 16.0 },
         ..CostModel::NEGLIGIBLE
     },
     extra_estimators: &[],
@@ -95,16 +95,11 @@ struct Aim {
 }
 
 impl Mechanism for Aim {
-    /// Residuals take no iterations, and a fifth of the time per candidate.
+    /// With GReM, the number of rounds and the sizes of marginals depend on the data.
     fn cost_model(&self, default: CostModel) -> CostModel {
         match self.parameters.estimator {
             LoopEstimator::Pgm => default,
-            LoopEstimator::Grem => CostModel {
-                iterations_per_attribute: 0.0,
-                own_iterations: 0.0,
-                seconds_per_candidate: default.seconds_per_candidate / 5.0,
-                ..default
-            },
+            LoopEstimator::Grem => CostModel { is_known: false, ..CostModel::NEGLIGIBLE },
         }
     }
 

@@ -50,7 +50,7 @@ pub(super) static MWEM_PGM: MechanismSpec = MechanismSpec {
         iterations_per_attribute: 100.0,
         seconds_per_candidate: 4e-5,
         own_iterations: FINAL_ITERATIONS as f64,
-        measured: Measured::Chosen { rounds_per_attribute: 1.0 },
+        measured: Measured::ChosenByCells,
         ..CostModel::NEGLIGIBLE
     },
     extra_estimators: &[],
