@@ -153,6 +153,10 @@ COMPLAINTS = """(() => {
   const page = document.documentElement;
   if (page.scrollWidth > page.clientWidth)
     complaints.push(`the page is ${page.scrollWidth} wide in a window of ${page.clientWidth}`);
+  if (page.clientWidth < 600)
+    for (const table of document.querySelectorAll(".scroll"))
+      if (table.scrollWidth > table.clientWidth + 1)
+        complaints.push(`a table is wider than the screen: ${table.textContent.trim().slice(0, 40)}`);
   let level = 0;
   for (const heading of document.querySelectorAll("h1, h2, h3, h4, h5, h6")) {
     const next = Number(heading.tagName[1]);

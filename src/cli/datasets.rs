@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use pgmbench::atomic_file::Existing;
-use pgmbench::data::{AttributeDescription, Availability, Description, Draft, Registry, infer};
+use pgmbench::data::{
+    AttributeDescription, Availability, Description, Draft, Registry, infer, infer_stream,
+};
 
 use super::count::Count;
+use super::engine_files::is_standard;
 use super::failure::{Failure, ResultExt};
 use super::output::{note, print, print_data};
 use super::output_file::{ForceArgs, Input, OutputFile, Overwrite};
@@ -17,7 +20,8 @@ use super::output_file::{ForceArgs, Input, OutputFile, Overwrite};
 #[command(after_help = "Examples:\n  \
     pgmbench datasets describe adult\n  \
     pgmbench datasets import stroke IST_corrected.csv\n  \
-    pgmbench datasets infer mine.csv --out schema.toml")]
+    pgmbench datasets infer mine.csv --out schema.toml\n  \
+    zcat mine.csv.gz | pgmbench datasets infer - --out schema.toml")]
 pub(crate) struct DatasetsArgs {
     #[command(subcommand)]
     command: DatasetsCommand,
@@ -51,7 +55,7 @@ enum DatasetsCommand {
     /// Bounds and values are taken from the data, which is not private. The draft contains `draft =
     /// true`, and `synthesize` refuses it until you have checked the schema and removed that line.
     Infer {
-        /// The CSV file, with a header
+        /// The CSV file, with a header; - for the standard input
         file: PathBuf,
         /// Write the draft here instead of printing it
         #[arg(long, value_name = "FILE")]
@@ -197,7 +201,11 @@ fn draft(file: &Path, out: Option<PathBuf>, force: ForceArgs) -> Result<(), Fail
     let inputs = [("the file with the data", file)];
     let check = |path: PathBuf| OutputFile::check(&path, force.overwrite(), &inputs);
     let out = out.map(check).transpose()?;
-    let Draft { schema, left_out } = infer(file).input()?;
+    let drafted = match is_standard(file) {
+        true => infer_stream("the standard input", io::stdin().lock()),
+        false => infer(file),
+    };
+    let Draft { schema, left_out } = drafted.input()?;
     for (column, reason) in &left_out {
         note(format_args!("note: column '{column}' is omitted: {reason}"));
     }

@@ -26,6 +26,7 @@ mod experiment_args;
 mod failure;
 mod interrupt;
 mod list;
+mod marginals;
 mod measure;
 mod measure_job;
 mod model_description;

@@ -34,10 +34,14 @@ impl PlanArgs {
             let seconds: f64 = plan.trials.iter().map(|trial| costs.trial(trial)).sum();
             let trials = Count(plan.trials.len(), "trial");
             writeln!(output, "\n{trials}, {}", Count(estimates, "estimate"))?;
+            let unknown = match &plan.unknown_costs()[..] {
+                [] => String::new(),
+                names => format!("; the time of {} is not known and not in it", names.join(", ")),
+            };
             writeln!(
                 output,
                 "{} on one core, predicted from the sizes of the models: a rough estimate that \
-                 may be several times too small or too large",
+                 may be several times too small or too large{unknown}",
                 About(seconds)
             )
         })

@@ -7,23 +7,20 @@ use clap::{Args, ValueEnum};
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::factor::CliqueLayout;
 use private_pgm::fit::OracleKind;
-use private_pgm::model::{Calibrated, InferenceError, Model, Projectable};
+use private_pgm::model::{InferenceError, Model, Projectable};
 use private_pgm::oracle::{Loopy, LoopyError, LoopyOptions};
 use private_pgm::problem::FactoredQuery;
-use private_pgm::query::QueryFactor;
 use serde_json::Map;
 
 use super::choice::one_of;
-use super::condition::{self, Restriction};
+use super::condition;
 use super::engine_files::{read_model, read_queries};
 use super::error_bar_args::ErrorBarArgs;
 use super::failure::{Failure, ResultExt};
+use super::marginals::Marginals;
 use super::model_description::{description_json, write_description};
 use super::output::{note, print, print_data, print_json};
 use super::table::{Table, Unit, write_csv};
-
-/// Attributes that a message names at most.
-const NAMED: usize = 20;
 
 /// Compute marginals and other counts of a model
 ///
@@ -35,7 +32,7 @@ const NAMED: usize = 20;
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     pgmbench query model.pgm --marginal age,sex --marginal income\n  \
-    pgmbench query model.pgm --where 'age >= 50 and sex = \"F\"'\n  \
+    pgmbench query model.pgm --where 'age >= 50 and (sex = \"F\" or town in (Bath, Ely))'\n  \
     pgmbench query model.pgm --marginal age --given sex=F --format json\n  \
     pgmbench query model.pgm --factored queries.json\n  \
     pgmbench query model.pgm --marginal age --error-bars problem.json\n\n\
@@ -49,6 +46,7 @@ pub(crate) struct QueryArgs {
     #[arg(long, value_name = "ATTRS")]
     marginal: Vec<String>,
     /// Count only records with these values: comparisons (=, !=, <, <=, >, >=, in) joined by `and`
+    /// and `or`; `and` binds first, brackets group
     #[arg(long = "where", value_name = "CONDITION", conflicts_with = "given")]
     condition: Option<String>,
     /// Print the conditional probabilities of all marginals for records with this value: a label,
@@ -95,10 +93,12 @@ impl QueryArgs {
         let given = given(domain, &self.given)?;
         let requested = self.marginal.iter().map(|text| listed(domain, text, &given));
         let mut requested = requested.collect::<Result<Vec<_>, _>>()?;
-        let restrictions = match &self.condition {
-            Some(text) => condition::parse(text, domain)
-                .map_err(|problem| Failure::input(format!("--where: {problem}")))?,
-            None => Vec::new(),
+        let blocks = match &self.condition {
+            Some(text) => Some(
+                condition::parse(text, domain)
+                    .map_err(|error| Failure::input(format!("--where, {}", error.shown(text))))?,
+            ),
+            None => None,
         };
         if self.condition.is_some() && requested.is_empty() {
             // The number of records.
@@ -108,7 +108,7 @@ impl QueryArgs {
             Some(path) => read_queries(path, domain)?,
             None => Vec::new(),
         };
-        let marginals = Marginals { requested, given, restrictions };
+        let marginals = Marginals { requested, given, blocks };
         let oracle = self.oracle(&model)?;
         if oracle != OracleKind::Exact && self.error_bars.is_asked() {
             return Err(Failure::input("--error-bars: intervals need the exact oracle"));
@@ -174,8 +174,7 @@ impl QueryArgs {
         };
         let axes = ids.iter().map(|&id| {
             let allowed = marginals.allowed(id);
-            let all = || (0..domain.size(id)).collect::<Vec<usize>>();
-            let values = allowed.map_or_else(all, <[usize]>::to_vec);
+            let values = allowed.unwrap_or_else(|| (0..domain.size(id)).collect());
             values.into_iter().map(|value| shown(id, value)).collect::<Vec<String>>()
         });
         let axes: Vec<Vec<String>> = axes.collect();
@@ -252,52 +251,6 @@ impl QueryArgs {
     }
 }
 
-/// Marginals of all records, of some, or conditional ones.
-struct Marginals {
-    requested: Vec<Vec<AttributeId>>,
-    given: Vec<(AttributeId, usize)>,
-    restrictions: Vec<Restriction>,
-}
-
-impl Marginals {
-    /// The values of an attribute that a condition allows.
-    fn allowed(&self, id: AttributeId) -> Option<&[usize]> {
-        let found = self.restrictions.iter().find(|(other, _)| *other == id);
-        found.map(|(_, values)| &values[..])
-    }
-
-    /// By request, row-major in the attributes as listed.
-    fn answers(&self, calibrated: &Calibrated) -> Result<Vec<Vec<f64>>, InferenceError> {
-        if !self.given.is_empty() {
-            let each = self.requested.iter().map(|ids| {
-                let clique: Clique = ids.iter().copied().collect();
-                Ok(calibrated.conditional(&clique, &self.given)?.values_as_listed(ids))
-            });
-            return each.collect();
-        }
-        if self.restrictions.is_empty() {
-            let cliques: Vec<Clique> =
-                self.requested.iter().map(|ids| ids.iter().copied().collect()).collect();
-            let found = calibrated.marginals(&cliques)?;
-            let listed = found.iter().zip(&self.requested);
-            return Ok(listed.map(|(table, ids)| table.values_as_listed(ids)).collect());
-        }
-        let each = self.requested.iter().map(|ids| {
-            let listed = ids.iter().map(|&id| match self.allowed(id) {
-                Some(values) => {
-                    let single = values.iter().map(|&value| (value, value + 1)).collect();
-                    (id, QueryFactor::Intervals(single))
-                }
-                None => (id, QueryFactor::Identity),
-            });
-            let others = self.restrictions.iter().filter(|(id, _)| !ids.contains(id));
-            let others = others.map(|(id, values)| (*id, QueryFactor::Evidence(values.clone())));
-            calibrated.answer(&listed.chain(others).collect::<Vec<_>>())
-        });
-        each.collect()
-    }
-}
-
 /// The attributes in a list such as `age,"a name, with a comma"`.
 pub(crate) fn listed(
     domain: &Domain,
@@ -348,12 +301,6 @@ fn given(domain: &Domain, texts: &[String]) -> Result<Vec<(AttributeId, usize)>,
 }
 
 fn attribute(domain: &Domain, flag: &str, name: &str) -> Result<AttributeId, Failure> {
-    domain.id(name).ok_or_else(|| {
-        let names: Vec<&str> = domain.declared().iter().map(|&id| domain.name(id)).collect();
-        let known = names[..names.len().min(NAMED)].join(", ");
-        let more = if names.len() > NAMED { ", ..." } else { "" };
-        Failure::input(format!(
-            "{flag}: expected an attribute of the model ({known}{more}), found {name:?}"
-        ))
-    })
+    condition::attribute(domain, name)
+        .map_err(|problem| Failure::input(format!("{flag}: {problem}")))
 }

@@ -4,12 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pgmbench::report::{Experiment, HEADING, ReportError, find, page, reproduction};
+use pgmbench::report::{
+    Experiment, HEADING, ReportError, find, page, reference_runs, reproduction,
+};
 use private_pgm::numeric::bytes::Bytes;
 
 use super::count::Count;
 use super::failure::Failure;
-use super::output::print;
+use super::output::{note, print};
 use super::output_file::{ForceArgs, Input, OutputFile, Overwrite};
 
 /// Advice if the file at `--out` or `--markdown` is not a report.
@@ -29,7 +31,8 @@ const FOREIGN: &str =
         pgmbench report results/reference/fig1 --out fig1.html\n  \
         pgmbench report --results results/reference --markdown claims.md")]
 pub(crate) struct ReportArgs {
-    /// Names of experiments, or folders of results [default: all that there are]
+    /// Names of experiments, or folders of results [default: all that there are, but for the
+    /// reference runs that are kept with the program]
     #[arg(value_name = "RESULTS")]
     names: Vec<PathBuf>,
     /// The file to write; a report that is there is replaced
@@ -86,7 +89,17 @@ impl ReportArgs {
             &inputs,
         )?;
         let experiments = match self.names.as_slice() {
-            [] => find(&self.results).map_err(|error| Failure::Input(error.into()))?,
+            [] => {
+                let found = find(&self.results).map_err(|error| Failure::Input(error.into()))?;
+                if let Some(folder) = reference_runs(&self.results) {
+                    let folder = folder.display();
+                    note(format_args!(
+                        "note: the reference runs in {folder} are left out; --results {folder} \
+                         shows them"
+                    ));
+                }
+                found
+            }
             names => {
                 let folder = |name: &PathBuf| match name.is_dir() {
                     true => name.clone(),

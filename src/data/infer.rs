@@ -1,3 +1,5 @@
+mod preamble;
+
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io::Read;
@@ -8,6 +10,7 @@ use super::lines::{Lines, decode};
 use super::profile::{Profile, Proposal, Verdict};
 use super::schema::{Encoding, TableFacts, TableForm, quote};
 use super::source::Source;
+use preamble::preamble;
 
 /// Common texts for a missing value.
 const MISSING_TEXTS: &[&str] = &["", "?", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"];
@@ -46,15 +49,25 @@ impl Draft {
 /// value. Identifiers and columns with more than [`Draft::MAX_VALUES`] distinct texts are left out,
 /// with a proposal as a comment.
 pub fn infer(file: &Path) -> Result<Draft, DataError> {
-    let delimiter = guess_delimiter(Source::open(file)?)?;
-    draft(Source::open(file)?, delimiter)
+    draft(Source::open(file)?, FileName::Known)
+}
+
+/// Like [`infer`], from a stream, such as the standard input. The draft has a comment where the
+/// name of the file belongs.
+pub fn infer_stream(name: &str, stream: impl Read) -> Result<Draft, DataError> {
+    draft(Source::from_stream(name, stream)?, FileName::Unknown)
+}
+
+/// Whether the name of a source is that of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileName {
+    Known,
+    Unknown,
 }
 
 /// The most frequent delimiter of the first line.
-pub(super) fn guess_delimiter(mut source: Source) -> Result<u8, DataError> {
-    let mut start = Vec::new();
-    let read = source.by_ref().take(1 << 16).read_to_end(&mut start);
-    read.map_err(|error| DataError::Io { file: source.name, error })?;
+pub(super) fn guess_delimiter(source: &mut Source) -> Result<u8, DataError> {
+    let start = source.peek(1 << 16)?;
     let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let count = |delimiter: u8| line.iter().filter(|&&byte| byte == delimiter).count();
     // In order of increasing preference: `max_by_key` returns the last maximum.
@@ -124,7 +137,8 @@ fn read_columns(source: Source, delimiter: u8) -> Result<Columns, DataError> {
     Ok(columns)
 }
 
-fn draft(source: Source, delimiter: u8) -> Result<Draft, DataError> {
+fn draft(mut source: Source, file: FileName) -> Result<Draft, DataError> {
+    let delimiter = guess_delimiter(&mut source)?;
     let mut columns = read_columns(source, delimiter)?;
     let texts: Vec<&str> = columns.missing_texts.iter().copied().collect();
     let mut left_out = Vec::new();
@@ -155,7 +169,8 @@ fn draft(source: Source, delimiter: u8) -> Result<Draft, DataError> {
     for (column, reason) in &left_out {
         let _ = writeln!(reasons, "# Left out: column {}, because {reason}.", quote(column));
     }
-    let mut schema = preamble(&columns.file, delimiter, columns.utf8, &columns.missing_texts);
+    let file = (file == FileName::Known).then_some(&*columns.file);
+    let mut schema = preamble(file, delimiter, columns.utf8, &columns.missing_texts);
     schema.push_str(&reasons);
     schema.push_str(&attributes);
     Ok(Draft { schema, left_out })
@@ -184,48 +199,6 @@ impl Proposal {
     }
 }
 
-/// The schema up to the attributes.
-fn preamble(file: &str, delimiter: u8, utf8: bool, missing_texts: &BTreeSet<&str>) -> String {
-    let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
-    let stem = file.split('.').next().unwrap_or_default();
-    let name: String =
-        stem.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
-    let name = if name.is_empty() { "mine" } else { &name };
-    let mut text = String::new();
-    text.push_str(&comment(Draft::WARNING));
-    let _ = writeln!(text, "\nname = {}\n", quote(name));
-    let mark = format!(
-        "A draft. Check {}. Then remove the next line by hand: no release accepts a draft.",
-        Draft::CHECKS
-    );
-    let _ = writeln!(text, "{}draft = true\n\n[table]", comment(&mark));
-    let _ = writeln!(text, "files = [{{ name = {} }}]", quote(file));
-    if delimiter != b',' {
-        let _ = writeln!(text, "delimiter = {}", quote(&char::from(delimiter).to_string()));
-    }
-    if !utf8 {
-        let _ = writeln!(text, "encoding = \"utf-8-or-latin-1\"");
-    }
-    let missing: Vec<String> = missing_texts.iter().map(|text| quote(text)).collect();
-    let _ = writeln!(text, "missing = [{}]", missing.join(", "));
-    text
-}
-
-/// The text as TOML comments.
-fn comment(text: &str) -> String {
-    const COLUMNS: usize = 100;
-    let mut lines = vec![String::from("#")];
-    for word in text.split_whitespace() {
-        if lines.last().is_some_and(|line| line.len() + 1 + word.len() > COLUMNS) {
-            lines.push("#".into());
-        }
-        if let Some(line) = lines.last_mut() {
-            line.extend([" ", word]);
-        }
-    }
-    lines.join("\n") + "\n"
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -235,8 +208,7 @@ mod tests {
     use super::*;
 
     fn draft_of(content: &[u8]) -> Result<Draft, DataError> {
-        let delimiter = guess_delimiter(Source::from_bytes("my data.csv", content)?)?;
-        draft(Source::from_bytes("my data.csv", content)?, delimiter)
+        draft(Source::from_bytes("my data.csv", content)?, FileName::Known)
     }
 
     #[test]
@@ -268,6 +240,21 @@ mod tests {
         let schema = draft_of(file.as_bytes()).unwrap().schema;
         assert!(Schema::parse(&schema).is_ok(), "{schema}");
         schema.split("\n[[attribute]]\nname = \"x\"\n").nth(1).unwrap_or(&schema).into()
+    }
+
+    #[test]
+    fn a_stream_gives_the_draft_of_the_file_but_for_its_name() {
+        // Longer than what the delimiter is guessed from.
+        let rows: Vec<String> = (0..20_000).map(|i| format!("{};{}\n", i % 60, i % 2)).collect();
+        let content = format!("age;sex\n{}", rows.concat());
+        let from_file = draft_of(content.as_bytes()).unwrap().schema;
+        let from_stream = infer_stream("the standard input", content.as_bytes()).unwrap().schema;
+        assert!(from_stream.contains("# The draft was made from the standard input"));
+        let attributes = |schema: &str| schema.split_once("delimiter").unwrap().1.to_string();
+        assert_eq!(attributes(&from_stream), attributes(&from_file));
+        let schema = Schema::parse(&from_stream).unwrap();
+        let source = Source::from_bytes("f", content.as_bytes()).unwrap();
+        assert_eq!(read_table(&schema, vec![source]).unwrap().len(), rows.len());
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub use dataset::{CodesError, Dataset, Provenance};
 pub use describe::{AttributeDescription, Description};
 pub use entry::{Availability, Entry, Import};
 pub use error::DataError;
-pub use infer::{Draft, infer};
+pub use infer::{Draft, infer, infer_stream};
 pub use record_form::{FormError, RecordWriter, ValueForm};
 pub use registry::Registry;
 pub(crate) use repeated::Repeated;

@@ -190,7 +190,8 @@ impl<'s> RecordWriter<'s> {
             if let (Some(first), Some(last)) = (first, last.filter(|&last| Some(last) >= first)) {
                 let multiple = match self.form {
                     ValueForm::Uniform => rng.random_range(first..=last),
-                    _ => first + (last - first) / 2,
+                    // Of two, the upper one: the middle of [20, 30) is 25, not 24.
+                    _ => first + (last - first + 1) / 2,
                 };
                 return (multiple as f64 / unit, decimals);
             }
@@ -313,9 +314,9 @@ high = 104
         let text = write(&schema, ValueForm::Midpoint, &codes, 1);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "id;city;birthday;income;share");
-        // The middle of [1000, 2500.5) in cents, and a Saturday of July 1954.
-        assert_eq!(lines[1], ";\"Ely; UK\";17.07.1954;1.750,24 €;3");
-        assert_eq!(lines[2], ";-;-;51.250,24 €;104");
+        // The middle of [1000, 2500.5), and a Saturday of July 1955.
+        assert_eq!(lines[1], ";\"Ely; UK\";16.07.1955;1.750,25 €;3");
+        assert_eq!(lines[2], ";-;-;51.250,25 €;104");
         let text = write(&schema, ValueForm::Label, &codes, 1);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "born,weekday,income,city,share");

@@ -53,6 +53,25 @@ impl<'a> Source<'a> {
         Ok(Self { name, content, hasher: blake3::Hasher::new(), sha256: None })
     }
 
+    /// From a stream, which can be read once; `name` is for messages.
+    pub(super) fn from_stream(name: &str, stream: impl Read + 'a) -> Result<Self, DataError> {
+        Self::new(name.into(), BufReader::with_capacity(1 << 16, stream))
+            .map_err(|error| DataError::Io { file: name.into(), error })
+    }
+
+    /// The first bytes, at most `count`, which are read again afterwards.
+    pub(super) fn peek(&mut self, count: u64) -> Result<Vec<u8>, DataError> {
+        let mut start = Vec::new();
+        self.content
+            .by_ref()
+            .take(count)
+            .read_to_end(&mut start)
+            .map_err(|error| DataError::Io { file: self.name.clone(), error })?;
+        let rest = std::mem::replace(&mut self.content, Box::new(io::empty()));
+        self.content = Box::new(io::Cursor::new(start.clone()).chain(rest));
+        Ok(start)
+    }
+
     /// Also computes a SHA-256 checksum from here on.
     pub(super) fn with_sha256(self) -> Self {
         Self { sha256: Some(Sha256::new()), ..self }

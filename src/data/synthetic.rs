@@ -107,7 +107,7 @@ fn read<C: Codes>(
         files: Vec::new(),
         form: TableForm::Records,
         columns: None,
-        delimiter: guess_delimiter(source()?)?,
+        delimiter: guess_delimiter(&mut source()?)?,
         encoding: Encoding::Utf8OrLatin1,
         ignore_lines: Vec::new(),
     };

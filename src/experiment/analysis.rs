@@ -121,3 +121,28 @@ impl Analysis {
         Ok(analysis)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::Status;
+
+    #[test]
+    fn the_template_of_a_mechanism_runs_and_is_shown_under_its_title() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mine.toml");
+        let text = "name = 'mine'\ntrials = 2\nepsilon = 1.0\ndatasets = ['titanic']\n\
+                    [workload]\nmarginals = [['Sex', 'Pclass'], ['Survived', 'Pclass']]\n\
+                    [[mechanism]]\nname = 'template'\nparameters = { power = 0.5 }\n\
+                    arms = ['own', 'lls', 'pgm']\n";
+        std::fs::write(&file, text).unwrap();
+        let results = folder.path().join("results");
+        let options = Options { threads: 1, jobs: 1, ..Options::default() };
+        let analysis = analyse(&file, &results, &options).unwrap();
+        assert_eq!(analysis.rows.len(), 6);
+        assert!(analysis.rows.iter().all(|row| row.status == Status::Done));
+        assert_eq!(analysis.chart.unwrap().panels[0].title, "Template");
+        let table = std::fs::read_to_string(results.join("mine/summary.csv")).unwrap();
+        assert!(table.contains("template"), "{table}");
+    }
+}

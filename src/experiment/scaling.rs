@@ -62,6 +62,7 @@ pub(super) fn mechanisms(
         parameters: String::new(),
         command: None,
         workload_dependence: kind.workload_dependence,
+        has_rounds: kind.has_rounds,
         cost_model: kind.cost_model,
         guarantee: kind.guarantee,
         delta: None,

@@ -4,6 +4,7 @@ use super::chart::{Chart, Series};
 use super::figure;
 use super::labels::{self, SeriesKey};
 use super::numbers::plainly;
+use super::overlap::name_covered_lines;
 use crate::config::{ArmStyle, Claim, Emphasis, Experiment, Statistic, Sweep};
 use crate::results::manifest::{DatasetFacts, Manifest, NOTICE};
 use crate::results::{Metric, TraceRecord, TrialRecord};
@@ -104,6 +105,7 @@ pub fn chart_of(
 ) -> Option<Chart> {
     let kind = manifest.experiment.figure.kind;
     let mut chart = (figure(kind).chart)(rows, traces, &Facts::of(manifest))?;
+    name_covered_lines(&mut chart);
     chart.notes.extend(workload_notes(&manifest.datasets));
     Some(Chart { notice: format!("This figure is {NOTICE}."), ..chart })
 }

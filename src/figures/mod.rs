@@ -16,6 +16,7 @@ mod error;
 mod facts;
 pub mod labels;
 mod numbers;
+mod overlap;
 mod palette;
 mod rates;
 mod ratios;
@@ -37,6 +38,7 @@ pub use chart::{
 pub use error::FigureError;
 pub use facts::{Facts, chart_of};
 pub use palette::Colour;
+pub use ratios::shows_ratios;
 pub use render::{PIXELS_PER_UNIT, Size, pdf, png, svg, write};
 
 use crate::config::FigureKind;

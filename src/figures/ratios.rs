@@ -42,6 +42,11 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
     })
 }
 
+/// Whether the figure has a group for some of the claims.
+pub fn shows_ratios<'a>(claims: impl IntoIterator<Item = &'a Claim>) -> bool {
+    claims.into_iter().any(|claim| Compared::of(claim).is_some())
+}
+
 /// A claim about the ratio of two arms.
 struct Compared<'a> {
     dataset: &'a str,

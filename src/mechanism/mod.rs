@@ -28,12 +28,15 @@ pub mod residual_planner;
 mod sabotaged;
 mod support;
 mod task;
+#[cfg(test)]
+#[path = "../../examples/mechanism-template/mod.rs"]
+mod template;
 mod tree;
 
 pub use error::{MechanismError, ParameterError};
 pub use error_bounds::{Bound, BoundSource, BoundsBasis, ErrorBounds};
 pub use release::{Published, Release, ReleaseDiagnostics, Rounds, Times};
-pub use support::cost_model::CostModel;
+pub use support::cost_model::{CostModel, Measured};
 pub use task::{Noise, Task};
 
 use dp::{Budget, NoiseSource};
@@ -54,6 +57,11 @@ pub trait Mechanism: Send + Sync {
     fn needs_public_total(&self) -> bool {
         false
     }
+
+    /// With the parameters of this one; `default` is that of [`MechanismSpec`].
+    fn cost_model(&self, default: CostModel) -> CostModel {
+        default
+    }
 }
 
 pub struct MechanismSpec {
@@ -68,6 +76,8 @@ pub struct MechanismSpec {
     /// A short description of the mechanism's own estimator.
     pub own_estimator: &'static str,
     pub workload_dependence: WorkloadDependence,
+    /// Whether it works in rounds and publishes their number.
+    pub has_rounds: bool,
     pub cost_model: CostModel,
     /// Estimators that only this mechanism's measurements allow.
     pub extra_estimators: &'static [ExtraEstimator],
@@ -135,6 +145,9 @@ pub static MECHANISMS: &[&MechanismSpec] = &[
     &php::PHP,
     &matrix_mechanism::MM,
     &matrix_mechanism::LRM,
+    // Compiled and run by tests, as a mechanism of the user's own would be.
+    #[cfg(test)]
+    &template::TEMPLATE,
 ];
 
 pub fn find(name: &str) -> Option<&'static MechanismSpec> {

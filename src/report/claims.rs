@@ -1,20 +1,27 @@
-use super::table::{Cell, Table, text};
+use super::table::{Cell, Table, chosen, text};
 use crate::results::claims::{Finding, Verdict};
 
 /// The claims with their verdicts.
 pub(super) fn table(id: String, findings: &[Finding]) -> Table {
-    let row = |finding: &Finding| {
+    let row = |(at, finding): (usize, &Finding)| {
+        // Claims with the reason of an earlier one refer to it.
+        let earlier = findings[..at].iter().position(|other| other.has_reason_of(finding));
+        let why = match earlier {
+            Some(first) => format!("as claim {}", first + 1),
+            None => finding.why.clone(),
+        };
         [
+            chosen((at + 1) as f64),
             text(finding.says.as_str()),
             text(finding.role.name()),
             Cell { value: finding.paper.parse().ok(), ..text(finding.paper.as_str()) },
             Cell { value: finding.value, ..text(finding.ours_with_interval()) },
             verdict(finding.verdict),
-            text(finding.why.as_str()),
+            text(why),
         ]
     };
-    let columns = ["claim", "role", "paper*", "ours*", "verdict", "why"];
-    let rows = findings.iter().map(row).collect();
+    let columns = ["#*", "claim", "role", "paper*", "ours*", "verdict", "why"];
+    let rows = findings.iter().enumerate().map(row).collect();
     Table::new(id, "What the paper says, and what our trials say", columns, rows)
 }
 

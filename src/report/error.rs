@@ -19,10 +19,16 @@ pub enum ReportError {
     },
     /// No folder below the given one holds results.
     #[error(
-        "no folder in {} has a manifest.json: run an experiment first, or name its results",
-        .folder.display()
+        "no folder in {} has a manifest.json: run an experiment first, or name its results{}",
+        .folder.display(), .reference.as_ref().map(|folder| format!(
+            "; --results {} shows the reference runs", folder.display()
+        )).unwrap_or_default()
     )]
-    NothingFound { folder: PathBuf },
+    NothingFound {
+        folder: PathBuf,
+        /// Results that were left out.
+        reference: Option<PathBuf>,
+    },
     /// The folder exists, but no run wrote it.
     #[error("{}: no manifest.json, so these are no results of a run", .folder.display())]
     NoManifest { folder: PathBuf },

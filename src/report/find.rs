@@ -7,13 +7,27 @@ use super::experiment::Experiment;
 /// Levels of folders that the search descends.
 const DEPTH: usize = 3;
 
+/// The folder of runs that are kept with the program.
+const REFERENCE: &str = "reference";
+
+/// Where the reference runs below a folder of results are, if there are any. [`find`] leaves them
+/// out: they are not the user's results. [`find`] in this folder finds them.
+pub fn reference_runs(results: &Path) -> Option<PathBuf> {
+    let folder = results.join(REFERENCE);
+    let is_result = Experiment::read(&folder).is_ok();
+    (folder.is_dir() && !is_result).then_some(folder)
+}
+
 /// All results below a folder, breadth first. Of several with the same name, only the first is
-/// kept: archived results of an earlier run do not appear next to the current ones.
+/// kept: archived results of an earlier run do not appear next to the current ones. Reference runs
+/// are left out.
 pub fn find(results: &Path) -> Result<Vec<Experiment>, ReportError> {
     let mut experiments: Vec<Experiment> = Vec::new();
     let mut level = vec![results.to_path_buf()];
+    let reference = reference_runs(results);
     for _ in 0..DEPTH {
         level = folders_in(&level)?;
+        level.retain(|folder| Some(folder) != reference.as_ref());
         for folder in &level {
             let found = match Experiment::read(folder) {
                 Err(ReportError::NoManifest { .. }) => continue,
@@ -25,7 +39,7 @@ pub fn find(results: &Path) -> Result<Vec<Experiment>, ReportError> {
         }
     }
     match experiments.is_empty() {
-        true => Err(ReportError::NothingFound { folder: results.into() }),
+        true => Err(ReportError::NothingFound { folder: results.into(), reference }),
         false => Ok(experiments),
     }
 }

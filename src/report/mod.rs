@@ -25,7 +25,7 @@ mod tests;
 
 pub use error::ReportError;
 pub use experiment::Experiment;
-pub use find::find;
+pub use find::{find, reference_runs};
 pub use reproduction::{HEADING, headline, reproduction};
 
 use askama::Template;

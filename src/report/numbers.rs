@@ -3,7 +3,7 @@ use super::table::{Cell, Table, chosen, measured, text};
 use crate::config::FigureKind;
 use crate::figures::labels;
 use crate::results::summary::{Group, REFERENCE_ARM};
-use crate::results::{Metric, PairedRatio, Spread, unconverged_note};
+use crate::results::{Metric, PairedRatio, unconverged_note};
 use private_pgm::numeric::bytes::Bytes;
 
 /// Medians with ranges, and the ratio of each arm to PGM. Errors of estimates that have not
@@ -19,8 +19,8 @@ pub(super) fn table(id: String, experiment: &Experiment) -> Table {
         "smallest*",
         "largest*",
         "ratio to PGM*",
-        "95 % from*",
-        "95 % to*",
+        "from*",
+        "to*",
         "trials",
         "seconds*",
         "seconds per iteration*",
@@ -41,8 +41,9 @@ pub(super) fn table(id: String, experiment: &Experiment) -> Table {
 fn cells(group: &Group, is_scaling: bool) -> [Cell; 17] {
     let error = group.spread(Metric::WorkloadError);
     let median = |metric| measured(group.spread(metric).map(|spread| spread.median));
-    let of_error = |part: fn(Spread) -> f64| measured(error.map(part));
-    let interval = group.ratio.and_then(interval_of);
+    let interval = group.ratio.and_then(|ratio| ratio.interval);
+    // The range of a single trial says nothing.
+    let range = error.filter(|error| error.count > 1);
     let memory = group.peak_bytes.map_or_else(Cell::default, |bytes| Cell {
         value: Some(bytes),
         ..text(Bytes(bytes).to_string())
@@ -54,12 +55,12 @@ fn cells(group: &Group, is_scaling: bool) -> [Cell; 17] {
         text(labels::mechanism(&group.mechanism)),
         text(labels::arm(&group.arm)),
         chosen(group.epsilon),
-        marked(of_error(|error| error.median), group),
-        of_error(|error| error.min),
-        of_error(|error| error.max),
+        marked(median(Metric::WorkloadError), group),
+        measured(range.map(|error| error.min)),
+        measured(range.map(|error| error.max)),
         measured(group.ratio.map(|ratio| ratio.median)),
-        measured(interval.map(|ends| ends.0)),
-        measured(interval.map(|ends| ends.1)),
+        measured(interval.map(|interval| interval.low)),
+        measured(interval.map(|interval| interval.high)),
         text(group.endings.to_string()),
         median(Metric::EstimateSeconds),
         median(Metric::SecondsPerIteration),
@@ -83,12 +84,6 @@ pub(super) fn about_marks(experiment: &Experiment) -> Option<String> {
     has_marks.then(unconverged_note)
 }
 
-/// The bootstrap interval. Summaries of earlier versions have only order statistics.
-fn interval_of(ratio: PairedRatio) -> Option<(f64, f64)> {
-    let interval = ratio.bootstrap.or(ratio.interval)?;
-    Some((interval.low, interval.high))
-}
-
 /// What ratios and intervals mean; `None` without ratios.
 pub(super) fn about_intervals(experiment: &Experiment) -> Option<String> {
     let ratios: Vec<PairedRatio> =
@@ -99,20 +94,14 @@ pub(super) fn about_intervals(experiment: &Experiment) -> Option<String> {
          measurements, and the median of that over trials: above 1, {reference} is better."
     );
     let coverages = ratios.iter().filter_map(|ratio| Some(ratio.interval?.coverage));
-    let coverage = coverages.reduce(f64::min).map(|least| format!("{:.1} %", 100.0 * least));
-    let is_bootstrap = ratios.iter().any(|ratio| ratio.bootstrap.is_some());
-    match (ratios.is_empty(), coverage, is_bootstrap) {
-        (true, ..) => None,
-        (false, None, _) => Some(ratio + " A single trial has no interval."),
-        (false, Some(coverage), true) => Some(format!(
-            "{ratio} Its interval is the percentile bootstrap of that median, nominally 95 %, with \
-             all resamples weighed and none drawn. How sure such few trials really make it can be \
-             counted for the interval from order statistics, which summary.csv has as well: \
-             {coverage} at least."
-        )),
-        (false, Some(coverage), false) => Some(format!(
-            "{ratio} Its interval is that from order statistics, which contains the true median \
-             with a probability of {coverage} at least."
+    match (ratios.is_empty(), coverages.reduce(f64::min)) {
+        (true, _) => None,
+        (false, None) => Some(ratio + " A single trial has no interval."),
+        (false, Some(coverage)) => Some(format!(
+            "{ratio} Its interval, as in the terminal, is that from order statistics, which \
+             contains the median of all possible trials with a probability of {:.1} % at least. \
+             summary.csv has the percentile bootstrap as well.",
+            100.0 * coverage
         )),
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use roxmltree::{Document, Node, ParsingOptions};
 use tempfile::TempDir;
 
-use super::{Experiment, ReportError, page};
+use super::{Experiment, ReportError, find, page, reference_runs};
 use crate::config::Source;
 use crate::figures;
 use crate::results::claims::write_claims;
@@ -194,8 +194,8 @@ fn a_page_has_everything_that_was_found() {
         "smallest",
         "largest",
         "ratio to PGM",
-        "95 % from",
-        "95 % to",
+        "from",
+        "to",
         "trials",
         "seconds",
         "memory",
@@ -207,7 +207,7 @@ fn a_page_has_everything_that_was_found() {
     assert!(html.contains("<strong>Stand-ins.</strong>"));
 
     let claims = cells(&html, "of-mine-claims-table");
-    assert_eq!(claims[1][4], "\u{2713} holds");
+    assert_eq!(claims[1][5], "\u{2713} holds");
     assert!(html.contains("statements of the paper: 1 of 1 hold."));
 
     let failures = cells(&html, "of-mine-troubles-table");
@@ -318,6 +318,28 @@ fn nothing_that_results_contain_becomes_markup() {
     let bad = "<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"></svg>";
     fs::write(folder.path().join("figure.svg"), bad).unwrap();
     assert!(!page(&[read(folder.path())]).unwrap().contains("onload"));
+}
+
+#[test]
+fn reference_runs_are_left_out_unless_they_are_asked_for() {
+    let root = tempfile::tempdir().unwrap();
+    let copy = |to: &str| {
+        let to = root.path().join(to);
+        fs::create_dir_all(&to).unwrap();
+        manifest("Kept").write(&to).unwrap();
+        append(&Store::open(&to).unwrap(), &rows(&manifest("Kept")), |_| 2.0);
+    };
+    copy("reference/mine");
+    let nothing = find(root.path()).unwrap_err().to_string();
+    assert!(nothing.contains("reference shows the reference runs"), "{nothing}");
+    copy("mine");
+    assert_eq!(find(root.path()).unwrap().len(), 1);
+    let reference = reference_runs(root.path()).unwrap();
+    assert_eq!(find(&reference).unwrap().len(), 1);
+    // An experiment of that name is no folder of reference runs.
+    assert_eq!(reference_runs(&reference), None);
+    copy("other/reference");
+    assert_eq!(reference_runs(&root.path().join("other")), None);
 }
 
 #[test]

@@ -66,6 +66,22 @@ fn a_schema_that_may_have_been_edited_is_not_replaced_by_a_draft() {
 }
 
 #[test]
+fn a_schema_is_drafted_from_the_standard_input() {
+    let session = session();
+    let table = fs::read(session.path("own/own.csv")).unwrap();
+    let said = session.command().args(["datasets", "infer", "-"]).write_stdin(table).output();
+    let draft = String::from_utf8(said.unwrap().stdout).unwrap();
+    assert!(draft.contains("files = [{ name = \"mine.csv\" }]"), "{draft}");
+    let named = draft.replace("\"mine.csv\"", "\"own.csv\"").replace("\"mine\"", "\"own\"");
+    session.file(SCHEMA, named);
+    session.run(["plan", "mine.toml"]).works();
+    let said = session.command().args(["datasets", "infer", "-"]).write_stdin("").output().unwrap();
+    assert_eq!(said.status.code(), Some(2));
+    let complaint = String::from_utf8(said.stderr).unwrap();
+    assert!(complaint.contains("the standard input: the file is empty"), "{complaint}");
+}
+
+#[test]
 fn a_missing_file_of_a_schema_is_named() {
     let session = session();
     session.file(SCHEMA, schema(&session).replace("own.csv", "onw.csv"));

@@ -71,6 +71,75 @@ fn conditions_select_from_the_joint_marginal_and_given_values_condition_it() {
     assert!(said.succeeds().starts_with("age,probability\n0,"));
 }
 
+/// Records of a table of two, three and four values, some of them more than once.
+fn records() -> Vec<[usize; 3]> {
+    let cells = (0..24).map(|cell| [cell / 12, cell / 4 % 3, cell % 4]);
+    cells
+        .flat_map(|record| vec![record; 1 + (7 * record[0] + 5 * record[1] + record[2]) % 6])
+        .collect()
+}
+
+#[test]
+fn counts_of_conditions_are_those_of_the_records() {
+    let session = Session::new();
+    let records = records();
+    let mut counts = [0; 24];
+    records.iter().for_each(|[a, b, c]| counts[12 * a + 4 * b + c] += 1);
+    // The whole table, almost without noise: the model has the counts of the records.
+    let problem = json!({
+        "domain": {"a": 2, "b": 3, "c": 4},
+        "total": records.len(),
+        "measurements": [{"attrs": ["a", "b", "c"], "y": counts, "stddev": 1e-3}],
+    });
+    session.file("problem.json", problem.to_string());
+    session.run(["estimate", "problem.json", "--out", "model"]).succeeds();
+    let ask = |args: &[&str]| {
+        let said = session.run(["query", "model", "--format", "json"].iter().chain(args));
+        tables(&said.succeeds())[0].1.clone()
+    };
+    let close = |found: &[f64], expected: &[f64], text: &str| {
+        assert_eq!(found.len(), expected.len(), "{text}");
+        let worst = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(worst < 1e-4, "{text}: {found:?}, not {expected:?}");
+    };
+    type Holds = fn(&[usize; 3]) -> bool;
+    let conditions: [(&str, Holds); 8] = [
+        ("a = 1 or b = 2", |r| r[0] == 1 || r[1] == 2),
+        ("a = 1 or b = 2 and c > 0", |r| r[0] == 1 || r[1] == 2 && r[2] > 0),
+        ("(a = 1 or b = 2) and c > 0", |r| (r[0] == 1 || r[1] == 2) && r[2] > 0),
+        ("c in (0, 3) or c = 1 or c = 3", |r| r[2] != 2),
+        ("(a=0 and b=0) or (a=1 and (b=1 or c<=1))", |r| {
+            r[0] == 0 && r[1] == 0 || r[0] == 1 && (r[1] == 1 || r[2] <= 1)
+        }),
+        ("a != 0 and (b != 1 or c != 2) and (b = 1 or c = 2)", |r| {
+            r[0] != 0 && (r[1] != 1 || r[2] != 2) && (r[1] == 1 || r[2] == 2)
+        }),
+        ("a = 0 or a = 1", |_| true),
+        ("b >= 1 and c < 2", |r| r[1] >= 1 && r[2] < 2),
+    ];
+    for (text, holds) in conditions {
+        let chosen: Vec<_> = records.iter().filter(|record| holds(record)).collect();
+        close(&ask(&["--where", text]), &[chosen.len() as f64], text);
+        // The cells are those that some of the records could be in.
+        let said = session.run(["query", "model", "--marginal", "c,a", "--where", text]).succeeds();
+        let mut all = 0;
+        for line in said.lines().skip(1) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let [c, a] = [0, 1].map(|place| cells[place].parse::<usize>().unwrap());
+            let there = chosen.iter().filter(|record| record[2] == c && record[0] == a).count();
+            all += there;
+            close(&[cells[2].parse().unwrap()], &[there as f64], &format!("{text}: {line}"));
+        }
+        assert_eq!(all, chosen.len(), "{text}: {said}");
+    }
+    session.run(["query", "model", "--where", "a = 1 or (b = 7 and c = 1)"]).refuses(&[
+        "--where, character 15: ",
+        "below 3",
+        "a = 1 or (b = 7 and c = 1)\n",
+        " ^",
+    ]);
+}
+
 #[test]
 fn labels_take_the_place_of_numbers() {
     let session = Session::new();

@@ -142,10 +142,24 @@ fn data_may_be_a_part_of_a_dataset_under_a_name_of_its_own() {
 
 #[test]
 fn a_figure_without_anything_to_show_is_refused() {
-    for (kind, expected) in [("sizes", "no queries have a size"), ("records", "same number")] {
-        let session = Session::new();
-        let text = CONFIG.replace("SWEEP", "") + &format!("[figure]\nkind = \"{kind}\"\n");
-        session.file("mine.toml", text);
-        session.run(["plan", "mine.toml"]).complains(&["nothing to show", expected]);
+    let session = Session::new();
+    let plan = |arms: &str, kind: &str, more: &str| {
+        let text = CONFIG.replace("SWEEP", "").replace("arms = [\"own\", \"pgm\"]", arms);
+        session.file("mine.toml", format!("{text}[figure]\nkind = \"{kind}\"\n{more}"));
+        session.run(["plan", "mine.toml"])
+    };
+    let claim = "[[claim]]\nsays = \"so\"\npaper = 3.0\nkind = \"ratio\"\ndataset = \"titanic\"\n\
+                 mechanism = \"gaussian\"\narm = \"lls\"\nagainst = \"pgm\"\n";
+    let lls = "arms = [\"lls\"]\nestimation = { trace = 5 }";
+    for (arms, kind, expected) in [
+        ("arms = [\"pgm\"]", "sizes", "no queries have a size"),
+        ("arms = [\"pgm\"]", "records", "same number"),
+        ("arms = [\"pgm\"]", "rounds", "none of the mechanisms works in rounds"),
+        ("arms = [\"pgm\"]", "ratios", "no claim compares two arms"),
+        (lls, "traces", "estimate without iterations"),
+    ] {
+        plan(arms, kind, "").complains(&["nothing to show", kind, expected]);
     }
+    plan("arms = [\"lls\", \"pgm\"]", "ratios", claim).works();
+    plan("arms = [\"lls\", \"pgm\"]\nestimation = { trace = 5 }", "traces", "").works();
 }

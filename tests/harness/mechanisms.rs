@@ -66,6 +66,14 @@ fn try_release(
 }
 
 #[test]
+fn mechanisms_with_rounds_publish_their_number_and_no_others_do() {
+    for spec in MECHANISMS {
+        let (release, _) = release(spec, 0, Noise::Exact);
+        assert_eq!(release.diagnostics.rounds.is_some(), spec.has_rounds, "{}", spec.name);
+    }
+}
+
+#[test]
 fn every_mechanism_stops_at_its_deadline() {
     for spec in MECHANISMS {
         let (ended, _) = try_release(spec, 0, Noise::Exact, Some(Instant::now()));

@@ -60,6 +60,7 @@ pub(super) fn mechanism(
         command: Some(program.shown()),
         mechanism: Box::new(CommandMechanism::new(program, parameters)),
         workload_dependence: CommandMechanism::WORKLOAD_DEPENDENCE,
+        has_rounds: false,
         cost_model: CommandMechanism::COST_MODEL,
         guarantee: written.guarantee,
         delta: delta(source, experiment, named, (written.guarantee, name))?,

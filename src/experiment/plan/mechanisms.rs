@@ -25,6 +25,7 @@ pub struct PlannedMechanism {
     /// `None` for a mechanism of the program.
     pub command: Option<String>,
     pub workload_dependence: WorkloadDependence,
+    pub has_rounds: bool,
     pub cost_model: CostModel,
     pub guarantee: GuaranteeKind,
     /// `None` for pure differential privacy.
@@ -67,6 +68,10 @@ impl ArmSource {
             ArmSource::Extra(extra) => extra.summary.into(),
             ArmSource::Command(command) => format!("The command `{}`.", command.shown()),
         }
+    }
+
+    pub fn is_command(&self) -> bool {
+        matches!(self, ArmSource::Command(_))
     }
 
     /// What the numbers depend on, except the settings.
@@ -125,14 +130,15 @@ fn planned(
         name: kind.name.into(),
         label: named.label.as_ref().clone(),
         title: kind.title.into(),
-        mechanism,
         parameters: toml::to_string(&parameters).unwrap_or_default(),
         command: None,
         workload_dependence: kind.workload_dependence,
-        cost_model: kind.cost_model,
+        has_rounds: kind.has_rounds,
+        cost_model: mechanism.cost_model(kind.cost_model),
         guarantee: kind.guarantee,
         delta,
         arms,
+        mechanism,
     })
 }
 

@@ -6,6 +6,7 @@ mod claims;
 pub(super) mod commands;
 mod data;
 mod draws;
+mod figure;
 mod mechanisms;
 mod origin;
 mod sets;
@@ -23,7 +24,7 @@ use thiserror::Error;
 use super::key::block;
 use super::measurement::kept_by;
 use super::scaling;
-use crate::config::{Changes, ConfigError, Experiment, FigureKind, Kind, Overrides, Source};
+use crate::config::{Changes, ConfigError, Experiment, Kind, Overrides, Source};
 use crate::data::{DataError, Registry};
 use crate::mechanism::WorkloadDependence;
 use crate::results::schedule::{Block, row_key};
@@ -165,7 +166,7 @@ impl Plan {
             _ => data::resolve(&source, &expanded, registry)?,
         };
         claims::check(&source, &experiment, &mechanisms)?;
-        check_figure(&experiment, &datasets)?;
+        figure::check(&experiment, &datasets, &mechanisms)?;
         let mut plan = Self {
             full_iterations: experiment.most_iterations(),
             experiment,
@@ -336,26 +337,6 @@ impl Plan {
         };
         self.datasets.iter().map(size).collect()
     }
-}
-
-/// Refuses a figure that would have nothing to show.
-fn check_figure(experiment: &Experiment, datasets: &[PlannedData]) -> Result<(), PlanError> {
-    let kind = experiment.figure.kind;
-    let has_size = |data: &PlannedData| data.cases.iter().any(|case| case.size.is_some());
-    let mut records: Vec<usize> = datasets.iter().map(|data| data.data.len()).collect();
-    records.sort_unstable();
-    records.dedup();
-    let why = match kind {
-        FigureKind::Sizes if !datasets.iter().any(has_size) => {
-            "no queries have a size; [workload] queries = [{ ranges = { count = 1000 } }] have one"
-        }
-        FigureKind::Records if records.len() < 2 => {
-            "all data has the same number of records; sweep = { parameter = \"records\", values = \
-             [1000, 10000] } gives several"
-        }
-        _ => return Ok(()),
-    };
-    Err(PlanError::NothingToShow { kind: kind.name(), why })
 }
 
 /// The rows of a release: each kept arm with each case.

@@ -5,6 +5,7 @@ use super::synthetic::{
     with_rounds, with_sizes,
 };
 use crate::config::FigureKind;
+use crate::figures::overlap::name_covered_lines;
 use crate::figures::{Chart, Content, FIGURES, Facts, Figure, Outcome, Panel, figure};
 use crate::results::{Metric, Status, TraceRecord, TrialRecord};
 
@@ -275,4 +276,30 @@ fn an_estimator_has_the_same_colour_in_every_figure() {
     for (i, one) in series.iter().enumerate() {
         assert!(series[..i].iter().all(|other| other.colour != one.colour), "{}", one.name);
     }
+}
+
+#[test]
+fn lines_that_others_cover_say_so_in_the_legend() {
+    let at = |arm: &str, epsilon: f64, error: f64| TrialRecord {
+        epsilon,
+        ..trial("adult", "hdmm", arm, 0, error)
+    };
+    let curve =
+        |arm: &str, errors: [f64; 2]| vec![at(arm, 0.1, errors[0]), at(arm, 1.0, errors[1])];
+    let legend = |curves: &[Vec<TrialRecord>]| {
+        let mut chart = chart("epsilon", &curves.concat(), &[]);
+        name_covered_lines(&mut chart);
+        names(&chart).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let apart = [curve("lls", [0.5, 0.2]), curve("pgm", [0.5, 0.1])];
+    let plain = legend(&apart);
+    assert!(plain.iter().all(|name| !name.contains("under")), "{plain:?}");
+    // Half a percent is less than the width of a line.
+    let alike = legend(&[curve("lls", [0.5, 0.2]), curve("pgm", [0.5, 0.201])]);
+    assert_eq!(alike, [format!("{} (under {})", plain[0], plain[1]), plain[1].clone()]);
+    // On another dataset the lines are apart.
+    let elsewhere = |row: &TrialRecord| TrialRecord { dataset: "titanic".into(), ..row.clone() };
+    let other = apart.iter().flatten().map(elsewhere).collect::<Vec<_>>();
+    let alike = [curve("lls", [0.5, 0.2]), curve("pgm", [0.5, 0.2]), other];
+    assert_eq!(legend(&alike)[0], format!("{} (in places under {})", plain[0], plain[1]));
 }

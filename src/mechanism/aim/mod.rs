@@ -46,11 +46,12 @@ mod weighting;
 use super::error_bounds::{BoundsBasis, LastSelection, l1_distance};
 use super::support::adaptive_marginals::{AdaptiveMarginals, two_shares};
 use super::support::candidate_marginals::{LARGEST_DISTANCE, change};
+use super::support::final_estimate::FINAL_ITERATIONS;
 use super::support::gaussian_marginal;
 use super::support::score_grid::on_grid;
 use super::{
-    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Published, Release,
-    ReleaseDiagnostics, Rounds, Task, WorkloadDependence,
+    CostModel, GuaranteeKind, Measured, Mechanism, MechanismError, MechanismSpec, Published,
+    Release, ReleaseDiagnostics, Rounds, Task, WorkloadDependence,
 };
 use closure::Closure;
 use dp::{
@@ -72,11 +73,13 @@ pub(super) static AIM: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Concentrated,
     own_estimator: "that of the rounds, by default a graphical model",
     workload_dependence: WorkloadDependence::Cliques,
-    // Some fifty rounds of a hundred iterations, and all candidates in each.
+    has_rounds: true,
+    // Some two rounds per attribute.
     cost_model: CostModel {
-        iterations_per_attribute: 400.0,
-        seconds_per_query: 5e-8,
-        measured_fraction: 0.5,
+        iterations_per_attribute: 100.0,
+        seconds_per_candidate: 8e-5,
+        own_iterations: FINAL_ITERATIONS as f64,
+        measured: Measured::ChosenByNoise { rounds_per_attribute: 16.0 },
         ..CostModel::NEGLIGIBLE
     },
     extra_estimators: &[],
@@ -92,6 +95,14 @@ struct Aim {
 }
 
 impl Mechanism for Aim {
+    /// With GReM, the number of rounds and the sizes of marginals depend on the data.
+    fn cost_model(&self, default: CostModel) -> CostModel {
+        match self.parameters.estimator {
+            LoopEstimator::Pgm => default,
+            LoopEstimator::Grem => CostModel { is_known: false, ..CostModel::NEGLIGIBLE },
+        }
+    }
+
     fn release(
         &self,
         task: &Task<'_>,

@@ -27,7 +27,7 @@ pub(crate) struct CommandMechanism {
 
 impl CommandMechanism {
     /// The cost of a command is unknown: it counts as one pass over the data.
-    pub(crate) const COST_MODEL: CostModel = CostModel::NEGLIGIBLE;
+    pub(crate) const COST_MODEL: CostModel = CostModel { is_known: false, ..CostModel::NEGLIGIBLE };
     /// It sees the queries, and may use them.
     pub(crate) const WORKLOAD_DEPENDENCE: WorkloadDependence = WorkloadDependence::Queries;
 

@@ -78,6 +78,7 @@ pub(super) static DUALQUERY: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Approximate,
     own_estimator: "the synthetic records",
     workload_dependence: WorkloadDependence::Queries,
+    has_rounds: false,
     // About fifty rounds, each with a weight per query.
     cost_model: CostModel { seconds_per_query: 1.5e-5, ..CostModel::NEGLIGIBLE },
     extra_estimators: &[],

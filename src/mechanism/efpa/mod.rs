@@ -33,6 +33,7 @@ pub(super) static EFPA: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Pure,
     own_estimator: "the inverse transform",
     workload_dependence: WorkloadDependence::Cliques,
+    has_rounds: false,
     cost_model: CostModel::NEGLIGIBLE,
     extra_estimators: &[],
     parameters: &[],

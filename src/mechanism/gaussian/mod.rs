@@ -28,6 +28,7 @@ pub(super) static GAUSSIAN: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Approximate,
     own_estimator: "the noisy marginals themselves",
     workload_dependence: WorkloadDependence::Cliques,
+    has_rounds: false,
     cost_model: CostModel::NEGLIGIBLE,
     extra_estimators: &[],
     parameters: &[],

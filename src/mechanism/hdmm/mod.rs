@@ -34,6 +34,7 @@ pub(super) static HDMM: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Pure,
     own_estimator: "least squares over the whole domain",
     workload_dependence: WorkloadDependence::Queries,
+    has_rounds: false,
     // The search for strategies, one per size of an attribute.
     cost_model: CostModel { seconds: 0.5, ..CostModel::NEGLIGIBLE },
     extra_estimators: &[ADMM_L1, ML, NNLS],

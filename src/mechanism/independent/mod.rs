@@ -10,10 +10,10 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::support::final_estimate::final_pgm;
+use super::support::final_estimate::{FINAL_ITERATIONS, final_pgm};
 use super::support::gaussian_marginal::measure_marginal;
 use super::{
-    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Release, Task,
+    CostModel, GuaranteeKind, Measured, Mechanism, MechanismError, MechanismSpec, Release, Task,
     WorkloadDependence, parse,
 };
 use dp::{Budget, Neighbours, NoiseSource};
@@ -28,7 +28,12 @@ pub(super) static INDEPENDENT: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Concentrated,
     own_estimator: "a product distribution",
     workload_dependence: WorkloadDependence::Cliques,
-    cost_model: CostModel { measured_fraction: 0.001, ..CostModel::NEGLIGIBLE },
+    has_rounds: false,
+    cost_model: CostModel {
+        measured: Measured::Attributes,
+        own_iterations: FINAL_ITERATIONS as f64,
+        ..CostModel::NEGLIGIBLE
+    },
     extra_estimators: &[],
     parameters: &[],
     build: |table| Ok(Box::new(parse::<Independent>(table)?)),

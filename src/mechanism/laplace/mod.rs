@@ -43,6 +43,7 @@ pub(super) static LAPLACE: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Pure,
     own_estimator: "the noisy marginals themselves",
     workload_dependence: WorkloadDependence::Cliques,
+    has_rounds: false,
     cost_model: CostModel::NEGLIGIBLE,
     extra_estimators: &[ADMM_L1, ML, NNLS],
     parameters: &[ALPHA, RHO],

@@ -42,6 +42,7 @@ pub(super) static MM: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Pure,
     own_estimator: "least squares",
     workload_dependence: WorkloadDependence::Queries,
+    has_rounds: false,
     // The search for a strategy.
     cost_model: CostModel { seconds: 0.5, ..CostModel::NEGLIGIBLE },
     extra_estimators: &[ADMM_L1, ML, NNLS],
@@ -57,6 +58,7 @@ pub(super) static LRM: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Pure,
     own_estimator: "B times the noisy answers, which is least squares",
     workload_dependence: WorkloadDependence::Queries,
+    has_rounds: false,
     // The search for a strategy.
     cost_model: CostModel { seconds: 0.5, ..CostModel::NEGLIGIBLE },
     extra_estimators: &[ADMM_L1, ML, NNLS],

@@ -35,11 +35,11 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::support::final_estimate::final_pgm;
+use super::support::final_estimate::{FINAL_ITERATIONS, final_pgm};
 use super::support::gaussian_marginal::{measure_marginal, measure_query};
 use super::{
-    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
-    Published, Release, ReleaseDiagnostics, Task, Times, WorkloadDependence, parse,
+    CostModel, GuaranteeKind, Measured, Mechanism, MechanismError, MechanismSpec, Parameter,
+    ParameterError, Published, Release, ReleaseDiagnostics, Task, Times, WorkloadDependence, parse,
 };
 use compression::{Compressed, Groups};
 use dp::{Budget, Neighbours, NoiseSource, Share};
@@ -57,9 +57,11 @@ pub(super) static MST: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Concentrated,
     own_estimator: "a graphical model",
     workload_dependence: WorkloadDependence::Cliques,
+    has_rounds: false,
     cost_model: CostModel {
         seconds_per_pair: 1e-4,
-        measured_fraction: 0.01,
+        measured: Measured::Pairs,
+        own_iterations: FINAL_ITERATIONS as f64,
         ..CostModel::NEGLIGIBLE
     },
     extra_estimators: &[],

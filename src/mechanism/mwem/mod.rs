@@ -37,8 +37,8 @@ use super::support::counting_query::{self, CountingQuery};
 use super::support::records::count_records;
 use super::support::round_count::RoundCount;
 use super::{
-    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Published, Release,
-    ReleaseDiagnostics, Rounds, Task, Times, WorkloadDependence,
+    CostModel, GuaranteeKind, Measured, Mechanism, MechanismError, MechanismSpec, Published,
+    Release, ReleaseDiagnostics, Rounds, Task, Times, WorkloadDependence,
 };
 use damped::{AverageOfRounds, DampedWeights};
 use dp::{Budget, Neighbours, NoiseSource, Scores, Sensitivity, Share};
@@ -59,10 +59,12 @@ pub(super) static MWEM: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Pure,
     own_estimator: "factored multiplicative weights; with damped updates the average over rounds",
     workload_dependence: WorkloadDependence::Queries,
+    has_rounds: true,
     // As many rounds as attributes, with about a hundred iterations each.
     cost_model: CostModel {
         iterations_per_attribute: 100.0,
-        measured_fraction: 0.5,
+        own_iterations: 100.0,
+        measured: Measured::Part(0.5),
         ..CostModel::NEGLIGIBLE
     },
     extra_estimators: &[],

@@ -26,11 +26,12 @@ use serde::Deserialize;
 
 use super::support::adaptive_marginals::{AdaptiveMarginals, two_shares};
 use super::support::candidate_marginals::change;
-use super::support::final_estimate::final_pgm;
+use super::support::final_estimate::{FINAL_ITERATIONS, final_pgm};
 use super::support::round_count::{ROUNDS, RoundCount};
 use super::{
-    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
-    Published, Release, ReleaseDiagnostics, Rounds, Task, WorkloadDependence, parse,
+    CostModel, GuaranteeKind, Measured, Mechanism, MechanismError, MechanismSpec, Parameter,
+    ParameterError, Published, Release, ReleaseDiagnostics, Rounds, Task, WorkloadDependence,
+    parse,
 };
 use dp::{Budget, Neighbours, NoiseSource, Sensitivity};
 use private_pgm::domain::Clique;
@@ -44,9 +45,12 @@ pub(super) static MWEM_PGM: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Concentrated,
     own_estimator: "a graphical model, as between rounds",
     workload_dependence: WorkloadDependence::Cliques,
+    has_rounds: true,
     cost_model: CostModel {
         iterations_per_attribute: 100.0,
-        measured_fraction: 0.5,
+        seconds_per_candidate: 4e-5,
+        own_iterations: FINAL_ITERATIONS as f64,
+        measured: Measured::ChosenByCells,
         ..CostModel::NEGLIGIBLE
     },
     extra_estimators: &[],

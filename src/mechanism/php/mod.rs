@@ -29,6 +29,7 @@ pub(super) static PHP: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Pure,
     own_estimator: "the mean of its cluster for each cell",
     workload_dependence: WorkloadDependence::Cliques,
+    has_rounds: false,
     cost_model: CostModel::NEGLIGIBLE,
     extra_estimators: &[],
     parameters: &[Parameter {

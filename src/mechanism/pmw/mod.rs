@@ -58,8 +58,8 @@ use std::time::Instant;
 use super::support::counting_query::CountingQuery;
 use super::support::records::count_records;
 use super::{
-    CostModel, ExtraEstimator, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Published,
-    Release, ReleaseDiagnostics, Rounds, Task, Times, WorkloadDependence,
+    CostModel, ExtraEstimator, GuaranteeKind, Measured, Mechanism, MechanismError, MechanismSpec,
+    Published, Release, ReleaseDiagnostics, Rounds, Task, Times, WorkloadDependence,
 };
 use dp::{Budget, NoiseSource, Scores, Sensitivity, Share};
 use parameters::{Alpha, PARAMETERS, Parameters};
@@ -86,8 +86,13 @@ pub(super) static PMW: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Pure,
     own_estimator: "multiplicative weights on the table of all possible records",
     workload_dependence: WorkloadDependence::Queries,
+    has_rounds: true,
     // About twenty rounds, each of which answers every query.
-    cost_model: CostModel { iterations: 20.0, measured_fraction: 0.5, ..CostModel::NEGLIGIBLE },
+    cost_model: CostModel {
+        iterations: 20.0,
+        measured: Measured::Part(0.5),
+        ..CostModel::NEGLIGIBLE
+    },
     extra_estimators: &[MODEL],
     parameters: PARAMETERS,
     build: |table| Ok(Box::new(Pmw { parameters: Parameters::parse(table)? })),

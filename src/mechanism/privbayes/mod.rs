@@ -33,8 +33,8 @@ use serde::Deserialize;
 
 use super::support::bayesian_network::BayesianNetwork;
 use super::{
-    CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Parameter, ParameterError,
-    Published, Release, ReleaseDiagnostics, Task, Times, WorkloadDependence, parse,
+    CostModel, GuaranteeKind, Measured, Mechanism, MechanismError, MechanismSpec, Parameter,
+    ParameterError, Published, Release, ReleaseDiagnostics, Task, Times, WorkloadDependence, parse,
 };
 use dp::{Budget, Epsilon, Guarantee, L1, Neighbours, NoiseSource, Sensitivity, Share};
 use private_pgm::loss::Measurement;
@@ -51,9 +51,10 @@ pub(super) static PRIVBAYES: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Pure,
     own_estimator: "records drawn from the network",
     workload_dependence: WorkloadDependence::Queries,
+    has_rounds: false,
     cost_model: CostModel {
         seconds_per_pair: 1e-4,
-        measured_fraction: 0.01,
+        measured: Measured::Pairs,
         ..CostModel::NEGLIGIBLE
     },
     extra_estimators: &[],

@@ -56,6 +56,7 @@ pub(super) static RESIDUAL_PLANNER: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Concentrated,
     own_estimator: "the unbiased reconstruction from residuals",
     workload_dependence: WorkloadDependence::Cliques,
+    has_rounds: false,
     cost_model: CostModel::NEGLIGIBLE,
     extra_estimators: &[],
     parameters: &[

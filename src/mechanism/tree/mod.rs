@@ -41,6 +41,7 @@ pub(super) static TREE: MechanismSpec = MechanismSpec {
     guarantee: GuaranteeKind::Pure,
     own_estimator: "the noisy leaves themselves",
     workload_dependence: WorkloadDependence::Cliques,
+    has_rounds: false,
     cost_model: CostModel::NEGLIGIBLE,
     extra_estimators: &[HTREE, ADMM_L1, ML, NNLS],
     parameters: &[

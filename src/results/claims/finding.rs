@@ -59,7 +59,8 @@ pub fn read_claims(path: &Path) -> Result<Vec<Finding>, csv::Error> {
 }
 
 /// The claims with their verdicts for the terminal, the count, and the reasons of those that do not
-/// hold. Claims with the same reason share a line.
+/// hold. Claims with the same reason share a line; where only details differ, these are left to
+/// `claims.csv`.
 pub fn claims_table(findings: &[Finding]) -> String {
     let mut table = TextTable::new(["", "claim", "role", "paper", "ours", "verdict"]);
     for (index, finding) in (1..).zip(findings) {
@@ -74,17 +75,22 @@ pub fn claims_table(findings: &[Finding]) -> String {
     }
     let mut text: String = table.lines().iter().map(|line| format!("{line}\n")).collect();
     text += &format!("{}\n", tally(findings));
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut reasons: Vec<(&Finding, Vec<String>)> = Vec::new();
     for (index, finding) in (1..).zip(findings) {
         if finding.verdict == Verdict::Holds {
             continue;
         }
-        match reasons.iter_mut().find(|(why, _)| *why == finding.why) {
+        match reasons.iter_mut().find(|(first, _)| first.has_reason_of(finding)) {
             Some((_, indices)) => indices.push(index.to_string()),
-            None => reasons.push((&finding.why, vec![index.to_string()])),
+            None => reasons.push((finding, vec![index.to_string()])),
         }
     }
-    for (why, indices) in reasons {
+    for (first, indices) in reasons {
+        let same = findings.iter().filter(|other| other.has_reason_of(first));
+        let why = match same.clone().all(|other| other.why == first.why) {
+            true => &first.why,
+            false => first.reason(),
+        };
         text += &format!("{}: {why}\n", indices.join(", "));
     }
     text
@@ -125,6 +131,19 @@ fn plural(role: Role) -> &'static str {
 }
 
 impl Finding {
+    /// `why` without details, which follow in brackets or after a colon.
+    fn reason(&self) -> &str {
+        let ends = [" (", ": "].iter().filter_map(|mark| self.why.find(mark));
+        &self.why[..ends.min().unwrap_or(self.why.len())]
+    }
+
+    /// Whether both do not hold, for the same reason.
+    pub fn has_reason_of(&self, other: &Self) -> bool {
+        [self, other].iter().all(|finding| finding.verdict != Verdict::Holds)
+            && self.verdict == other.verdict
+            && self.reason() == other.reason()
+    }
+
     /// Our value, with its interval if there is one.
     pub fn ours_with_interval(&self) -> String {
         match (self.low, self.high) {

@@ -384,6 +384,21 @@ fn findings_are_written_and_printed_with_the_reasons_of_those_that_do_not_hold()
 }
 
 #[test]
+fn claims_that_differ_in_details_of_their_reason_share_a_line() {
+    let two = claim(&format!("{RATIO}paper = 3.2\n"));
+    let rows = [trials("lls", 1.0, &LLS[..2]), trials("pgm", 1.0, &PGM[..2])].concat();
+    let one = [trials("lls", 1.0, &LLS[..2]), trials("pgm", 1.0, &PGM[..1])].concat();
+    let findings = [two.check(&rows, &[]), two.check(&one, &[]), two.check(&rows, &[])];
+    assert_ne!(findings[0].why, findings[1].why);
+    let table = claims_table(&findings);
+    let reasons: Vec<&str> = table.lines().skip(5).collect();
+    assert_eq!(reasons.len(), 2, "{table}");
+    // With the same details, these are shown.
+    let table = claims_table(&[findings[0].clone(), findings[2].clone()]);
+    assert!(table.ends_with(&format!("1, 2: {}\n", findings[0].why)), "{table}");
+}
+
+#[test]
 fn arms_of_two_mechanisms_and_cases_are_told_apart() {
     let of = |mechanism: &str, case: &str, errors: &[f64]| -> Vec<TrialRecord> {
         let named = |row| TrialRecord { mechanism: mechanism.into(), case: case.into(), ..row };

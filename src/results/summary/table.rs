@@ -5,6 +5,12 @@ use super::{Group, REFERENCE_ARM, Summary};
 use crate::config::{Metric, Status};
 use private_pgm::numeric::bytes::Bytes;
 
+/// Comparisons in a row at most; more are in rows of their own below.
+const PER_ROW: usize = 2;
+
+/// Their column.
+const COMPARISONS: usize = 6;
+
 impl Summary {
     /// The table of a metric for a terminal, one block per mechanism. A star marks stand-ins, a
     /// dagger numbers from estimates that have not converged.
@@ -63,6 +69,11 @@ impl Summary {
             let text = |spread: Option<Spread>, text: fn(Spread) -> String| {
                 spread.map_or_else(String::new, text)
             };
+            let comparisons = match metric {
+                Metric::WorkloadError => self.comparisons(group),
+                _ => Vec::new(),
+            };
+            let mut comparisons = comparisons.chunks(PER_ROW).map(|row| row.join(", "));
             table.push([
                 format!("{}{}", group.dataset, if group.standin { " *" } else { "" }),
                 group.case.clone(),
@@ -73,24 +84,25 @@ impl Summary {
                     (Some(error), None) => number(error.median),
                     (Some(error), Some(mark)) => format!("{} {mark}", number(error.median)),
                 },
-                text(error, |error| format!("{} to {}", number(error.min), number(error.max))),
-                if metric == Metric::WorkloadError {
-                    self.comparisons(group)
-                } else {
-                    String::new()
-                },
+                text(error, range),
+                comparisons.next().unwrap_or_default(),
                 text(seconds, |seconds| number(seconds.median)),
                 group.endings.to_string(),
             ]);
+            for more in comparisons {
+                let mut row = <[String; 9]>::default();
+                row[COMPARISONS] = more;
+                table.push(row);
+            }
         }
         let lines: Vec<_> = table.lines().iter().map(|line| format!("  {line}\n")).collect();
         format!("{mechanism}\n{}", lines.concat())
     }
 
     /// For the reference arm: how many times better it is than each of the others.
-    fn comparisons(&self, group: &Group) -> String {
+    fn comparisons(&self, group: &Group) -> Vec<String> {
         if group.arm != REFERENCE_ARM {
-            return String::new();
+            return Vec::new();
         }
         let matches_except_arm = |other: &&Group| {
             (&other.dataset, other.attributes, &other.case, &other.mechanism)
@@ -103,7 +115,15 @@ impl Summary {
                 format!("{} {}", other.arm, with_interval(ratio.median, ratio.interval))
             })
         });
-        texts.collect::<Vec<_>>().join(", ")
+        texts.collect()
+    }
+}
+
+/// From the smallest to the largest value; empty for a single trial.
+fn range(spread: Spread) -> String {
+    match spread.count {
+        1 => String::new(),
+        _ => format!("{} to {}", number(spread.min), number(spread.max)),
     }
 }
 

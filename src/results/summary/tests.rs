@@ -190,3 +190,15 @@ mwem
     let epsilons = [1.0, 0.1].map(|epsilon| TrialRecord { epsilon, ..rows[1].clone() });
     assert!(Summary::of(&epsilons).table(Metric::WorkloadError).contains("epsilon"));
 }
+
+#[test]
+fn a_single_trial_has_no_range_and_comparisons_are_two_to_a_row() {
+    let arms = [("own", 0.8), ("lls", 0.4), ("nnls", 0.3), ("pgm", 0.1)];
+    let rows = arms.map(|(arm, error)| row("adult", arm, 0, error));
+    let table = Summary::of(&rows).table(Metric::WorkloadError);
+    assert!(!table.contains("range") && !table.contains(" to "), "{table}");
+    let lines: Vec<&str> = table.lines().collect();
+    assert!(lines[5].contains("own 8.000, lls 4.000  "), "{table}");
+    assert_eq!(lines[6].trim(), "nnls 3.000", "{table}");
+    assert_eq!(lines[5].find("own"), lines[6].find("nnls"), "{table}");
+}
