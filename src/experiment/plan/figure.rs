@@ -28,7 +28,7 @@ pub(super) fn check(
         FigureKind::Rounds if !mechanisms.iter().any(|mechanism| mechanism.has_rounds) => {
             "none of the mechanisms works in rounds; aim, mwem, mwem-pgm, pmw and pmw-delta do"
         }
-        FigureKind::Traces if !mechanisms.iter().any(has_trace) => {
+        FigureKind::Traces | FigureKind::Rates if !mechanisms.iter().any(has_trace) => {
             "the arms with a `trace` estimate without iterations; pgm and mw have them"
         }
         FigureKind::Ratios if !figures::shows_ratios(claims) => {
@@ -45,6 +45,7 @@ pub(super) fn check(
         | FigureKind::Sweep
         | FigureKind::Scaling
         | FigureKind::Traces
+        | FigureKind::Rates
         | FigureKind::Ratios
         | FigureKind::Table => return Ok(()),
     };
