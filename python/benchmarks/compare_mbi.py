@@ -17,9 +17,9 @@ a process of its own, the only one at that time.
   the median of later calls in the same process, after compilation.
 - "marginals" are all 469 of one, two and three of Adult's 14 attributes, answered by the fitted
   model: `bulk_variable_elimination` of mbi, `project_many` of ours.
-- A step of mbi that takes longer than --limit seconds, or what is left of --minutes, is stopped. Its
-  row says "at least", and a target that this does not show is "not shown". Ours then has no loss to
-  reach and runs to its end. mbi makes no further warm call once its warm calls took a minute.
+- A step of mbi that takes longer than --limit seconds, or what is left of --minutes, is stopped.
+  Its row says "at least", and a target that this does not show is "not shown". Ours then has no
+  loss to reach and runs to its end. mbi makes no further warm call after a minute of them.
 - "overhead" is the time of the Python call beyond the seconds that the engine reports for itself.
 - "arrays" hands a problem of 10,000,000 measured cells to the engine, without JSON. The arrays of
   the measurements are the caller's; the one copy is the engine's own table.
