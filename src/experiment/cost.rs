@@ -25,7 +25,7 @@ const LOCAL_SECONDS_PER_QUERY: f64 = 1e-6;
 /// Per query of the workload, for the errors of an estimate.
 const EVALUATION_SECONDS_PER_QUERY: f64 = 1e-8;
 /// Per cell of what is measured, for the iterations of a mechanism's further estimators.
-const EXTRA_SECONDS_PER_CELL: f64 = 1e-5;
+const EXTRA_SECONDS_PER_CELL: f64 = 5e-6;
 /// Per record and marginal of the workload, for the true counts.
 const SECONDS_PER_RECORD: f64 = 1e-9;
 /// Of an arm that does not fit into memory or has nothing to estimate.
