@@ -24,8 +24,8 @@ const SECONDS_PER_ITERATION: f64 = 2e-6;
 const LOCAL_SECONDS_PER_QUERY: f64 = 1e-6;
 /// Per query of the workload, for the errors of an estimate.
 const EVALUATION_SECONDS_PER_QUERY: f64 = 1e-8;
-/// Per measured query, for the iterations of a mechanism's further estimators.
-const EXTRA_SECONDS_PER_QUERY: f64 = 2.5e-6;
+/// Per cell of what is measured, for the iterations of a mechanism's further estimators.
+const EXTRA_SECONDS_PER_CELL: f64 = 5e-6;
 /// Per record and marginal of the workload, for the true counts.
 const SECONDS_PER_RECORD: f64 = 1e-9;
 /// Of an arm that does not fit into memory or has nothing to estimate.
@@ -119,7 +119,7 @@ impl Costs<'_> {
                 self.local(trial) + iterations * self.iteration(trial)
             }
             _ if matches!(arm.source, ArmSource::Extra(_)) => {
-                EXTRA_SECONDS_PER_QUERY * self.measured(trial).queries
+                EXTRA_SECONDS_PER_CELL * self.measured(trial).cells
             }
             _ => self.local(trial),
         };
