@@ -18,7 +18,8 @@ a process of its own, the only one at that time.
 - "marginals" are all 469 of one, two and three of Adult's 14 attributes, answered by the fitted
   model: `bulk_variable_elimination` of mbi, `project_many` of ours.
 - A step of mbi that takes longer than --limit seconds, or what is left of --minutes, is stopped.
-  Its row says "at least", and a target that this does not show is "not shown". Ours then has no
+  Its row says "at least", and a target that this does not show is "not shown", as are those of the
+  steps after it. Ours then has no
   loss to reach and runs to its end. mbi makes no further warm call after a minute of them.
 - "overhead" is the time of the Python call beyond the seconds that the engine reports for itself.
 - "arrays" hands a problem of 10,000,000 measured cells to the engine, without JSON. The arrays of
@@ -217,8 +218,12 @@ def resident_bytes():
 # ------------------------------------------------------------------------------------- both sides
 
 
+# In this order.
+STEPS = ("cold", "warm", "marginals_cold", "marginals_warm")
+
+
 class Side:
-    """The steps of one process or of several, and where it was stopped."""
+    """The steps of one process or of several, and after how many seconds one was stopped."""
 
     def __init__(self):
         self.steps, self.stopped = {}, None
@@ -231,6 +236,10 @@ class Side:
         """Median wall and CPU seconds of a step; None if it was not reached."""
         found = self.steps.get(name)
         return found and [statistics.median(column) for column in zip(*found)]
+
+    def stopped_in(self):
+        """The step that was stopped; those after it were not reached."""
+        return None if self.stopped is None else next(s for s in STEPS if s not in self.steps)
 
 
 class Bench:
@@ -285,7 +294,9 @@ class Bench:
         mine, other = ours.median(step), theirs.median(step)
         if other is None and theirs.stopped is None:
             return
-        if other is None:
+        if other is None and theirs.stopped_in() != step:
+            wall, shown, ratio, missed = 0.0, "not reached", "", "not shown"
+        elif other is None:
             wall = theirs.stopped / mine[0]
             shown = f"stopped after {theirs.stopped:.0f} s"
             ratio = f"at least {wall:.0f}"
