@@ -212,6 +212,7 @@ impl Costs<'_> {
     }
 }
 
+#[derive(Clone, Copy)]
 struct MeasuredSize {
     cells: f64,
     queries: f64,

@@ -86,8 +86,8 @@ pub fn claims_table(findings: &[Finding]) -> String {
         }
     }
     for (first, indices) in reasons {
-        let same = findings.iter().filter(|other| other.has_reason_of(first));
-        let why = match same.clone().all(|other| other.why == first.why) {
+        let mut same = findings.iter().filter(|other| other.has_reason_of(first));
+        let why = match same.all(|other| other.why == first.why) {
             true => &first.why,
             false => first.reason(),
         };
