@@ -139,7 +139,7 @@ impl Mechanism for Aim {
             }
         };
         let (used, times) = (run.round, run.marginals.times);
-        let (answers, estimate) = run.marginals.into_answers();
+        let (answers, estimate, model) = run.marginals.into_parts();
         let bounds = BoundsBasis {
             first_stddev: answers[0].stddev,
             last: estimate.and_then(|estimate| last.selection(&closure, estimate, budget)),
@@ -155,6 +155,7 @@ impl Mechanism for Aim {
                 ..ReleaseDiagnostics::default()
             },
             bounds: Some(bounds),
+            warm_start: model,
         })
     }
 }

@@ -138,6 +138,7 @@ impl Mechanism for Hdmm {
             times,
             diagnostics: ReleaseDiagnostics::default(),
             bounds: None,
+            warm_start: None,
         })
     }
 }

@@ -123,6 +123,7 @@ impl Mechanism for MatrixMechanism {
             times,
             diagnostics,
             bounds: None,
+            warm_start: None,
         })
     }
 }

@@ -161,6 +161,7 @@ impl Mechanism for Mwem {
                 ..ReleaseDiagnostics::default()
             },
             bounds: None,
+            warm_start: None,
         })
     }
 }

@@ -147,7 +147,7 @@ impl Mechanism for MwemPgm {
             marginals.measure(&chosen, &format!("round {round}: "), measure, source)?;
         }
         let times = marginals.times;
-        let (answers, _) = marginals.into_answers();
+        let (answers, _, model) = marginals.into_parts();
         Ok(Release {
             total: task.total(neighbours, &answers)?,
             published: Published::Answers(answers),
@@ -159,6 +159,7 @@ impl Mechanism for MwemPgm {
                 ..ReleaseDiagnostics::default()
             },
             bounds: None,
+            warm_start: model,
         })
     }
 }

@@ -252,6 +252,7 @@ impl PmwRun<'_> {
             times,
             diagnostics,
             bounds: None,
+            warm_start: None,
         }
     }
 

@@ -200,6 +200,7 @@ impl Mechanism for PrivBayes {
             times: Times { select: select_seconds, measure: started.elapsed().as_secs_f64() },
             diagnostics: ReleaseDiagnostics::default(),
             bounds: None,
+            warm_start: None,
         })
     }
 }
