@@ -14,6 +14,7 @@ mod arm;
 mod collect;
 mod command_estimator;
 mod cost;
+mod coverage;
 mod key;
 mod measurement;
 mod observer;

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
+use super::coverage::{Coverage, ErrorBars};
 use super::observer::Observer;
 use super::trace::Tracer;
 use super::{ArmSource, Case, Plan, PlannedArm, PlannedRow, Trial};
@@ -11,7 +12,7 @@ use crate::evaluation::{answers, largest_error, mean_squared_error, workload_err
 use crate::mechanism::{MechanismError, Published, Release, Task};
 use crate::results::{Status, TraceRecord, TrialRecord};
 use crate::workload::SubWorkload;
-use dp::{Budget, Line, NoiseSource};
+use dp::{Budget, Line, Neighbours, NoiseSource};
 use private_pgm::fit::{
     Estimated, Estimator, EstimatorContext, EstimatorError, Pgm, Progress, Settings,
 };
@@ -92,8 +93,11 @@ pub(super) fn run_trial(
                 Ok((estimated, seconds)) => {
                     record.estimate_seconds = Some(*seconds);
                     let case = &plan.data(trial).cases[row.case];
-                    let evaluated =
-                        catch_panic(|| evaluate(case, estimated, &measured, &mut record));
+                    let evaluated = catch_panic(|| {
+                        evaluate(case, estimated, &measured, &mut record)?;
+                        arm_run.record_coverage(case, estimated, &mut record);
+                        Ok(())
+                    });
                     if let Err(failure) = evaluated {
                         failure.record_in(&mut record, "evaluate");
                     }
@@ -312,7 +316,7 @@ impl ArmRun<'_> {
         let mut context = EstimatorContext {
             memory_limit: limits.memory_limit,
             deadline: limits.deadline(),
-            warm_start: None,
+            warm_start: release.warm_start.as_ref(),
             rng: &mut rng,
             observer: &mut on_progress,
         };
@@ -338,6 +342,28 @@ impl ArmRun<'_> {
         };
         let estimated = estimator.estimate(&evidence, &mut context)?;
         Ok((estimated, began.elapsed().as_secs_f64()))
+    }
+
+    /// An estimate without error bars is no failure: the row says why there are none.
+    fn record_coverage(&self, case: &Case, estimated: &Estimated, record: &mut TrialRecord) {
+        let &Self { plan, trial, arm, release, limits, .. } = self;
+        let bars = ErrorBars {
+            data: &plan.data(trial).data,
+            case,
+            release,
+            public_total: plan.experiment.neighbours == Neighbours::Replace
+                || case.public.is_some(),
+            evaluation: plan.experiment.evaluation,
+            memory_limit: limits.memory_limit,
+            deadline: limits.deadline(),
+        };
+        let seeds = plan.seed_path(trial).with("error bars", &arm.name).with("case", &case.name);
+        match bars.coverage(estimated, &mut ChaCha20Rng::from_seed(seeds.seed())) {
+            Ok(Coverage { answers, bounds }) => {
+                (record.coverage, record.bound_coverage) = (answers, bounds);
+            }
+            Err(error) => record.message = format!("no error bars: {error}"),
+        }
     }
 }
 

@@ -30,6 +30,7 @@ use written::WrittenClaim;
 /// | `against` | `ratio`: the arm in the denominator |
 /// | `against_mechanism` | `ratio`: the mechanism of that arm; default: `mechanism` |
 /// | `metric` | `ratio`, `median`, `largest`: the column; default: `workload_error` |
+/// | | `coverage`: that of error bars (default) or `bound_coverage` |
 /// | `status` | `ends`: how the arm must end, one or several |
 /// | `at_least`, `at_most` | bounds; default: the paper's number and `tolerance` |
 /// | `tolerance` | the largest factor between our number and the paper's; default: 1.5 |
@@ -50,6 +51,7 @@ use written::WrittenClaim;
 /// | `ratio` | median over the trials of metric(arm) / metric(`against`) in the same trial |
 /// | `median` | median of the arm's metric |
 /// | `largest` | largest of the arm's metric over the trials: for what must never happen |
+/// | `coverage` | part of the true answers within their error bars, over all trials |
 /// | `rebound` | median of last / smallest workload error of the traces |
 /// | `minimum` | median of the smallest workload error of the traces |
 /// | `argmin` | median of the iteration at which the trace has its smallest workload error |
@@ -141,6 +143,20 @@ impl Claim {
         }
     }
 
+    /// The column or quotient that it is about, if it names one.
+    pub(crate) fn metric(&self) -> Option<Metric> {
+        match &self.statement {
+            Statement::Measures(
+                Quantity::Ratio { metric, .. }
+                | Quantity::Median { metric }
+                | Quantity::Largest { metric }
+                | Quantity::Coverage { metric },
+                _,
+            ) => Some(*metric),
+            _ => None,
+        }
+    }
+
     /// The paper's number, if it has one.
     pub fn number(&self) -> Option<f64> {
         match self.paper {
@@ -225,6 +241,8 @@ pub(crate) enum Quantity {
     Median { metric: Metric },
     /// The arm's metric, of which the largest over the trials is compared.
     Largest { metric: Metric },
+    /// The arm's coverage, of which the mean over the trials is compared.
+    Coverage { metric: Metric },
     /// The last workload error of the trace divided by its minimum.
     Rebound,
     /// The smallest workload error of the trace.

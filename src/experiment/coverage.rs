@@ -1,0 +1,184 @@
+//! How often error bars contain the truth.
+//!
+//! Counts the answers to the workload, each against an interval of z standard errors to either side
+//! of the estimate. Estimates that know their variances have exact errors; those of a graphical
+//! model are simulated ([`Bootstrap`]). Only marginals inside a measured one count: what a model
+//! says about others follows from its independences, whose bias no measurement shows.
+
+use std::time::Instant;
+
+use rand::Rng;
+use thiserror::Error;
+
+use super::Case;
+use crate::config::Evaluation;
+use crate::data::Dataset;
+use crate::mechanism::{Published, Release};
+use crate::workload::SubWorkload;
+use private_pgm::fit::Estimated;
+use private_pgm::loss::Measurement;
+use private_pgm::model::{Calibrated, InferenceError, MarginalError, Model, Projectable};
+use private_pgm::problem::{Problem, ProblemError};
+use private_pgm::uncertainty::{Bootstrap, BootstrapError, z_score};
+
+/// Rounding of an answer that is known exactly, relative to it.
+const ROUNDING: f64 = 1e-9;
+
+/// A release and the truth that its estimates are compared with.
+pub(super) struct ErrorBars<'a> {
+    pub(super) data: &'a Dataset,
+    pub(super) case: &'a Case,
+    pub(super) release: &'a Release,
+    /// Whether the number of records is public.
+    pub(super) public_total: bool,
+    pub(super) evaluation: Evaluation,
+    /// In bytes.
+    pub(super) memory_limit: u64,
+    pub(super) deadline: Option<Instant>,
+}
+
+/// The parts of the true answers that are where they should be; `None` without error bars.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Coverage {
+    /// Of the answers with error bars.
+    pub(super) answers: Option<f64>,
+    /// Of the marginals whose L1 error the release bounds.
+    pub(super) bounds: Option<f64>,
+}
+
+/// Why there are no error bars although there should be some.
+#[derive(Debug, Error)]
+pub(super) enum CoverageError {
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    #[error(transparent)]
+    Bootstrap(#[from] BootstrapError),
+    #[error(transparent)]
+    Marginal(#[from] MarginalError),
+}
+
+/// The standard errors of the answers to a sub-workload, which has this index.
+type Errors = (usize, Vec<f64>);
+
+impl ErrorBars<'_> {
+    /// Nothing if the experiment does not ask for it.
+    pub(super) fn coverage(
+        &self,
+        estimated: &Estimated,
+        rng: &mut dyn Rng,
+    ) -> Result<Coverage, CoverageError> {
+        let Some(probability) = self.evaluation.coverage else { return Ok(Coverage::default()) };
+        let Some(z) = z_score(probability) else { return Ok(Coverage::default()) };
+        let mut errors = self.exact_errors(&*estimated.answers);
+        // A certified gap says that the model is a fit to the evidence.
+        if let (true, Some(model), Some(_)) =
+            (errors.is_empty(), &estimated.model, estimated.diagnostics.gap)
+        {
+            errors = self.simulated_errors(model, rng)?;
+        }
+        Ok(Coverage {
+            answers: self.covered(&*estimated.answers, z, &errors)?,
+            bounds: self.bounded(&*estimated.answers, 1.0 - probability)?,
+        })
+    }
+
+    /// Of the sub-workloads for which the estimate is unbiased with known variances.
+    fn exact_errors(&self, answers: &dyn Projectable) -> Vec<Errors> {
+        let of_part = |part: &SubWorkload| -> Option<Vec<f64>> {
+            if part.query.is_identity() {
+                let error = answers.cell_variance(&part.clique)?.sqrt();
+                return Some(vec![error; part.query.rows()]);
+            }
+            let variance = |row| answers.query_variance(&part.clique, &weights(part, row));
+            (0..part.query.rows()).map(|row| Some(variance(row)?.sqrt())).collect()
+        };
+        let parts = self.case.workload.parts().iter().enumerate();
+        parts.filter_map(|(at, part)| Some((at, of_part(part)?))).collect()
+    }
+
+    /// Of the sub-workloads inside a measured marginal, by a bootstrap.
+    fn simulated_errors(
+        &self,
+        model: &Model,
+        rng: &mut dyn Rng,
+    ) -> Result<Vec<Errors>, CoverageError> {
+        let Published::Answers(measured) = &self.release.published else { return Ok(Vec::new()) };
+        let parts = self.case.workload.parts();
+        let is_inside = |part: &SubWorkload| {
+            measured.iter().any(|answer: &Measurement| part.clique.is_subset(&answer.clique))
+        };
+        let inside: Vec<usize> = (0..parts.len()).filter(|&at| is_inside(&parts[at])).collect();
+        if inside.is_empty() {
+            return Ok(Vec::new());
+        }
+        let total = self.public_total.then_some(self.release.total);
+        let problem = Problem::builder(self.data.domain().clone())
+            .total(total)
+            .measure_all(measured.iter().cloned())
+            .build()?;
+        let bootstrap = Bootstrap {
+            replicates: self.evaluation.replicates,
+            memory_limit: Some(self.memory_limit),
+            deadline: self.deadline,
+        };
+        let cliques: Vec<_> = inside.iter().map(|&at| parts[at].clique.clone()).collect();
+        let answers = |model: &Calibrated| -> Result<Vec<f64>, InferenceError> {
+            let marginals = model.marginals(&cliques)?;
+            let pairs = inside.iter().zip(&marginals);
+            Ok(pairs.flat_map(|(&at, marginal)| parts[at].answers(marginal.values())).collect())
+        };
+        let mut errors = bootstrap.errors(&problem, model, answers, rng)?.into_iter();
+        let own = |at: usize| (at, errors.by_ref().take(parts[at].query.rows()).collect());
+        Ok(inside.into_iter().map(own).collect())
+    }
+
+    /// The part of the true answers within z errors of the estimate.
+    fn covered(
+        &self,
+        answers: &dyn Projectable,
+        z: f64,
+        errors: &[Errors],
+    ) -> Result<Option<f64>, MarginalError> {
+        let (mut covered, mut all) = (0usize, 0usize);
+        for (at, errors) in errors {
+            let part = &self.case.workload.parts()[*at];
+            let found = part.answers(answers.project(&part.clique)?.values());
+            let pairs = self.case.truth[*at].iter().zip(found).zip(errors);
+            let is_covered = |((truth, found), error): &((&f64, f64), &f64)| {
+                (*truth - found).abs() <= z * **error + ROUNDING * truth.abs().max(1.0)
+            };
+            covered += pairs.filter(is_covered).count();
+            all += errors.len();
+        }
+        Ok((all > 0).then(|| covered as f64 / all as f64))
+    }
+
+    /// The part of the workload's marginals within the bounds of the release.
+    fn bounded(
+        &self,
+        answers: &dyn Projectable,
+        failure_probability: f64,
+    ) -> Result<Option<f64>, MarginalError> {
+        let Some(bounds) = self.release.error_bounds(self.data.domain()) else { return Ok(None) };
+        let (mut within, mut all) = (0usize, 0usize);
+        for part in self.case.workload.parts() {
+            let found = answers.project(&part.clique)?;
+            let Some(bound) = bounds.bound(&found, failure_probability)? else { continue };
+            let truth = self.data.project(&part.clique)?;
+            let pairs = found.values().iter().zip(truth.values());
+            let error: f64 = pairs.map(|(found, truth)| (found - truth).abs()).sum();
+            within += usize::from(error <= bound.l1);
+            all += 1;
+        }
+        Ok((all > 0).then(|| within as f64 / all as f64))
+    }
+}
+
+/// A row of the query matrix.
+fn weights(part: &SubWorkload, row: usize) -> Vec<f64> {
+    let query = &part.query;
+    let (mut unit, mut weights) = (vec![0.0; query.rows()], vec![0.0; query.cols()]);
+    unit[row] = 1.0;
+    query.apply_transpose(&unit, &mut weights, &mut vec![0.0; query.scratch_len()]);
+    weights
+}
