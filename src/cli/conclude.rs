@@ -24,9 +24,10 @@ pub(crate) fn print_results(analysis: &Analysis) -> Result<(), Failure> {
             let shown = manifest.experiment.metric();
             writeln!(output, "\n{}", summary.table(shown))?;
             for metric in [Metric::Coverage, Metric::BoundCoverage] {
-                let has_it = summary.groups.iter().any(|group| group.spread(metric).is_some());
-                if has_it && metric != shown {
-                    writeln!(output, "{}", summary.table(metric))?;
+                let mut with_it = summary.clone();
+                with_it.groups.retain(|group| group.spread(metric).is_some());
+                if !with_it.groups.is_empty() && metric != shown {
+                    writeln!(output, "{}", with_it.table(metric))?;
                 }
             }
         }

@@ -90,9 +90,10 @@ impl Costs<'_> {
 
     /// Assumes that adaptive mechanisms measure a fixed fraction of the workload.
     fn measured(&self, trial: &Trial) -> MeasuredSize {
-        let fraction = self.plan.mechanism(trial).cost_model.measured_fraction;
+        let cost_model = &self.plan.mechanism(trial).cost_model;
+        let fraction = cost_model.measured_fraction;
         let queries = self.workload(trial).queries() as f64;
-        let cells = fraction * self.trees[trial.data].cells;
+        let cells = (fraction * self.trees[trial.data].cells).min(cost_model.most_cells);
         MeasuredSize { cells, queries: fraction * queries }
     }
 

@@ -182,3 +182,121 @@ fn weights(part: &SubWorkload, row: usize) -> Vec<f64> {
     query.apply_transpose(&unit, &mut weights, &mut vec![0.0; query.scratch_len()]);
     weights
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Provenance;
+    use crate::mechanism::{Noise, Task, find};
+    use crate::workload::Workload;
+    use dp::{Budget, Delta, Epsilon, Neighbours, NoiseSource, Rho, SeedPath};
+    use private_pgm::domain::{Clique, Domain};
+    use private_pgm::fit::{Estimator, EstimatorContext, Pgm, Settings};
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha20Rng;
+
+    /// b copies a except in every fifth record.
+    fn data() -> Dataset {
+        let domain = Domain::new([("a", 5), ("b", 5), ("c", 3)]).unwrap();
+        let column = |code: fn(u32) -> u32| (0..3000).map(code).collect::<Vec<u32>>();
+        let codes = [
+            column(|i| i % 5),
+            column(|i| if i % 5 == 0 { i % 3 } else { i % 5 }),
+            column(|i| (i / 7) % 3),
+        ];
+        Dataset::from_codes("copies", &domain, &codes, Provenance::default()).unwrap()
+    }
+
+    /// The coverage of an estimator's error bars over trials of a mechanism: of answers, and of
+    /// bounds.
+    fn coverages(
+        mechanism: &str,
+        prefix: &[&str],
+        estimator: Option<&dyn Estimator>,
+        trials: usize,
+    ) -> Vec<Coverage> {
+        let data = data();
+        let domain = data.domain();
+        let prefix = Clique::new(prefix.iter().map(|name| domain.id(name).unwrap()));
+        let pairs = domain.everything().subsets(2);
+        let marginals = Workload::marginals(domain, &pairs, &Clique::empty()).unwrap();
+        let asked = Workload::marginals(domain, &pairs, &prefix).unwrap();
+        let case = Case::only(&data, asked).unwrap();
+        let pgm = Pgm::new(Settings { iterations: Some(200), ..Settings::default() });
+        let mechanism = (find(mechanism).unwrap().build)(&toml::Table::new()).unwrap();
+        let coverage = |trial: usize| {
+            let task = Task {
+                data: &data,
+                workload: &marginals,
+                public: None,
+                noise: Noise::Exact,
+                estimator: &pgm,
+                memory_limit: 1 << 30,
+                deadline: None,
+            };
+            let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
+            let rho = Rho::implying(epsilon, delta).unwrap();
+            let mut budget = Budget::new(rho, Neighbours::AddRemove);
+            let mut source = NoiseSource::seeded(&SeedPath::new("coverage", trial));
+            let release = mechanism.release(&task, &mut budget, &mut source).unwrap();
+            let mut rng = ChaCha20Rng::seed_from_u64(trial as u64);
+            let mut run = EstimatorContext {
+                memory_limit: 1 << 30,
+                deadline: None,
+                warm_start: None,
+                rng: &mut rng,
+                observer: &mut |_| {},
+            };
+            let estimator = estimator.unwrap_or(&*release.own_estimator);
+            let estimated = estimator.estimate(&release.evidence(domain), &mut run).unwrap();
+            let bars = ErrorBars {
+                data: &data,
+                case: &case,
+                release: &release,
+                public_total: false,
+                evaluation: Evaluation { coverage: Some(0.95), replicates: 40 },
+                memory_limit: 1 << 30,
+                deadline: None,
+            };
+            bars.coverage(&estimated, &mut rng).unwrap()
+        };
+        (0..trials).map(coverage).collect()
+    }
+
+    fn mean(coverages: &[Coverage]) -> f64 {
+        let sum: f64 = coverages.iter().map(|coverage| coverage.answers.unwrap()).sum();
+        sum / coverages.len() as f64
+    }
+
+    #[test]
+    fn exact_error_bars_cover_as_often_as_they_claim_for_counts_and_for_prefix_sums() {
+        // 55 correlated answers in each of 400 trials: the standard deviation of the mean is at
+        // most that of 400 answers, 1.1 %, and far smaller where they are not copies.
+        for prefix in [&[][..], &["a", "b"]] {
+            let found = mean(&coverages("residual-planner", prefix, None, 400));
+            assert!((0.935..0.965).contains(&found), "{prefix:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn simulated_error_bars_cover_about_as_often_as_they_claim() {
+        // Counts are hundreds of standard deviations from 0 or about 0.
+        let pgm = Pgm::new(Settings::default());
+        let found = mean(&coverages("gaussian", &[], Some(&pgm), 40));
+        assert!((0.90..0.98).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn an_estimate_without_variances_or_model_has_no_error_bars() {
+        let lls = private_pgm::baselines::LocalLeastSquares::default();
+        assert_eq!(coverages("gaussian", &[], Some(&lls), 1), [Coverage::default()]);
+    }
+
+    #[test]
+    fn the_bounds_of_aim_hold_for_its_marginals() {
+        for found in coverages("aim", &[], None, 5) {
+            assert_eq!(found.bounds, Some(1.0));
+            assert!(found.answers.is_some());
+        }
+    }
+}

@@ -27,6 +27,7 @@ mod shard;
 mod synthesis;
 mod trace;
 mod trial;
+mod trial_failure;
 mod verify;
 
 pub use analysis::{Analysis, AnalysisError, analyse};

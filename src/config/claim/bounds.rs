@@ -37,9 +37,7 @@ fn combination(with: &Option<&str>) -> String {
 impl WrittenClaim {
     /// Rejects keys without a meaning for this kind, and combinations that exclude each other.
     pub(super) fn check_keys(&self) -> Result<(), ClaimError> {
-        use Kind::{
-            Argmin, Coverage, Data, Ends, Largest, Median, Minimum, Ratio, Reach, Rebound,
-        };
+        use Kind::{Argmin, Coverage, Data, Ends, Largest, Median, Minimum, Ratio, Reach, Rebound};
         let of_traces = [Rebound, Minimum, Argmin];
         let of_metrics = [Ratio, Median, Largest, Coverage];
         let trials: Vec<Kind> = [&of_metrics[..], &[Reach, Ends], &of_traces].concat();

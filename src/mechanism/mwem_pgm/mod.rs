@@ -26,6 +26,7 @@ use serde::Deserialize;
 
 use super::support::adaptive_marginals::{AdaptiveMarginals, two_shares};
 use super::support::candidate_marginals::change;
+use super::support::cost_model::CELLS_OF_ROUNDS;
 use super::support::final_estimate::final_pgm;
 use super::support::round_count::{ROUNDS, RoundCount};
 use super::{
@@ -47,6 +48,7 @@ pub(super) static MWEM_PGM: MechanismSpec = MechanismSpec {
     cost_model: CostModel {
         iterations_per_attribute: 100.0,
         measured_fraction: 0.5,
+        most_cells: CELLS_OF_ROUNDS,
         ..CostModel::NEGLIGIBLE
     },
     extra_estimators: &[],
@@ -84,10 +86,8 @@ impl Default for MwemPgm {
 impl MwemPgm {
     fn checked(self) -> Result<Self, ParameterError> {
         self.rounds.check()?;
-        match self.max_cells {
-            0 => Err(ParameterError { message: "max_cells: expected at least 1, found 0".into() }),
-            _ => Ok(self),
-        }
+        ParameterError::check_count("max_cells", self.max_cells)?;
+        Ok(self)
     }
 }
 

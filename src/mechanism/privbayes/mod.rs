@@ -116,12 +116,7 @@ impl PrivBayes {
         if !(self.theta > 0.0 && self.theta.is_finite()) {
             return refuse(format!("theta: expected a positive number, found {}", self.theta));
         }
-        if !(self.network_share > 0.0 && self.network_share < 1.0) {
-            return refuse(format!(
-                "network_share: expected a number between 0 and 1, found {}",
-                self.network_share
-            ));
-        }
+        ParameterError::check_fraction("network_share", self.network_share)?;
         if self.candidates == 0 {
             return refuse("candidates: expected a positive number, found 0".into());
         }

@@ -14,7 +14,12 @@ pub struct CostModel {
     /// The size of the model of what is measured, as a fraction of the model of the workload. Less
     /// than 1 for mechanisms that choose what they measure.
     pub measured_fraction: f64,
+    /// The most cells of that model, for mechanisms that limit it.
+    pub most_cells: f64,
 }
+
+/// The mean over the rounds of AIM and MWEM+PGM on Adult, whose limit is ten times as much, roughly.
+pub(crate) const CELLS_OF_ROUNDS: f64 = 1e6;
 
 impl CostModel {
     /// For mechanisms that make one pass over the data and add noise.
@@ -25,6 +30,7 @@ impl CostModel {
         seconds_per_query: 0.0,
         seconds_per_pair: 0.0,
         measured_fraction: 1.0,
+        most_cells: f64::INFINITY,
     };
 
     /// The seconds of a release. `iteration_seconds` is the time of one iteration of the model.

@@ -39,7 +39,8 @@ pub(super) fn read<T: Line>(
         read => read.map_err(|error| StoreError::io(path, error))?,
     };
     let (full, short) = (T::header(), short_header::<T>());
-    let is_torn = |header: &str| bytes.len() < header.len() && header.as_bytes().starts_with(&bytes);
+    let is_torn =
+        |header: &str| bytes.len() < header.len() && header.as_bytes().starts_with(&bytes);
     if is_torn(&full) || is_torn(&short) {
         return Ok(Content { dropped: bytes.len() as u64, ..Content::default() });
     }
@@ -82,9 +83,8 @@ pub(super) fn read<T: Line>(
 /// The header without the optional columns.
 fn short_header<T: Line>() -> String {
     let header = T::header();
-    let end = (0..T::optional_columns()).try_fold(header.trim_end(), |kept, _| {
-        kept.rsplit_once(',').map(|(others, _)| others)
-    });
+    let end = (0..T::optional_columns())
+        .try_fold(header.trim_end(), |kept, _| kept.rsplit_once(',').map(|(others, _)| others));
     match (T::optional_columns(), end) {
         (1.., Some(kept)) => format!("{kept}\n"),
         _ => header,

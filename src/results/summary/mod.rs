@@ -146,8 +146,7 @@ impl Group {
         let own: Vec<_> = rows.iter().filter(|row| group.contains(row)).collect();
         group.endings = Endings::of(own.iter().copied());
         group.unconverged = unconverged(own.iter().copied());
-        let spread =
-            |metric: Metric| Spread::of(own.iter().filter_map(|row| metric.of(row)));
+        let spread = |metric: Metric| Spread::of(own.iter().filter_map(|row| metric.of(row)));
         (group.spreads, group.optional) = (METRICS.map(spread), OPTIONAL.map(spread));
         group.peak_bytes = own.iter().filter_map(|row| row.peak_bytes).reduce(f64::max);
         if group.arm != REFERENCE_ARM {
