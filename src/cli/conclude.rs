@@ -1,5 +1,6 @@
 //! Prints the results of an experiment.
 
+use pgmbench::config::Metric;
 use pgmbench::experiment::{Analysis, AnalysisError, Plan};
 use pgmbench::results::claims::claims_table;
 
@@ -20,7 +21,15 @@ pub(crate) fn print_results(analysis: &Analysis) -> Result<(), Failure> {
     let Analysis { manifest, rows, summary, findings, .. } = analysis;
     print(|output| {
         if !rows.is_empty() {
-            writeln!(output, "\n{}", summary.table(manifest.experiment.metric()))?;
+            let shown = manifest.experiment.metric();
+            writeln!(output, "\n{}", summary.table(shown))?;
+            for metric in [Metric::Coverage, Metric::BoundCoverage] {
+                let mut with_it = summary.clone();
+                with_it.groups.retain(|group| group.spread(metric).is_some());
+                if !with_it.groups.is_empty() && metric != shown {
+                    writeln!(output, "{}", with_it.table(metric))?;
+                }
+            }
         }
         if !findings.is_empty() {
             writeln!(output, "{}", claims_table(findings))?;

@@ -8,6 +8,7 @@ use super::claim::Claim;
 use super::command::{EstimatorCommand, MechanismCommand};
 use super::dataset::Dataset;
 use super::estimation::Estimation;
+use super::evaluation::Evaluation;
 use super::figure::{Figure, FigureKind};
 use super::metric::Metric;
 use super::sweep::Sweep;
@@ -57,6 +58,8 @@ pub struct Experiment {
     /// Defaults for mechanisms and arms.
     pub estimation: Estimation,
     pub limits: Limits,
+    #[serde(skip_serializing_if = "is_default")]
+    pub evaluation: Evaluation,
     /// Their labels are distinct. Empty except for [`Kind::Mechanisms`].
     #[serde(rename = "mechanism", skip_serializing_if = "Vec::is_empty")]
     pub mechanisms: Vec<Mechanism>,

@@ -18,6 +18,8 @@ pub enum Metric {
     RoundsOfLimit,
     EstimateSeconds,
     SecondsPerIteration,
+    Coverage,
+    BoundCoverage,
 }
 
 impl Metric {
@@ -35,13 +37,22 @@ impl Metric {
             Metric::RoundsOfLimit => "rounds_of_limit",
             Metric::EstimateSeconds => "estimate_seconds",
             Metric::SecondsPerIteration => "seconds_per_iteration",
+            Metric::Coverage => "coverage",
+            Metric::BoundCoverage => "bound_coverage",
         }
+    }
+
+    /// Whether it is recorded only where `[evaluation]` asks for coverage.
+    pub fn is_about_error_bars(self) -> bool {
+        matches!(self, Metric::Coverage | Metric::BoundCoverage)
     }
 
     /// The name in tables and figures: `workload error`.
     pub fn label(self) -> String {
         match self {
             Metric::MaxError => "largest query error".into(),
+            Metric::Coverage => "true answers within error bars".into(),
+            Metric::BoundCoverage => "marginals within their bounds".into(),
             _ => self.name().replace('_', " "),
         }
     }

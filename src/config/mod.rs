@@ -39,6 +39,7 @@ mod command;
 mod dataset;
 mod error;
 mod estimation;
+mod evaluation;
 mod experiment;
 mod figure;
 mod form;
@@ -62,6 +63,7 @@ pub use command::{EstimatorCommand, MechanismCommand};
 pub use dataset::{Chain, Dataset};
 pub use error::{ConfigError, Mistake};
 pub use estimation::Estimation;
+pub use evaluation::Evaluation;
 pub use experiment::{
     Arm, Changes, DEFAULT_ARMS, Experiment, Kind, Limits, Mechanism, Overrides, Parameters, Scaling,
 };

@@ -46,6 +46,8 @@ pub(super) struct RawExperiment {
     pub(super) estimation: Option<Spanned<EstimationLayer>>,
     #[serde(default, deserialize_with = "form::spanned_table")]
     pub(super) limits: Option<Spanned<RawLimits>>,
+    #[serde(default, deserialize_with = "form::spanned_table")]
+    pub(super) evaluation: Option<Spanned<RawEvaluation>>,
     pub(super) mechanism: Option<Spanned<Vec<Spanned<RawMechanism>>>>,
     pub(super) estimator: Option<Spanned<Vec<Spanned<EstimatorCommand>>>>,
     #[serde(default, deserialize_with = "form::spanned_table")]
@@ -63,6 +65,13 @@ pub(super) struct RawExperiment {
 pub(super) struct RawLimits {
     pub(super) memory: Option<ByteSize>,
     pub(super) seconds: Option<Spanned<f64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(super) struct RawEvaluation {
+    pub(super) coverage: Option<Spanned<f64>>,
+    pub(super) replicates: Option<Spanned<u64>>,
 }
 
 #[derive(Deserialize)]

@@ -11,8 +11,8 @@ use super::command::EstimatorCommand;
 use super::dataset::Chain;
 use super::layers::EstimationLayer;
 use super::raw::{
-    ArmTable, DatasetTable, RawChanges, RawExperiment, RawFigure, RawLimits, RawMechanism,
-    RawScaling,
+    ArmTable, DatasetTable, RawChanges, RawEvaluation, RawExperiment, RawFigure, RawLimits,
+    RawMechanism, RawScaling,
 };
 use super::sweep::Sweep;
 use super::workload::{RandomMarginals, Workload};
@@ -74,6 +74,7 @@ fn sections() -> Vec<Section> {
         },
         section("estimation", field_names::<EstimationLayer>(), ("`[estimation]`", 0), &[]),
         section("limits", field_names::<RawLimits>(), ("`[limits]`", 0), &[]),
+        section("evaluation", field_names::<RawEvaluation>(), ("`[evaluation]`", 0), &[]),
         section("mechanism", field_names::<RawMechanism>(), ("`[[mechanism]]`", 0), &["name"]),
         section("arm", field_names::<ArmTable>(), ("`[[mechanism]]`", 1), &["estimator"]),
         section(
@@ -128,9 +129,10 @@ fn of_key(section: &str, key: &str) -> Option<Value> {
         ("figure", "arms") => json!({ "type": "object" }),
         (_, "arms") => list(named("arm")),
         ("experiment", "mechanism" | "claim" | "estimator") => list(table(key)),
-        ("experiment", "workload" | "limits" | "scaling" | "figure" | "quick" | "sweep") => {
-            table(key)
-        }
+        (
+            "experiment",
+            "workload" | "limits" | "evaluation" | "scaling" | "figure" | "quick" | "sweep",
+        ) => table(key),
         (_, "estimation") => table("estimation"),
         ("dataset", "chain") => table("chain"),
         ("workload", "random") => table("random"),

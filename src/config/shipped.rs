@@ -17,6 +17,7 @@ pub static SHIPPED: &[ShippedFile] = shipped![
     "aim-scale",
     "aim-skewed",
     "aim-target",
+    "error-bars",
     "estimators",
     "fig1-lbfgs",
     "fig1-limits",

@@ -6,13 +6,18 @@ use crate::workload::{SubWorkload, Workload};
 /// Incremented when the program changes numbers or keys, so that earlier rows become stale.
 const EDITION: u32 = 11;
 
+/// Mechanisms whose estimates start from the model of their last round, which they did not in
+/// earlier versions of this edition.
+const WARM_STARTED: [&str; 2] = ["aim", "mwem-pgm"];
+
 /// The releases of a mechanism on a dataset that answer these cases, with predicted times of zero.
 pub(super) fn block(plan: &Plan, data: usize, mechanism: usize, cases: &[usize]) -> Block {
     let (data, mechanism) = (&plan.datasets[data], &plan.mechanisms[mechanism]);
-    let arm = |arm: &PlannedArm| BlockArm {
-        name: arm.name.clone(),
-        hash: hash(&[&arm.name, &arm.source.identity(), &json(&arm.estimation)]),
-        predicted_seconds: 0.0,
+    let arm = |arm: &PlannedArm| {
+        let mut parts = vec![arm.name.clone(), arm.source.identity(), json(&arm.estimation)];
+        parts.extend(later_parts(plan, mechanism, arm));
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        BlockArm { name: arm.name.clone(), hash: hash(&parts), predicted_seconds: 0.0 }
     };
     let case = |case: &Case| BlockCase {
         name: case.name.clone(),
@@ -25,6 +30,16 @@ pub(super) fn block(plan: &Plan, data: usize, mechanism: usize, cases: &[usize])
         cases: cases.iter().map(|&at| case(&data.cases[at])).collect(),
         arms: mechanism.arms.iter().map(arm).collect(),
     }
+}
+
+/// What the numbers of an arm depend on since this edition, where they do, so that the keys of all
+/// other rows stay.
+fn later_parts(plan: &Plan, mechanism: &PlannedMechanism, arm: &PlannedArm) -> Vec<String> {
+    let evaluation = &plan.experiment.evaluation;
+    let recorded = evaluation.coverage.map(|_| json(evaluation));
+    let starts = WARM_STARTED.contains(&mechanism.name.as_str())
+        && ["own", "pgm"].contains(&arm.source.name());
+    recorded.into_iter().chain(starts.then(|| "warm start".into())).collect()
 }
 
 /// Hash of everything that a release depends on, except epsilon and trial.

@@ -14,6 +14,7 @@ mod arm;
 mod collect;
 mod command_estimator;
 mod cost;
+mod coverage;
 mod key;
 mod measurement;
 mod observer;
@@ -26,6 +27,7 @@ mod shard;
 mod synthesis;
 mod trace;
 mod trial;
+mod trial_failure;
 mod verify;
 
 pub use analysis::{Analysis, AnalysisError, analyse};

@@ -199,7 +199,7 @@ fn synthesize_from(
     let mut run = EstimatorContext {
         memory_limit: request.memory_limit,
         deadline: None,
-        warm_start: None,
+        warm_start: release.warm_start.as_ref(),
         rng,
         observer: &mut |_| {},
     };

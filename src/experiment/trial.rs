@@ -1,23 +1,21 @@
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 
+use super::coverage::{Coverage, ErrorBars};
 use super::observer::Observer;
 use super::trace::Tracer;
+use super::trial_failure::{TrialFailure, catch_panic};
 use super::{ArmSource, Case, Plan, PlannedArm, PlannedRow, Trial};
 use crate::evaluation::{answers, largest_error, mean_squared_error, workload_error};
-use crate::mechanism::{MechanismError, Published, Release, Task};
-use crate::results::{Status, TraceRecord, TrialRecord};
+use crate::mechanism::{Published, Release, Task};
+use crate::results::{TraceRecord, TrialRecord};
 use crate::workload::SubWorkload;
-use dp::{Budget, Line, NoiseSource};
-use private_pgm::fit::{
-    Estimated, Estimator, EstimatorContext, EstimatorError, Pgm, Progress, Settings,
-};
+use dp::{Budget, Line, Neighbours, NoiseSource};
+use private_pgm::fit::{Estimated, Estimator, EstimatorContext, Pgm, Progress, Settings};
 use private_pgm::loss::Measurement;
 use private_pgm::model::{MarginalError, Projectable};
-use private_pgm::numeric::memory;
 
 /// Iterations between two rounds of an adaptive mechanism (our choice). The errors that select the
 /// next query are far larger than the remaining optimisation error.
@@ -92,8 +90,11 @@ pub(super) fn run_trial(
                 Ok((estimated, seconds)) => {
                     record.estimate_seconds = Some(*seconds);
                     let case = &plan.data(trial).cases[row.case];
-                    let evaluated =
-                        catch_panic(|| evaluate(case, estimated, &measured, &mut record));
+                    let evaluated = catch_panic(|| {
+                        evaluate(case, estimated, &measured, &mut record)?;
+                        arm_run.record_coverage(case, estimated, &mut record);
+                        Ok(())
+                    });
                     if let Err(failure) = evaluated {
                         failure.record_in(&mut record, "evaluate");
                     }
@@ -107,93 +108,6 @@ pub(super) fn run_trial(
             finished(Finished { record, ledger: &ledger, traces });
         }
     }
-}
-
-/// Why there is no estimate.
-struct TrialFailure {
-    status: Status,
-    /// The memory that an infeasible estimate would need.
-    bytes: Option<f64>,
-    message: String,
-}
-
-impl TrialFailure {
-    fn failed(message: impl ToString) -> Self {
-        Self { status: Status::Failed, bytes: None, message: message.to_string() }
-    }
-
-    fn record_in(&self, record: &mut TrialRecord, phase: &str) {
-        record.status = self.status;
-        record.phase = phase.into();
-        record.peak_bytes = self.bytes;
-        record.message.clone_from(&self.message);
-    }
-}
-
-impl From<EstimatorError> for TrialFailure {
-    fn from(error: EstimatorError) -> Self {
-        let message = error.to_string();
-        match error {
-            EstimatorError::Infeasible { bytes, .. } => {
-                Self { status: Status::Infeasible, bytes: Some(bytes), message }
-            }
-            EstimatorError::Timeout { .. } => {
-                Self { status: Status::Timeout, bytes: None, message }
-            }
-            EstimatorError::Unsupported(_) => {
-                Self { status: Status::NotApplicable, bytes: None, message }
-            }
-            _ => Self::failed(message),
-        }
-    }
-}
-
-impl From<MechanismError> for TrialFailure {
-    fn from(error: MechanismError) -> Self {
-        match error {
-            MechanismError::Estimator(error) => error.into(),
-            MechanismError::Timeout => {
-                Self { status: Status::Timeout, bytes: None, message: error.to_string() }
-            }
-            MechanismError::NotApplicable(message) => {
-                Self { status: Status::NotApplicable, bytes: None, message }
-            }
-            MechanismError::Command(error) if error.is_timeout() => {
-                Self { status: Status::Timeout, bytes: None, message: error.to_string() }
-            }
-            MechanismError::Infeasible { bytes, message } => {
-                Self { status: Status::Infeasible, bytes: Some(bytes), message }
-            }
-            other => Self::failed(other),
-        }
-    }
-}
-
-impl From<MarginalError> for TrialFailure {
-    /// An estimate of other marginals is no failure: the estimator does not suit the workload.
-    fn from(error: MarginalError) -> Self {
-        match error {
-            MarginalError::Unknown { .. } => {
-                Self { status: Status::NotApplicable, bytes: None, message: error.to_string() }
-            }
-            other => Self::failed(other),
-        }
-    }
-}
-
-/// Turns a panic, or a table for which there is no memory, into a failure of one arm, so that the
-/// other arms still run.
-fn catch_panic<T>(work: impl FnOnce() -> Result<T, TrialFailure>) -> Result<T, TrialFailure> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        if let Some(error) = memory::in_panic(&*panic) {
-            return Err(TrialFailure::failed(error));
-        }
-        let text = panic
-            .downcast_ref::<String>()
-            .map(String::as_str)
-            .or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(TrialFailure::failed(format!("internal error: {}", text.unwrap_or("no message"))))
-    })
 }
 
 /// The row before anything has run.
@@ -312,7 +226,7 @@ impl ArmRun<'_> {
         let mut context = EstimatorContext {
             memory_limit: limits.memory_limit,
             deadline: limits.deadline(),
-            warm_start: None,
+            warm_start: release.warm_start.as_ref(),
             rng: &mut rng,
             observer: &mut on_progress,
         };
@@ -338,6 +252,28 @@ impl ArmRun<'_> {
         };
         let estimated = estimator.estimate(&evidence, &mut context)?;
         Ok((estimated, began.elapsed().as_secs_f64()))
+    }
+
+    /// An estimate without error bars is no failure: the row says why there are none.
+    fn record_coverage(&self, case: &Case, estimated: &Estimated, record: &mut TrialRecord) {
+        let &Self { plan, trial, arm, release, limits, .. } = self;
+        let bars = ErrorBars {
+            data: &plan.data(trial).data,
+            case,
+            release,
+            public_total: plan.experiment.neighbours == Neighbours::Replace
+                || case.public.is_some(),
+            evaluation: plan.experiment.evaluation,
+            memory_limit: limits.memory_limit,
+            deadline: limits.deadline(),
+        };
+        let seeds = plan.seed_path(trial).with("error bars", &arm.name).with("case", &case.name);
+        match bars.coverage(estimated, &mut ChaCha20Rng::from_seed(seeds.seed())) {
+            Ok(Coverage { answers, bounds }) => {
+                (record.coverage, record.bound_coverage) = (answers, bounds);
+            }
+            Err(error) => record.message = format!("no error bars: {error}"),
+        }
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
             _ => format!("{}, epsilon = {epsilon}", labels::mechanism(mechanism)),
         };
         let content = Content::Bars { label: String::new(), categories };
-        panels.push(Panel { title, y: Axis::log(facts.metric.label()), content });
+        panels.push(Panel { title, y: Axis::of(facts.metric), content });
     }
 
     let keys: Vec<SeriesKey> = arms.iter().map(|&arm| SeriesKey { context: "", arm }).collect();

@@ -33,7 +33,7 @@ pub(super) fn chart(trials: &[TrialRecord], _: &[TraceRecord], facts: &Facts) ->
         let star = labels::star(trials.iter().filter(|trial| trial.dataset == dataset));
         let content = Content::Bars { label: String::new(), categories };
         let title = labels::dataset(dataset) + star + &budget;
-        panels.push(Panel { title, y: Axis::log(facts.metric.label()), content });
+        panels.push(Panel { title, y: Axis::of(facts.metric), content });
     }
     let spread = trials_phrase(trials.iter().map(|trial| trial.trial), "whiskers", facts.statistic);
     let explanations = [labels::standin_note(trials), unconverged_mark_note(&panels)];

@@ -1,5 +1,5 @@
 use super::palette::Colour;
-use crate::config::{Emphasis, Statistic};
+use crate::config::{Emphasis, Metric, Statistic};
 use crate::results::Spread;
 
 /// A figure as data: what is drawn, not how.
@@ -85,6 +85,12 @@ impl Axis {
     /// A logarithmic axis, labelled at round numbers.
     pub(super) fn log(label: impl Into<String>) -> Self {
         Self { label: label.into(), scale: Scale::Log, ticks: Vec::new() }
+    }
+
+    /// The axis of a metric: linear for a part of a whole, otherwise logarithmic.
+    pub(super) fn of(metric: Metric) -> Self {
+        let scale = if metric.is_about_error_bars() { Scale::Linear } else { Scale::Log };
+        Self { label: metric.label(), scale, ticks: Vec::new() }
     }
 }
 

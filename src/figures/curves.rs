@@ -51,7 +51,7 @@ impl<R> Grid<'_, R> {
                 let ticks = if self.ticks_at_values { x_values } else { Vec::new() };
                 let x = Axis { ticks, ..Axis::log(self.x_label) };
                 let content = Content::Lines { x, lines, ranges: Ranges::Whiskers };
-                panels.push(Panel { title, y: Axis::log(facts.metric.label()), content });
+                panels.push(Panel { title, y: Axis::of(facts.metric), content });
             }
         }
         let explanations = [labels::standin_note(trials), unconverged_mark_note(&panels)];

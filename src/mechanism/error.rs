@@ -1,3 +1,5 @@
+use std::fmt::Display;
+
 use thiserror::Error;
 
 use crate::data::CodesError;
@@ -16,6 +18,28 @@ use private_pgm::query::QueryError;
 pub struct ParameterError {
     /// The name of the parameter, and what is expected.
     pub message: String,
+}
+
+impl ParameterError {
+    pub(super) fn expected(name: &str, expected: &str, found: impl Display) -> Self {
+        Self { message: format!("{name}: expected {expected}, found {found}") }
+    }
+
+    /// Refuses 0.
+    pub(super) fn check_count(name: &str, count: u64) -> Result<(), Self> {
+        match count {
+            0 => Err(Self::expected(name, "a whole number from 1 on", 0)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what is not between 0 and 1.
+    pub(super) fn check_fraction(name: &str, number: f64) -> Result<(), Self> {
+        match number > 0.0 && number < 1.0 {
+            true => Ok(()),
+            false => Err(Self::expected(name, "a number between 0 and 1", number)),
+        }
+    }
 }
 
 /// Why a mechanism has published nothing.

@@ -4,6 +4,7 @@ use dp::Neighbours;
 use private_pgm::domain::Domain;
 use private_pgm::fit::{Estimator, Evidence, Likelihood, Observed};
 use private_pgm::loss::{Measurement, estimate_total};
+use private_pgm::model::Model;
 use private_pgm::residual::TotalSource;
 
 use super::task::MOST_RECORDS;
@@ -23,6 +24,9 @@ pub struct Release {
     pub diagnostics: ReleaseDiagnostics,
     /// What bounds the errors of marginals, for mechanisms that can bound them.
     pub bounds: Option<BoundsBasis>,
+    /// The model of the last round, for estimators that can start from one. It follows from
+    /// published answers.
+    pub warm_start: Option<Model>,
 }
 
 /// Facts about a release. They depend on the data only through draws that were paid for.
@@ -77,6 +81,7 @@ impl Release {
             times,
             diagnostics: ReleaseDiagnostics::default(),
             bounds: None,
+            warm_start: None,
         }
     }
 

@@ -32,6 +32,8 @@ impl Metric {
             }
             Metric::EstimateSeconds => row.estimate_seconds,
             Metric::SecondsPerIteration => row.seconds_per_iteration,
+            Metric::Coverage => row.coverage,
+            Metric::BoundCoverage => row.bound_coverage,
         };
         value.filter(|_| row.status == Status::Done)
     }

@@ -79,6 +79,17 @@ pub struct TrialRecord {
     pub peak_bytes: Option<f64>,
     /// A sentence about the result, such as the error.
     pub message: String,
+    /// The part of the workload's true answers that are within the error bars of the estimate, of
+    /// those that have error bars.
+    pub coverage: Option<f64>,
+    /// The part of the workload's marginals whose error is within the bound of the release, of
+    /// those that have one.
+    pub bound_coverage: Option<f64>,
+}
+
+impl TrialRecord {
+    /// The number of its last columns that a file of rows without them leaves out.
+    pub(super) const OPTIONAL_COLUMNS: usize = 2;
 }
 
 /// A field in which two rows of one arm differ, with both values.

@@ -215,6 +215,7 @@ impl Mechanism for Selecting {
             times: Times::default(),
             diagnostics: ReleaseDiagnostics::default(),
             bounds: None,
+            warm_start: None,
         })
     }
 }
@@ -354,6 +355,7 @@ impl Mechanism for Hopeful {
                     times: Times::default(),
                     diagnostics: ReleaseDiagnostics::default(),
                     bounds: None,
+                    warm_start: None,
                 });
             }
         }

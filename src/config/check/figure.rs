@@ -141,12 +141,15 @@ fn plain(kind: FigureKind) -> Figure {
 pub(super) fn metric(source: &Source, metric: Option<Spanned<Metric>>) -> Checked<Option<Metric>> {
     let Some(metric) = metric else { return Ok(None) };
     match *metric.as_ref() {
-        shown @ (Metric::WorkloadError | Metric::MeanSquaredError | Metric::MaxError) => {
-            Ok(Some(shown))
-        }
+        shown @ (Metric::WorkloadError
+        | Metric::MeanSquaredError
+        | Metric::MaxError
+        | Metric::Coverage
+        | Metric::BoundCoverage) => Ok(Some(shown)),
         other => {
             let message = format!("figures do not show `{}`", other.name());
-            let help = "they show workload_error, mean_squared_error or max_error";
+            let help = "they show workload_error, mean_squared_error, max_error, coverage or \
+                        bound_coverage";
             Err(source.error(metric.span(), message, Some(help)))
         }
     }

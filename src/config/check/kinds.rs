@@ -41,7 +41,7 @@ pub(super) fn check(source: &Source, raw: &RawExperiment) -> Checked<()> {
     Ok(())
 }
 
-fn settings(raw: &RawExperiment) -> [Setting; 15] {
+fn settings(raw: &RawExperiment) -> [Setting; 16] {
     fn setting<T>(
         name: &'static str,
         written: &Option<Spanned<T>>,
@@ -73,6 +73,7 @@ fn settings(raw: &RawExperiment) -> [Setting; 15] {
         setting("sweep", &raw.sweep, &[Mechanisms]),
         setting("estimation", &raw.estimation, RUNS),
         setting("limits", &raw.limits, RUNS),
+        setting("evaluation", &raw.evaluation, &[Mechanisms]),
         Setting {
             needed_by: &[Mechanisms],
             example: "a section [[mechanism]] with a name",

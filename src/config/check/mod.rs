@@ -12,9 +12,10 @@ use toml::Spanned;
 
 use super::error::ConfigError;
 use super::estimation::Estimation;
+use super::evaluation::Evaluation;
 use super::experiment::{Changes, Experiment, Kind, Limits};
 use super::figure::Figure;
-use super::raw::{RawExperiment, RawLimits};
+use super::raw::{RawEvaluation, RawExperiment, RawLimits};
 use super::source::Source;
 use super::workload::Workload;
 use dp::Neighbours;
@@ -93,6 +94,10 @@ pub(super) fn complete(source: &Source, raw: RawExperiment) -> Checked<Experimen
             Some(written) => limits(source, written.into_inner())?,
             None => Limits::default(),
         },
+        evaluation: match raw.evaluation {
+            Some(written) => evaluation(source, &written.into_inner())?,
+            None => Evaluation::default(),
+        },
         scaling: match raw.scaling {
             Some(written) => Some(sections::scaling(source, written.into_inner(), &estimation)?),
             None => None,
@@ -106,6 +111,17 @@ pub(super) fn complete(source: &Source, raw: RawExperiment) -> Checked<Experimen
         claims: raw.claim,
         estimation,
         mechanisms,
+    })
+}
+
+fn evaluation(source: &Source, raw: &RawEvaluation) -> Checked<Evaluation> {
+    let default = Evaluation::default();
+    let coverage = raw.coverage.as_ref().map(|value| values::probability(source, value));
+    let replicates = raw.replicates.as_ref();
+    let replicates = replicates.map(|value| count(source, "replicates", value, 2..=MAX_COUNT));
+    Ok(Evaluation {
+        coverage: coverage.transpose()?,
+        replicates: replicates.transpose()?.unwrap_or(default.replicates),
     })
 }
 

@@ -63,6 +63,18 @@ pub(in crate::config) fn positive(
     Err(source.error(value.span(), message, Some(&help)))
 }
 
+/// The probability with which error bars should contain the truth.
+pub(super) fn probability(source: &Source, value: &Spanned<f64>) -> Checked<f64> {
+    let number = *value.as_ref();
+    // Further out, Gaussian tails are no model of any noise.
+    if (0.01..=0.9999).contains(&number) {
+        return Ok(number);
+    }
+    let message = format!("coverage = {number} is out of range");
+    let help = "coverage is a probability from 0.01 to 0.9999, such as 0.95";
+    Err(source.error(value.span(), message, Some(help)))
+}
+
 /// A certified gap at which estimates stop.
 pub(in crate::config) fn gap(source: &Source, value: &Spanned<f64>) -> Checked<f64> {
     let number = *value.as_ref();

@@ -21,6 +21,11 @@ pub enum ClaimError {
     NothingExpected,
     #[error("'{key}' is {value}, which is not {expected}")]
     OutOfRange { key: &'static str, value: f64, expected: &'static str },
+    #[error(
+        "'metric' is '{metric}'; a claim of the kind 'coverage' is about 'coverage' or \
+         'bound_coverage'"
+    )]
+    NoCoverage { metric: &'static str },
     #[error("'as_epsilon_falls' needs at least two different values of 'epsilon'")]
     TooFewEpsilons,
 }
@@ -32,10 +37,13 @@ fn combination(with: &Option<&str>) -> String {
 impl WrittenClaim {
     /// Rejects keys without a meaning for this kind, and combinations that exclude each other.
     pub(super) fn check_keys(&self) -> Result<(), ClaimError> {
-        use Kind::{Argmin, Data, Ends, Exponent, Largest, Median, Minimum, Ratio, Reach, Rebound};
+        use Kind::{
+            Argmin, Coverage, Data, Ends, Exponent, Largest, Median, Minimum, Ratio, Reach, Rebound,
+        };
         let of_traces = [Rebound, Minimum, Argmin, Exponent];
-        let trials: Vec<Kind> = [&[Ratio, Median, Largest, Reach, Ends][..], &of_traces].concat();
-        let bounded: Vec<Kind> = [&[Ratio, Median, Largest, Reach, Data][..], &of_traces].concat();
+        let of_metrics = [Ratio, Median, Largest, Coverage];
+        let trials: Vec<Kind> = [&of_metrics[..], &[Reach, Ends], &of_traces].concat();
+        let bounded: Vec<Kind> = [&of_metrics[..], &[Reach, Data], &of_traces].concat();
         let trend: Vec<Kind> = [&[Ratio, Median][..], &of_traces].concat();
         let keys: [(&str, bool, &[Kind]); 16] = [
             ("fact", self.fact.is_some(), &[Data]),
@@ -46,7 +54,7 @@ impl WrittenClaim {
             ("min_trials", self.min_trials.is_some(), &trials),
             ("against", self.against.is_some(), &[Ratio]),
             ("against_mechanism", self.against_mechanism.is_some(), &[Ratio]),
-            ("metric", self.metric.is_some(), &[Ratio, Median, Largest, Exponent]),
+            ("metric", self.metric.is_some(), &[&of_metrics[..], &[Exponent]].concat()),
             ("over", self.over.is_some(), &[Exponent]),
             ("from", self.from.is_some(), &[Exponent]),
             ("status", self.status.is_some(), &[Ends]),

@@ -34,6 +34,7 @@ use written::WrittenClaim;
 /// | `against` | `ratio`: the arm in the denominator |
 /// | `against_mechanism` | `ratio`: the mechanism of that arm; default: `mechanism` |
 /// | `metric` | `ratio`, `median`, `largest`, `exponent`: the column; default: `workload_error` |
+/// | | `coverage`: that of error bars (default) or `bound_coverage` |
 /// | `status` | `ends`: how the arm must end, one or several |
 /// | `at_least`, `at_most` | bounds; default: the paper's number and `tolerance` |
 /// | `tolerance` | the largest factor between our number and the paper's; default: 1.5 |
@@ -54,6 +55,7 @@ use written::WrittenClaim;
 /// | `ratio` | median over the trials of metric(arm) / metric(`against`) in the same trial |
 /// | `median` | median of the arm's metric |
 /// | `largest` | largest of the arm's metric over the trials: for what must never happen |
+/// | `coverage` | part of the true answers within their error bars, over all trials |
 /// | `rebound` | median of last / smallest workload error of the traces |
 /// | `minimum` | median of the smallest workload error of the traces |
 /// | `argmin` | median of the iteration at which the trace has its smallest workload error |
@@ -142,6 +144,21 @@ impl Claim {
             Statement::Measures(Quantity::Ratio { against, metric }, _) => {
                 Some(((against.mechanism.as_str(), against.arm.as_str()), *metric))
             }
+            _ => None,
+        }
+    }
+
+    /// The column or quotient that it is about, if it names one.
+    pub(crate) fn metric(&self) -> Option<Metric> {
+        match &self.statement {
+            Statement::Measures(
+                Quantity::Ratio { metric, .. }
+                | Quantity::Median { metric }
+                | Quantity::Largest { metric }
+                | Quantity::Coverage { metric }
+                | Quantity::Exponent { metric, .. },
+                _,
+            ) => Some(*metric),
             _ => None,
         }
     }

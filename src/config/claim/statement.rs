@@ -47,6 +47,8 @@ pub(crate) enum Quantity {
     Median { metric: Metric },
     /// The arm's metric, of which the largest over the trials is compared.
     Largest { metric: Metric },
+    /// The arm's coverage, of which the mean over the trials is compared.
+    Coverage { metric: Metric },
     /// The last workload error of the trace divided by its minimum.
     Rebound,
     /// The smallest workload error of the trace.

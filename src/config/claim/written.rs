@@ -66,6 +66,7 @@ pub(super) enum Kind {
     #[default]
     Median,
     Largest,
+    Coverage,
     Rebound,
     Minimum,
     Argmin,
@@ -81,6 +82,7 @@ impl Kind {
             Kind::Ratio => "ratio",
             Kind::Median => "median",
             Kind::Largest => "largest",
+            Kind::Coverage => "coverage",
             Kind::Rebound => "rebound",
             Kind::Minimum => "minimum",
             Kind::Argmin => "argmin",
@@ -183,6 +185,9 @@ impl From<Claim> for WrittenClaim {
             Quantity::Largest { metric } => {
                 Self { kind: Kind::Largest, metric: Some(metric), ..written }
             }
+            Quantity::Coverage { metric } => {
+                Self { kind: Kind::Coverage, metric: Some(metric), ..written }
+            }
             Quantity::Rebound => Self { kind: Kind::Rebound, ..written },
             Quantity::Minimum => Self { kind: Kind::Minimum, ..written },
             Quantity::Argmin => Self { kind: Kind::Argmin, ..written },
@@ -229,6 +234,13 @@ impl WrittenClaim {
             }
             Kind::Median => Quantity::Median { metric },
             Kind::Largest => Quantity::Largest { metric },
+            Kind::Coverage => {
+                let metric = self.metric.unwrap_or(Metric::Coverage);
+                if !metric.is_about_error_bars() {
+                    return Err(ClaimError::NoCoverage { metric: metric.name() });
+                }
+                Quantity::Coverage { metric }
+            }
             Kind::Rebound => Quantity::Rebound,
             Kind::Minimum => Quantity::Minimum,
             Kind::Argmin => Quantity::Argmin,

@@ -37,10 +37,23 @@ fn a_mistake_is_shown_with_its_line_and_what_would_be_right() {
 }
 
 #[test]
+fn probabilities_of_error_bars_are_between_0_and_1() {
+    for (written, message) in [
+        ("coverage = 95", "coverage = 95 is out of range"),
+        ("coverage = 0", "coverage = 0 is out of range"),
+        ("coverage = nan", "coverage = NaN is out of range"),
+        ("coverage = 0.95\nreplicates = 1", "replicates = 1 is out of range"),
+    ] {
+        let text = format!("{SHORT}[evaluation]\n{written}\n");
+        assert_eq!(complaint(&text)[0], message);
+    }
+}
+
+#[test]
 fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
     let all = "name, title, document, kind, trials, seed, epsilon, delta, datasets, public, \
-               neighbours, noise, workload, sweep, estimation, limits, mechanism, estimator, \
-               scaling, figure, quick, claim";
+               neighbours, noise, workload, sweep, estimation, limits, evaluation, mechanism, \
+               estimator, scaling, figure, quick, claim";
     assert_eq!(
         parse(&with("epsilon", "epsilom")).unwrap_err().to_string(),
         format!(

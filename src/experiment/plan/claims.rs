@@ -17,6 +17,16 @@ pub(super) fn check_written(source: &Source, written: &Experiment) -> Result<(),
         {
             check_known(source, claim, "the data", dataset, &names)?;
         }
+        if let Some(metric) = claim.as_ref().metric()
+            && metric.is_about_error_bars()
+            && written.evaluation.coverage.is_none()
+        {
+            let name = metric.name();
+            let message = format!("a claim about {name}, which the experiment does not record");
+            let help = "say with which probability error bars should contain the truth: \
+                        coverage = 0.95 under [evaluation]";
+            return Err(source.error(claim.span(), message, Some(help)).into());
+        }
         for epsilon in claim.as_ref().epsilons() {
             check_known(source, claim, "epsilon", &epsilon.to_string(), &epsilons)?;
         }

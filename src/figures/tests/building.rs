@@ -53,7 +53,7 @@ fn every_kind_has_a_unique_name_and_a_description_and_accepts_no_records() {
         assert!(empty.is_none_or(|chart| chart.panels.is_empty()));
     }
     assert!((figure(FigureKind::Table).chart)(&figure_1(), &[], &Facts::default()).is_none());
-    assert_eq!(FIGURES.len(), 11, "one for each kind");
+    assert_eq!(FIGURES.len(), 12, "one for each kind");
 }
 
 #[test]
@@ -255,6 +255,27 @@ fn traces_show_three_quantities_over_the_iterations() {
             assert!(line.points.iter().is_sorted_by(|a, b| a.x < b.x));
             assert!(line.points.iter().all(|point| point.x >= 1.0 && point.y.is_some()));
         }
+    }
+}
+
+#[test]
+fn rates_have_a_panel_per_loss_with_the_arms_that_minimise_it_and_three_powers() {
+    let chart = chart("rates", &figure_3_trials(), &figure_3());
+    assert_eq!(titles(&chart), ["L1 loss above its minimum", "L2 loss above its minimum"]);
+    assert_eq!(chart.series.len(), 3, "two arms, and the powers");
+    for (arm, panel) in chart.panels.iter().enumerate() {
+        let Content::Lines { lines, .. } = &panel.content else { panic!("no lines") };
+        let of = |series: usize| lines.iter().filter(move |line| line.series == series);
+        assert_eq!(of(2).count(), 3, "the powers");
+        let points = |series: usize| of(series).map(|line| line.points.len()).sum::<usize>();
+        assert_eq!(points(1 - arm), 0, "the arm of the other loss");
+        let ours = &of(arm).next().unwrap().points;
+        assert!(ours.len() > 50);
+        // The losses fall as 1/t and as 1/t^1.4 towards the value that they have at the end.
+        let value = |index: usize| ours[index].y.unwrap().value;
+        let expected = [1.0, 1.4][arm];
+        let found = (value(0) / value(20)).ln() / (ours[20].x / ours[0].x).ln();
+        assert!((found - expected).abs() < 0.05, "{found}");
     }
 }
 

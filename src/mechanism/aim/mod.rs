@@ -39,29 +39,25 @@
 
 mod closure;
 mod parameters;
+mod scores;
 #[cfg(test)]
 mod tests;
 mod weighting;
 
 use super::error_bounds::{BoundsBasis, LastSelection, l1_distance};
 use super::support::adaptive_marginals::{AdaptiveMarginals, two_shares};
-use super::support::candidate_marginals::{LARGEST_DISTANCE, change};
 use super::support::final_estimate::FINAL_ITERATIONS;
-use super::support::gaussian_marginal;
-use super::support::score_grid::on_grid;
 use super::{
     CostModel, GuaranteeKind, Measured, Mechanism, MechanismError, MechanismSpec, Published,
     Release, ReleaseDiagnostics, Rounds, Task, WorkloadDependence,
 };
 use closure::Closure;
-use dp::{
-    Budget, Guarantee, LInfinity, Mechanism as Drawn, Neighbours, NoiseSource, Rho, Sensitivity,
-    SensitivityError, Share,
-};
+use dp::{Budget, Guarantee, Mechanism as Drawn, Neighbours, NoiseSource, Rho};
 use parameters::{LoopEstimator, PARAMETERS, Parameters};
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::model::Projectable;
 use private_pgm::residual::Grem;
+use scores::{expected_noise, noise_per_cell, score, sensitivity, sigma};
 use weighting::{FinalEstimate, Weighted};
 
 pub(super) static AIM: MechanismSpec = MechanismSpec {
@@ -150,7 +146,7 @@ impl Mechanism for Aim {
             }
         };
         let (used, times) = (run.round, run.marginals.times);
-        let (answers, estimate) = run.marginals.into_answers();
+        let (answers, estimate, model) = run.marginals.into_parts();
         let bounds = BoundsBasis {
             first_stddev: answers[0].stddev,
             last: estimate.and_then(|estimate| last.selection(&closure, estimate, budget)),
@@ -166,6 +162,7 @@ impl Mechanism for Aim {
                 ..ReleaseDiagnostics::default()
             },
             bounds: Some(bounds),
+            warm_start: model,
         })
     }
 }
@@ -369,49 +366,3 @@ fn remaining(budget: &Budget) -> f64 {
         _ => 0.0,
     }
 }
-
-/// The standard deviation of the Gaussian noise that a share pays for.
-fn sigma(share: &Share) -> Result<f64, MechanismError> {
-    let Guarantee::Concentrated { rho } = share.guarantee() else {
-        return Err(MechanismError::Unsuitable("expected a share in rho".into()));
-    };
-    Ok(gaussian_marginal::sensitivity(share.neighbours())?.get() / (2.0 * rho.get()).sqrt())
-}
-
-/// sqrt(2/pi) sigma n_r: the expected L1 norm of Gaussian noise on a marginal.
-fn expected_noise(clique: &Clique, domain: &Domain, sigma: f64) -> f64 {
-    noise_per_cell(sigma) * domain.cells_f64(clique)
-}
-
-/// sqrt(2/pi) sigma
-fn noise_per_cell(sigma: f64) -> f64 {
-    std::f64::consts::FRAC_2_PI.sqrt() * sigma
-}
-
-/// w_r (|M_r(D) - M_r(p)|_1 - noise), from the distance in the middle.
-fn score(weight: f64, distance: f64, noise: f64) -> f64 {
-    let weight = dp::sabotage!(weight, "aim-half-the-temperature", 2.0 * weight);
-    weight * (distance - on_grid(noise).min(LARGEST_DISTANCE))
-}
-
-/// The sensitivity of all scores with these weights: max w_r times that of a distance
-/// ([`AdaptiveMarginals::distances`]).
-///
-/// *Proof.* Weights and noise are public. A score is w times a difference of multiples of 2^-20
-/// below 2^33, which is exact, and one rounding of relative size 2^-53. So two scores differ by at
-/// most w times the change of the distance, and 2 w 2^33 2^-53 = 2^-19 w. The sum is rounded up.
-/// QED.
-fn sensitivity(
-    weights: impl Iterator<Item = f64>,
-    neighbours: Neighbours,
-) -> Result<Sensitivity<LInfinity>, SensitivityError> {
-    let largest = dp::sabotage!(
-        weights.fold(0.0, f64::max),
-        "aim-smallest-weight",
-        weights.fold(f64::INFINITY, f64::min)
-    );
-    Sensitivity::new(largest * (change(neighbours) + ROUNDING), neighbours)
-}
-
-/// Twice the bound above, which covers the rounding of the sensitivity itself.
-const ROUNDING: f64 = 1.0 / (1u64 << 18) as f64;

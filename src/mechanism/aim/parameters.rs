@@ -76,44 +76,27 @@ impl Default for Parameters {
 impl Parameters {
     pub(super) fn parse(table: &toml::Table) -> Result<Self, ParameterError> {
         let parameters: Self = parse(table)?;
-        let refuse = |name: &str| {
-            let message = format!("{name}: expected a whole number from 1 on, found 0");
-            Err(ParameterError { message })
-        };
-        match parameters {
-            Self { rounds_per_attribute: 0, .. } => refuse("rounds_per_attribute"),
-            Self { max_cells: 0, .. } => refuse("max_cells"),
-            _ => Ok(parameters),
-        }
+        let rounds = parameters.rounds_per_attribute as u64;
+        ParameterError::check_count("rounds_per_attribute", rounds)?;
+        ParameterError::check_count("max_cells", parameters.max_cells)?;
+        Ok(parameters)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn parsed(text: &str) -> Result<Parameters, String> {
-        Parameters::parse(&text.parse().unwrap()).map_err(|error| error.message)
-    }
+    use crate::mechanism::support::checked_parameters::check_parameters;
 
     #[test]
-    fn listed_defaults_are_the_defaults() {
-        let lines = PARAMETERS.iter().map(|p| format!("{} = {}\n", p.name, p.default));
-        assert_eq!(parsed(&lines.collect::<String>()), Ok(Parameters::default()));
-        assert_eq!(parsed(""), Ok(Parameters::default()));
-    }
-
-    #[test]
-    fn bad_values_are_refused_by_name() {
-        for (text, part) in [
+    fn listed_defaults_are_the_defaults_and_bad_values_are_refused_by_name() {
+        let refused = [
             ("rounds_per_attribute = 0", "rounds_per_attribute: expected"),
             ("max_cells = 0", "max_cells: expected"),
             ("estimator = \"guess\"", "`pgm` or `grem`"),
             ("weighting = \"none\"", "`variance` or `paper`"),
             ("round = 3", "unknown field `round`"),
-        ] {
-            let message = parsed(text).unwrap_err();
-            assert!(message.contains(part), "{text}: {message}");
-        }
+        ];
+        check_parameters(Parameters::parse, PARAMETERS, &refused);
     }
 }

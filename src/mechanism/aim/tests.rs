@@ -3,12 +3,12 @@
 use super::parameters::Weighting;
 use super::*;
 use crate::data::{Dataset, Provenance};
-use crate::mechanism::support::candidate_marginals::CandidateMarginals;
+use crate::mechanism::support::candidate_marginals::{CandidateMarginals, change};
 use crate::mechanism::support::small_table::SmallTable;
 use crate::mechanism::{ErrorBounds, Noise, find};
 use crate::workload::Workload;
 use dp::sensitivity::brute_force::{Records, worst_case};
-use dp::{Delta, Epsilon, Ledger, SeedPath};
+use dp::{Delta, Epsilon, LInfinity, Ledger, SeedPath};
 use private_pgm::baselines::Tables;
 use private_pgm::factor::Factor;
 use private_pgm::fit::{
@@ -398,6 +398,31 @@ fn unsuitable_data_budgets_and_sizes_are_refused_before_any_draw() {
         }
         other => panic!("{:?}", other.err()),
     }
+}
+
+#[test]
+fn a_final_estimate_from_the_last_round_is_nearer_to_the_optimum_than_one_from_nothing() {
+    let data = copies(30_000);
+    let workload = every(&data, 2);
+    let mut budget = Budget::new(rho(1e4), Neighbours::AddRemove);
+    let release = released("", (&data, &workload), &mut budget).unwrap();
+    let pgm = Pgm::new(Settings { iterations: Some(30), ..Settings::default() });
+    let loss = |warm_start| {
+        let mut run = EstimatorContext {
+            memory_limit: 1 << 30,
+            deadline: None,
+            warm_start,
+            rng: &mut ChaCha20Rng::seed_from_u64(5),
+            observer: &mut |_: &Progress<'_>| {},
+        };
+        let estimated = pgm.estimate(&release.evidence(data.domain()), &mut run).unwrap();
+        estimated.diagnostics.loss.unwrap()
+    };
+    let (warm, cold) = (loss(release.warm_start.as_ref()), loss(None));
+    assert!(release.warm_start.is_some() && warm < 0.5 * cold, "{warm} {cold}");
+    let mut budget = Budget::new(rho(1e4), Neighbours::AddRemove);
+    let grem = released("estimator = 'grem'", (&data, &workload), &mut budget).unwrap();
+    assert!(grem.warm_start.is_none());
 }
 
 #[test]

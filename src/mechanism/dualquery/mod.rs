@@ -213,6 +213,7 @@ impl Mechanism for DualQuery {
             times: Times { select: began.elapsed().as_secs_f64() - counted, measure: counted },
             diagnostics: ReleaseDiagnostics::default(),
             bounds: None,
+            warm_start: None,
         })
     }
 }

@@ -56,10 +56,7 @@ pub(super) static HDMM: MechanismSpec = MechanismSpec {
     build: |table| {
         let (admm, others) = AdmmParameters::split(table)?;
         let hdmm = Hdmm { admm, ..parse(&others)? };
-        if hdmm.restarts == 0 {
-            let message = "restarts: expected at least 1, found 0".into();
-            return Err(ParameterError { message });
-        }
+        ParameterError::check_count("restarts", hdmm.restarts as u64)?;
         Ok(Box::new(hdmm))
     },
 };
@@ -138,6 +135,7 @@ impl Mechanism for Hdmm {
             times,
             diagnostics: ReleaseDiagnostics::default(),
             bounds: None,
+            warm_start: None,
         })
     }
 }

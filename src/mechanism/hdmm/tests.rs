@@ -251,7 +251,7 @@ fn the_same_seed_gives_the_same_answers() {
 #[test]
 fn invalid_parameters_are_refused() {
     let message = |text: &str| (HDMM.build)(&text.parse().unwrap()).err().unwrap().message;
-    assert_eq!(message("restarts = 0"), "restarts: expected at least 1, found 0");
+    assert_eq!(message("restarts = 0"), "restarts: expected a whole number from 1 on, found 0");
     assert!(message("restarts = -1").contains("-1"), "{}", message("restarts = -1"));
     assert!(message("restart = 3").contains("restart"), "{}", message("restart = 3"));
     assert!(message("split = \"odd\"").contains("odd"), "{}", message("split = \"odd\""));

@@ -125,6 +125,7 @@ impl Mechanism for MatrixMechanism {
             times,
             diagnostics,
             bounds: None,
+            warm_start: None,
         })
     }
 }

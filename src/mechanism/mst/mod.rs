@@ -195,6 +195,7 @@ impl Mechanism for Mst {
             times: Times { select, measure },
             diagnostics: ReleaseDiagnostics::default(),
             bounds: None,
+            warm_start: None,
         })
     }
 }

@@ -156,6 +156,7 @@ impl Mechanism for Mwem {
                 ..ReleaseDiagnostics::default()
             },
             bounds: None,
+            warm_start: None,
         })
     }
 }

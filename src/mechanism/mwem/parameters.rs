@@ -89,17 +89,14 @@ impl Parameters {
         ] {
             if let Some(value) = table.get(name).filter(|value| !is_good((*value).clone())) {
                 let or = if name == "rounds" { ", \"attributes\"" } else { "" };
-                let message = format!(
-                    "{name}: expected a whole number from 1 on{or} or \"auto\", found {value}"
-                );
-                return Err(ParameterError { message });
+                let expected = format!("a whole number from 1 on{or} or \"auto\"");
+                return Err(ParameterError::expected(name, &expected, value));
             }
         }
         let parameters: Self = parse(table)?;
         parameters.rounds.given().map_or(Ok(()), RoundCount::check)?;
-        if parameters.passes == Auto::Given(0) {
-            let message = "passes: expected a whole number from 1 on, found 0";
-            return Err(ParameterError { message: message.into() });
+        if let Some(passes) = parameters.passes.given() {
+            ParameterError::check_count("passes", passes as u64)?;
         }
         Ok(parameters)
     }
@@ -110,21 +107,11 @@ type IsGood = fn(toml::Value) -> bool;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn parsed(text: &str) -> Result<Parameters, String> {
-        Parameters::parse(&text.parse().unwrap()).map_err(|error| error.message)
-    }
+    use crate::mechanism::support::checked_parameters::check_parameters;
 
     #[test]
-    fn listed_defaults_are_the_defaults() {
-        let lines = PARAMETERS.iter().map(|p| format!("{} = {}\n", p.name, p.default));
-        assert_eq!(parsed(&lines.collect::<String>()), Ok(Parameters::default()));
-        assert_eq!(parsed(""), Ok(Parameters::default()));
-    }
-
-    #[test]
-    fn bad_values_are_refused_by_name() {
-        for (text, part) in [
+    fn listed_defaults_are_the_defaults_and_bad_values_are_refused_by_name() {
+        let refused = [
             ("rounds = 0", "rounds: expected"),
             ("rounds = -3", "rounds: expected"),
             ("rounds = \"many\"", "rounds: expected"),
@@ -133,9 +120,7 @@ mod tests {
             ("updates = \"slow\"", "unknown variant `slow`"),
             ("measure = \"marginal\"", "mwem-pgm"),
             ("round = 3", "unknown field `round`"),
-        ] {
-            let message = parsed(text).unwrap_err();
-            assert!(message.contains(part), "{text}: {message}");
-        }
+        ];
+        check_parameters(Parameters::parse, PARAMETERS, &refused);
     }
 }

@@ -88,10 +88,8 @@ impl Default for MwemPgm {
 impl MwemPgm {
     fn checked(self) -> Result<Self, ParameterError> {
         self.rounds.check()?;
-        match self.max_cells {
-            0 => Err(ParameterError { message: "max_cells: expected at least 1, found 0".into() }),
-            _ => Ok(self),
-        }
+        ParameterError::check_count("max_cells", self.max_cells)?;
+        Ok(self)
     }
 }
 
@@ -151,7 +149,7 @@ impl Mechanism for MwemPgm {
             marginals.measure(&chosen, &format!("round {round}: "), measure, source)?;
         }
         let times = marginals.times;
-        let (answers, _) = marginals.into_answers();
+        let (answers, _, model) = marginals.into_parts();
         Ok(Release {
             total: task.total(neighbours, &answers)?,
             published: Published::Answers(answers),
@@ -163,6 +161,7 @@ impl Mechanism for MwemPgm {
                 ..ReleaseDiagnostics::default()
             },
             bounds: None,
+            warm_start: model,
         })
     }
 }

@@ -120,7 +120,7 @@ fn the_same_seed_gives_the_same_release() {
 fn bad_parameters_are_refused_by_name() {
     for (text, part) in [
         ("rounds = 0", "rounds: expected"),
-        ("max_cells = 0", "max_cells: expected at least 1"),
+        ("max_cells = 0", "max_cells: expected a whole number from 1 on"),
         ("x = 1", "unknown field"),
     ] {
         let message = (MWEM_PGM.build)(&text.parse().unwrap()).err().unwrap().message;

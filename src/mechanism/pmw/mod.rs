@@ -257,6 +257,7 @@ impl PmwRun<'_> {
             times,
             diagnostics,
             bounds: None,
+            warm_start: None,
         }
     }
 

@@ -47,38 +47,26 @@ impl Default for Parameters {
 impl Parameters {
     pub(super) fn parse(table: &toml::Table) -> Result<Self, ParameterError> {
         let parameters: Self = parse(table)?;
-        let inside = |value: f64| value > 0.0 && value < 1.0;
-        let refuse = |message: String| Err(ParameterError { message });
-        match parameters {
-            Self { alpha: Alpha::Fixed(alpha), .. } if !inside(alpha) => refuse(format!(
-                "alpha: expected a number between 0 and 1, or \"auto\", found {alpha}"
-            )),
-            Self { beta, .. } if !inside(beta) => {
-                refuse(format!("beta: expected a number between 0 and 1, found {beta}"))
+        match parameters.alpha {
+            Alpha::Fixed(alpha) if !(alpha > 0.0 && alpha < 1.0) => {
+                let expected = "a number between 0 and 1, or \"auto\"";
+                return Err(ParameterError::expected("alpha", expected, alpha));
             }
-            _ => Ok(parameters),
+            _ => {}
         }
+        ParameterError::check_fraction("beta", parameters.beta)?;
+        Ok(parameters)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn parsed(text: &str) -> Result<Parameters, String> {
-        Parameters::parse(&text.parse().unwrap()).map_err(|error| error.message)
-    }
+    use crate::mechanism::support::checked_parameters::check_parameters;
 
     #[test]
-    fn listed_defaults_are_the_defaults() {
-        let lines = PARAMETERS.iter().map(|p| format!("{} = {}\n", p.name, p.default));
-        assert_eq!(parsed(&lines.collect::<String>()), Ok(Parameters::default()));
-        assert_eq!(parsed(""), Ok(Parameters::default()));
-    }
-
-    #[test]
-    fn bad_values_are_refused_by_name() {
-        for (text, part) in [
+    fn listed_defaults_are_the_defaults_and_bad_values_are_refused_by_name() {
+        let refused = [
             ("alpha = 0.0", "alpha: expected a number between 0 and 1"),
             ("alpha = 1.0", "found 1"),
             ("alpha = -0.1", "found -0.1"),
@@ -86,9 +74,7 @@ mod tests {
             ("alpha = \"small\"", "alpha: expected"),
             ("beta = 1.0", "beta: expected"),
             ("eta = 0.1", "unknown field `eta`"),
-        ] {
-            let message = parsed(text).unwrap_err();
-            assert!(message.contains(part), "{text}: {message}");
-        }
+        ];
+        check_parameters(Parameters::parse, PARAMETERS, &refused);
     }
 }

@@ -117,12 +117,7 @@ impl PrivBayes {
         if !(self.theta > 0.0 && self.theta.is_finite()) {
             return refuse(format!("theta: expected a positive number, found {}", self.theta));
         }
-        if !(self.network_share > 0.0 && self.network_share < 1.0) {
-            return refuse(format!(
-                "network_share: expected a number between 0 and 1, found {}",
-                self.network_share
-            ));
-        }
+        ParameterError::check_fraction("network_share", self.network_share)?;
         if self.candidates == 0 {
             return refuse("candidates: expected a positive number, found 0".into());
         }
@@ -201,6 +196,7 @@ impl Mechanism for PrivBayes {
             times: Times { select: select_seconds, measure: started.elapsed().as_secs_f64() },
             diagnostics: ReleaseDiagnostics::default(),
             bounds: None,
+            warm_start: None,
         })
     }
 }

@@ -130,6 +130,7 @@ impl Mechanism for ResidualPlanner {
             times: Times { select, measure: began.elapsed().as_secs_f64() - select },
             diagnostics: ReleaseDiagnostics::default(),
             bounds: None,
+            warm_start: None,
         })
     }
 }

@@ -33,6 +33,9 @@ pub(crate) struct AdaptiveMarginals<'a> {
     pub(crate) times: Times,
 }
 
+/// See [`AdaptiveMarginals::into_parts`].
+pub(crate) type MarginalsParts = (Vec<Measurement>, Option<Box<dyn Projectable>>, Option<Model>);
+
 impl<'a> AdaptiveMarginals<'a> {
     pub(crate) fn new(
         task: &'a Task<'a>,
@@ -67,9 +70,9 @@ impl<'a> AdaptiveMarginals<'a> {
         self.answers.last().map_or(&[], |answer| &answer.y)
     }
 
-    /// The measurements, and the last estimate.
-    pub(crate) fn into_answers(self) -> (Vec<Measurement>, Option<Box<dyn Projectable>>) {
-        (self.answers, self.estimate)
+    /// The measurements, the last estimate, and its model if it has one.
+    pub(crate) fn into_parts(self) -> MarginalsParts {
+        (self.answers, self.estimate, self.model)
     }
 
     /// Measures a marginal with Gaussian noise.

@@ -3,6 +3,8 @@
 pub(crate) mod adaptive_marginals;
 pub(crate) mod bayesian_network;
 pub(crate) mod candidate_marginals;
+#[cfg(test)]
+pub(crate) mod checked_parameters;
 pub(crate) mod cost_model;
 pub(crate) mod counting_query;
 pub(crate) mod each_marginal;

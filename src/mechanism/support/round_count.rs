@@ -33,10 +33,10 @@ impl Default for RoundCount {
 impl RoundCount {
     pub(crate) fn check(self) -> Result<(), ParameterError> {
         match self {
-            Self::Count(0) => Err(ParameterError {
-                message: "rounds: expected a whole number from 1 on, or \"attributes\", found 0"
-                    .into(),
-            }),
+            Self::Count(0) => {
+                let expected = "a whole number from 1 on, or \"attributes\"";
+                Err(ParameterError::expected("rounds", expected, 0))
+            }
             _ => Ok(()),
         }
     }

@@ -45,7 +45,9 @@ impl Claim {
                 Quantity::Ratio { against, metric } => {
                     metric.paired_ratios(&own, &of_side((&against.mechanism, &against.arm)))
                 }
-                Quantity::Median { metric } | Quantity::Largest { metric } => {
+                Quantity::Median { metric }
+                | Quantity::Largest { metric }
+                | Quantity::Coverage { metric } => {
                     own.iter().filter_map(|row| metric.of(row)).collect()
                 }
                 Quantity::Rebound => own.iter().filter_map(|row| rebound(row, traces)).collect(),
@@ -72,6 +74,8 @@ impl Claim {
                 Quantity::Largest { .. } => {
                     values.into_iter().reduce(f64::max).into_iter().collect()
                 }
+                // Of all answers, of which each trial has about as many.
+                Quantity::Coverage { .. } => mean(&values).into_iter().collect(),
                 _ => values,
             };
             Measured { epsilon, spread: Spread::of(counted), lack }
@@ -119,6 +123,10 @@ fn l1_loss(trace: &TraceRecord) -> f64 {
 
 fn l2_loss(trace: &TraceRecord) -> f64 {
     trace.l2_loss
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The trace of the row with the smallest workload error, the first of several.

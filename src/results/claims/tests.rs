@@ -96,6 +96,32 @@ fn a_ratio_holds_within_its_tolerance_of_the_papers_number() {
 }
 
 #[test]
+fn coverage_is_the_mean_over_trials_and_about_error_bars_only() {
+    let keys = "kind = 'coverage'\ndataset = 'adult'\narm = 'lls'\npaper = '95 %'\n\
+                at_least = 0.93\nat_most = 0.97\n";
+    let rows = |coverages: &[f64]| -> Vec<TrialRecord> {
+        let mut rows = trials("lls", 1.0, &[0.5; 5]);
+        for (row, &coverage) in rows.iter_mut().zip(coverages) {
+            (row.coverage, row.bound_coverage) = (Some(coverage), Some(1.0));
+        }
+        rows
+    };
+    // The median would be 1.
+    let finding = claim(keys).check(&rows(&[1.0, 1.0, 1.0, 0.9, 0.8]), &[]);
+    assert_eq!((finding.verdict, &*finding.ours), (Holds, "0.9400"));
+    assert_eq!(verdict(&claim(keys), &rows(&[0.9, 0.92, 0.92, 1.0, 0.9])), Differs);
+    assert_eq!(verdict(&claim(keys), &rows(&[0.95; 4])), CannotTell);
+    assert_eq!(verdict(&claim(keys), &trials("lls", 1.0, &[0.5; 5])), CannotTell);
+    let bounds = format!("{keys}metric = 'bound_coverage'\n");
+    assert_eq!(verdict(&claim(&bounds), &rows(&[0.95; 5])), Differs);
+    let refused =
+        refusal("kind = 'coverage'\ndataset = 'adult'\nmetric = 'l1_loss'\nat_least = 1\n");
+    assert!(refused.contains("'metric' is 'l1_loss'"), "{refused}");
+    let stored = serde_json::to_string(&claim(&bounds)).unwrap();
+    assert_eq!(serde_json::from_str::<Claim>(&stored).unwrap(), claim(&bounds));
+}
+
+#[test]
 fn a_tolerance_never_confirms_the_opposite_and_a_winner_needs_its_whole_interval() {
     let rows =
         |errors: [f64; 5]| [trials("lls", 1.0, &errors), trials("pgm", 1.0, &[1.0; 5])].concat();

@@ -30,6 +30,11 @@ pub(super) trait Line: Sized {
     /// The file's first line with its line break; empty for formats without a header.
     fn header() -> String;
 
+    /// The number of its last columns that a file leaves out until a line fills one.
+    fn optional_columns() -> usize {
+        0
+    }
+
     /// The record's line, with exactly one line break, at the end.
     fn line(&self) -> io::Result<Vec<u8>>;
 
@@ -38,14 +43,23 @@ pub(super) trait Line: Sized {
 }
 
 /// The records whose file is CSV.
-trait CsvRecord: Serialize + DeserializeOwned {}
+trait CsvRecord: Serialize + DeserializeOwned {
+    const OPTIONAL_COLUMNS: usize = 0;
+}
 
-impl CsvRecord for TrialRecord {}
+impl CsvRecord for TrialRecord {
+    const OPTIONAL_COLUMNS: usize = TrialRecord::OPTIONAL_COLUMNS;
+}
+
 impl CsvRecord for TraceRecord {}
 
 impl<T: CsvRecord> Line for T {
     fn header() -> String {
         csv_records::header::<T>()
+    }
+
+    fn optional_columns() -> usize {
+        T::OPTIONAL_COLUMNS
     }
 
     fn line(&self) -> io::Result<Vec<u8>> {

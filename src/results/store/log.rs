@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
 use super::line::Line;
+use crate::atomic_file::NewFile;
 
 /// The content of a file of lines.
 pub(super) struct Content<T> {
@@ -13,11 +14,13 @@ pub(super) struct Content<T> {
     kept: u64,
     /// The length in bytes of the tail.
     pub(super) dropped: u64,
+    /// Whether its lines are without the optional columns.
+    is_short: bool,
 }
 
 impl<T> Default for Content<T> {
     fn default() -> Self {
-        Self { records: Vec::new(), kept: 0, dropped: 0 }
+        Self { records: Vec::new(), kept: 0, dropped: 0, is_short: true }
     }
 }
 
@@ -35,12 +38,21 @@ pub(super) fn read<T: Line>(
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         read => read.map_err(|error| StoreError::io(path, error))?,
     };
-    let header = T::header();
-    if bytes.len() < header.len() && header.as_bytes().starts_with(&bytes) {
+    let (full, short) = (T::header(), short_header::<T>());
+    let is_torn =
+        |header: &str| bytes.len() < header.len() && header.as_bytes().starts_with(&bytes);
+    if is_torn(&full) || is_torn(&short) {
         return Ok(Content { dropped: bytes.len() as u64, ..Content::default() });
     }
+    let is_short = bytes.starts_with(short.as_bytes());
+    let header = if is_short { short } else { full };
     let Some(body) = bytes.strip_prefix(header.as_bytes()) else {
         return Err(StoreError::other_version(path, &header, &bytes));
+    };
+    let omitted = if is_short { omitted::<T>() } else { String::new() };
+    let parse = |text: &str| match omitted.is_empty() {
+        true => T::parse(text),
+        false => T::parse(&format!("{text}{omitted}")),
     };
     let mut records = Vec::new();
     let (mut read, mut kept, mut staying) = (header.len(), header.len(), 0);
@@ -48,7 +60,7 @@ pub(super) fn read<T: Line>(
     let first_line = 1 + usize::from(!header.is_empty());
     for (number, line) in (first_line..).zip(body.split_inclusive(|&byte| byte == b'\n')) {
         let text = line.strip_suffix(b"\n").and_then(|text| str::from_utf8(text).ok());
-        match (text.and_then(T::parse), torn_line) {
+        match (text.and_then(parse), torn_line) {
             (Some(record), None) => {
                 read += line.len();
                 let stays = must_stay(&record);
@@ -65,7 +77,23 @@ pub(super) fn read<T: Line>(
         }
     }
     records.truncate(staying);
-    Ok(Content { records, kept: kept as u64, dropped: (bytes.len() - kept) as u64 })
+    Ok(Content { records, kept: kept as u64, dropped: (bytes.len() - kept) as u64, is_short })
+}
+
+/// The header without the optional columns.
+fn short_header<T: Line>() -> String {
+    let header = T::header();
+    let end = (0..T::optional_columns())
+        .try_fold(header.trim_end(), |kept, _| kept.rsplit_once(',').map(|(others, _)| others));
+    match (T::optional_columns(), end) {
+        (1.., Some(kept)) => format!("{kept}\n"),
+        _ => header,
+    }
+}
+
+/// The end of a line whose optional columns are empty.
+fn omitted<T: Line>() -> String {
+    ",".repeat(T::optional_columns())
 }
 
 /// An append-only file of lines.
@@ -77,6 +105,8 @@ pub(super) struct Log {
     len: u64,
     /// Whether there may be a tail after it.
     has_tail: bool,
+    /// Whether its lines are without the optional columns.
+    is_short: bool,
 }
 
 impl Log {
@@ -84,12 +114,44 @@ impl Log {
     pub(super) fn open<T: Line>(path: PathBuf, content: &Content<T>) -> Result<Self, StoreError> {
         let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
         let file = opened.map_err(|error| StoreError::io(&path, error))?;
-        let mut log = Self { path, file, len: content.kept, has_tail: content.dropped > 0 };
-        match content.kept {
-            0 => log.append(T::header().as_bytes())?,
+        let &Content { kept: len, dropped, is_short, .. } = content;
+        let mut log = Self { path, file, len, has_tail: dropped > 0, is_short };
+        match len {
+            0 => log.append(short_header::<T>().as_bytes())?,
             _ => log.cut_tail().map_err(|error| StoreError::io(&log.path, error))?,
         }
         Ok(log)
+    }
+
+    /// Appends a line that has all columns, in the columns of the file. If it fills an optional
+    /// column that the file does not have, the file is replaced first by one that has it.
+    pub(super) fn append_row<T: Line>(&mut self, line: &[u8]) -> Result<(), StoreError> {
+        if !self.is_short {
+            return self.append(line);
+        }
+        let omitted = omitted::<T>() + "\n";
+        if let Some(filled) = line.strip_suffix(omitted.as_bytes()) {
+            return self.append(&[filled, b"\n"].concat());
+        }
+        self.widen::<T>().map_err(|error| StoreError::io(&self.path, error))?;
+        self.append(line)
+    }
+
+    /// Replaces the file by one with all columns, atomically.
+    fn widen<T: Line>(&mut self) -> io::Result<()> {
+        self.cut_tail()?;
+        let (bytes, omitted) = (fs::read(&self.path)?, omitted::<T>());
+        let mut file = NewFile::create(&self.path)?;
+        file.write_all(T::header().as_bytes())?;
+        for line in bytes.split_inclusive(|&byte| byte == b'\n').skip(1) {
+            file.write_all(line.strip_suffix(b"\n").unwrap_or(line))?;
+            writeln!(file, "{omitted}")?;
+        }
+        file.commit()?;
+        self.file = OpenOptions::new().write(true).open(&self.path)?;
+        self.len = self.file.metadata()?.len();
+        self.is_short = false;
+        Ok(())
     }
 
     /// Appends complete lines with one write and syncs them. If that fails, for instance because

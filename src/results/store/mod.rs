@@ -6,6 +6,9 @@
 //! | `ledger.jsonl` | a draw of a release, a [`dp::Line`] | second, once per release |
 //! | `trials.csv` | a [`TrialRecord`] | last |
 //!
+//! The last columns of `trials.csv` are optional: a file has them once a row fills one, so that
+//! experiments that do not record them, and results of earlier versions, need no other format.
+//!
 //! Each is synced before the next is written, so a row of `trials.csv` implies that its traces and
 //! draws are on the disk. Traces and draws without a row come from an interrupted run: they are at
 //! the end of their files, readers ignore them, and the next run truncates them. A key occurs again
@@ -166,7 +169,7 @@ impl Store {
         let mut state = self.state();
         state.traces.append(&traces)?;
         self.append_draws(&mut state, &row.release, &draws)?;
-        state.trials.append(&line)?;
+        state.trials.append_row::<TrialRecord>(&line)?;
         state.rows.insert(row.key.clone(), row.clone());
         Ok(())
     }

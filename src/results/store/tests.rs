@@ -42,6 +42,10 @@ fn filled(trials: usize) -> TempDir {
     folder
 }
 
+fn start_of_last_line(bytes: &[u8]) -> usize {
+    bytes.len() - bytes.split_inclusive(|&byte| byte == b'\n').last().unwrap_or_default().len()
+}
+
 #[test]
 fn what_was_appended_is_read_back() {
     let folder = filled(3);
@@ -59,7 +63,7 @@ fn a_file_cut_off_anywhere_in_its_last_row_keeps_exactly_the_complete_rows() {
     let folder = filled(3);
     let path = folder.path().join(TRIALS);
     let bytes = fs::read(&path).unwrap();
-    let last_row = bytes.len() - row(2).line().unwrap().len();
+    let last_row = start_of_last_line(&bytes);
     for len in last_row..bytes.len() {
         fs::write(&path, &bytes[..len]).unwrap();
         assert_eq!(Recorded::read(folder.path()).unwrap().rows, [row(0), row(1)], "{len}");
@@ -70,6 +74,41 @@ fn a_file_cut_off_anywhere_in_its_last_row_keeps_exactly_the_complete_rows() {
         assert_eq!(fs::read(&path).unwrap(), bytes[..last_row], "{len}");
         store.append(&row(2), &[], &[]).unwrap();
         assert_eq!(fs::read(&path).unwrap(), bytes, "{len}");
+    }
+}
+
+#[test]
+fn optional_columns_are_in_a_file_once_a_row_fills_one() {
+    let folder = filled(2);
+    let path = folder.path().join(TRIALS);
+    let read = || fs::read_to_string(&path).unwrap();
+    let columns = |line: &str| {
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
+        reader.records().next().unwrap().unwrap().len()
+    };
+    let short = columns(read().lines().next().unwrap());
+    assert!(read().lines().next().unwrap().ends_with(",message"));
+    assert!(read().lines().all(|line| columns(line) == short));
+    let covered = TrialRecord { coverage: Some(0.95), ..row(2) };
+    let store = Store::open(folder.path()).unwrap();
+    // As after a run that was stopped while writing.
+    fs::write(&path, read() + "key-9,torn").unwrap();
+    drop(store);
+    let store = Store::open(folder.path()).unwrap();
+    store.append(&covered, &[], &[]).unwrap();
+    store.append(&row(3), &[], &[]).unwrap();
+    drop(store);
+    assert!(read().lines().next().unwrap().ends_with(",message,coverage,bound_coverage"));
+    assert!(read().lines().all(|line| columns(line) == short + 2));
+    let expected = [row(0), row(1), covered, row(3)];
+    assert_eq!(Recorded::read(folder.path()).unwrap().rows, expected);
+    assert_eq!(Store::open(folder.path()).unwrap().rows(), expected);
+    // A torn header is that of an empty file, in either form.
+    let header = read().lines().next().unwrap().to_string();
+    for length in [5, header.find(",coverage").unwrap(), header.len() - 3, header.len()] {
+        fs::write(&path, &header[..length]).unwrap();
+        assert_eq!(Store::open(folder.path()).unwrap().rows(), [], "{length}");
+        assert!(read().ends_with(",message\n"), "{length}");
     }
 }
 
@@ -101,7 +140,7 @@ fn what_belongs_to_no_row_is_not_read() {
     let folder = filled(2);
     let path = folder.path().join(TRIALS);
     let bytes = fs::read(&path).unwrap();
-    fs::write(&path, &bytes[..bytes.len() - row(1).line().unwrap().len()]).unwrap();
+    fs::write(&path, &bytes[..start_of_last_line(&bytes)]).unwrap();
     let recorded = Recorded::read(folder.path()).unwrap();
     assert_eq!((recorded.rows, recorded.traces), (vec![row(0)], traces(0, 3)));
     assert_eq!(read_ledger(folder.path()).unwrap(), [("release-0".into(), draws(2))].into());
@@ -259,7 +298,7 @@ fn draws_of_a_release_without_a_row_are_cut_off_by_the_next_run() {
     let trials = folder.path().join(TRIALS);
     let bytes = fs::read(&trials).unwrap();
     // As after a kill between the ledger and the row.
-    fs::write(&trials, &bytes[..bytes.len() - row(1).line().unwrap().len()]).unwrap();
+    fs::write(&trials, &bytes[..start_of_last_line(&bytes)]).unwrap();
     assert_eq!(ledger_lines(&folder), 4);
     let store = Store::open(folder.path()).unwrap();
     assert_eq!(ledger_lines(&folder), 2);

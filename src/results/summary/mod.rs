@@ -30,6 +30,9 @@ const METRICS: [Metric; 7] = [
     Metric::SecondsPerIteration,
 ];
 
+/// Numbers that only some experiments record. `summary.csv` does not have them.
+const OPTIONAL: [Metric; 2] = [Metric::Coverage, Metric::BoundCoverage];
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Endings {
     pub done: usize,
@@ -102,6 +105,8 @@ pub struct Group {
     pub unconverged: Option<usize>,
     /// Over the trials that ended with an estimate, in the order of `METRICS`.
     spreads: [Option<Spread>; METRICS.len()],
+    /// In the order of `OPTIONAL`.
+    optional: [Option<Spread>; OPTIONAL.len()],
     /// The largest number of bytes that a trial used or would have needed.
     pub peak_bytes: Option<f64>,
     /// Workload error over that of [`REFERENCE_ARM`] in the same trial: how many times better PGM
@@ -134,14 +139,15 @@ impl Group {
             endings: Endings::default(),
             unconverged: None,
             spreads: [None; METRICS.len()],
+            optional: [None; OPTIONAL.len()],
             peak_bytes: None,
             ratio: None,
         };
         let own: Vec<_> = rows.iter().filter(|row| group.contains(row)).collect();
         group.endings = Endings::of(own.iter().copied());
         group.unconverged = unconverged(own.iter().copied());
-        group.spreads =
-            METRICS.map(|metric| Spread::of(own.iter().filter_map(|row| metric.of(row))));
+        let spread = |metric: Metric| Spread::of(own.iter().filter_map(|row| metric.of(row)));
+        (group.spreads, group.optional) = (METRICS.map(spread), OPTIONAL.map(spread));
         group.peak_bytes = own.iter().filter_map(|row| row.peak_bytes).reduce(f64::max);
         if group.arm != REFERENCE_ARM {
             let is_reference =
@@ -157,9 +163,12 @@ impl Group {
         self.unconverged.is_some_and(|count| count > 0).then_some(UNCONVERGED_MARK)
     }
 
-    /// `None` for metrics that `summary.csv` does not have.
+    /// `None` for metrics that the summary does not have.
     pub fn spread(&self, metric: Metric) -> Option<Spread> {
-        METRICS.iter().position(|&listed| listed == metric).and_then(|at| self.spreads[at])
+        let mut listed = METRICS.iter().zip(&self.spreads);
+        let mut optional = OPTIONAL.iter().zip(&self.optional);
+        let found = listed.find(|(name, _)| **name == metric);
+        found.or_else(|| optional.find(|(name, _)| **name == metric)).and_then(|(_, it)| *it)
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::super::csv_records;
 use super::super::statistics::{CONFIDENCE, Interval, Mean, PairedRatio, Spread};
-use super::{Endings, Group, METRICS, Summary};
+use super::{Endings, Group, METRICS, OPTIONAL, Summary};
 
 /// A row of `summary.csv`. Columns that earlier versions did not write may be missing.
 #[derive(Deserialize)]
@@ -205,6 +205,7 @@ impl Row {
             },
             unconverged: self.unconverged,
             spreads,
+            optional: [None; OPTIONAL.len()],
             peak_bytes: self.peak_bytes,
             ratio,
         }

@@ -17,6 +17,17 @@ pub trait Projectable: Send + Sync {
     fn marginals(&self, cliques: &[Clique]) -> Result<Vec<Factor>, MarginalError> {
         cliques.iter().map(|clique| self.project(clique)).collect()
     }
+
+    /// The variance of every cell of the marginal on `clique`, from the noise of what it was
+    /// estimated from. `None` unless the source is unbiased there and knows it exactly.
+    fn cell_variance(&self, _clique: &Clique) -> Option<f64> {
+        None
+    }
+
+    /// The same for the answer to a linear query on the marginal, with one weight per cell.
+    fn query_variance(&self, _clique: &Clique, _weights: &[f64]) -> Option<f64> {
+        None
+    }
 }
 
 /// Why there is no marginal.

@@ -120,6 +120,14 @@ impl Projectable for Residuals {
         // All of them, so that the error is the first in their order.
         each.collect::<Vec<_>>().into_iter().collect()
     }
+
+    fn cell_variance(&self, clique: &Clique) -> Option<f64> {
+        Residuals::cell_variance(self, clique)
+    }
+
+    fn query_variance(&self, clique: &Clique, weights: &[f64]) -> Option<f64> {
+        Residuals::query_variance(self, clique, weights)
+    }
 }
 
 impl From<ResidualError> for EstimatorError {
