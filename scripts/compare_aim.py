@@ -197,7 +197,8 @@ def main():
     else:
         # The first round was not finished: it takes more than was used.
         theirs_used, bound, ours_used = used, "more than ", rounds[1]["cpu"]
-    print(f"compared: the estimate from single attributes and rounds 1 to {max(compared, 1)}")
+    which = f"rounds 1 to {compared}" if compared > 1 else "round 1"
+    print(f"compared: the estimate from single attributes and {which}")
     print(f"ours {ours_used:.2f} s of CPU, theirs {bound}{theirs_used:.1f} s: "
           f"{bound}{theirs_used / max(ours_used, 0.01):.0f} times as much")  # fmt: skip
 

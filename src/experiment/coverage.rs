@@ -112,10 +112,15 @@ impl ErrorBars<'_> {
             return Ok(Vec::new());
         }
         let total = self.public_total.then_some(self.release.total);
-        let problem = Problem::builder(self.data.domain().clone())
+        let mut problem = Problem::builder(self.data.domain().clone())
             .total(total)
             .measure_all(measured.iter().cloned())
             .build()?;
+        // MST estimates the number of records before it merges values. The simulations cannot, and
+        // take it as known.
+        if (problem.total / self.release.total - 1.0).abs() > ROUNDING {
+            (problem.total, problem.total_is_estimated) = (self.release.total, false);
+        }
         let bootstrap = Bootstrap {
             replicates: self.evaluation.replicates,
             memory_limit: Some(self.memory_limit),
