@@ -100,6 +100,11 @@ impl Records {
         };
         let mut counts: BTreeMap<&Record, usize> = BTreeMap::new();
         self.all.iter().for_each(|record| *counts.entry(record).or_default() += 1);
+        // Of many kinds, the numbers say nothing that a reader could check.
+        if counts.len() > 8 {
+            let (records, kinds) = (self.all.len(), counts.len());
+            return format!("{records} records of {kinds} kinds; {change}");
+        }
         let counts: Vec<String> = counts
             .into_iter()
             .map(|(record, count)| format!("{count} x {}", show(record)))
