@@ -89,6 +89,10 @@ pub fn cases(
                 shape: Shape::Marginal,
             },
         ],
+        "php" => &[
+            Plan { title: "a marginal", parameters: "", shape: Shape::Marginal },
+            Plan { title: "one division", parameters: "depth = 1", shape: Shape::Marginal },
+        ],
         "mst" => &[Plan { title: "a tree of three", parameters: "", shape: Shape::Tree }],
         "residual-planner" => &[
             Plan { title: "least sum of variances", parameters: "", shape: Shape::Marginal },

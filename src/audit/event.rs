@@ -39,8 +39,7 @@ impl Event {
         let choose = |statistic: Statistic| {
             let (ones, others) =
                 (statistic.values(one, &learned), statistic.values(other, &learned));
-            let (threshold, bound) =
-                Threshold::choose(&ones, &others, delta, confidence, one.len());
+            let (threshold, bound) = Threshold::choose(&ones, &others, delta, confidence);
             (statistic, threshold, bound)
         };
         let [first, rest @ ..] = STATISTICS.map(choose);

@@ -79,6 +79,13 @@ pub struct Request {
     pub seed: u64,
 }
 
+impl Request {
+    /// Of the reported bound, and of the verdict.
+    fn confidences(&self) -> [f64; 2] {
+        [self.confidence, self.confidence.max(VERDICT)]
+    }
+}
+
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     pub case: String,
@@ -92,6 +99,8 @@ pub struct Finding {
     /// The true epsilon is at least this, with probability `confidence`. If the bound is one on
     /// rho, the epsilon of that rho.
     pub epsilon_lower_bound: f64,
+    /// The same bound with a confidence of at least [`VERDICT`].
+    pub verdict_bound: f64,
     /// `None` if the event below bounds epsilon itself.
     pub rho_lower_bound: Option<f64>,
     /// The probability with which the bound holds.
@@ -117,9 +126,9 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether the claim is wrong, with probability `confidence`.
+    /// Whether the claim is wrong, with probability [`VERDICT`] or `confidence`, if that is larger.
     pub fn refutes(&self) -> bool {
-        self.epsilon_lower_bound > self.claimed_epsilon
+        self.verdict_bound > self.claimed_epsilon
     }
 
     /// The largest bound that more runs on this pair could have, as far as these runs show: for
@@ -139,6 +148,10 @@ impl Finding {
         }
     }
 }
+
+/// The least confidence of a verdict. Where noise is exactly as large as it has to be, one bound of a
+/// few hundred with 95 % confidence is above a true claim.
+pub const VERDICT: f64 = 0.9999;
 
 #[derive(Debug, Error)]
 pub enum AuditError {
@@ -268,14 +281,16 @@ pub fn attack_unknown(
     let half = request.trials / 2;
     let event = Event::choose(&one[..half], &other[..half], claim.delta, request.confidence);
     let counts = event.count(&one[half..], &other[half..]);
-    let epsilon = counts.epsilon(claim.delta, request.confidence);
-    let tested = Tested { epsilon, rho: None, event: event.describe(), counts };
+    let bound = |confidence| counts.epsilon(claim.delta, confidence);
+    let bounds = request.confidences().map(bound);
+    let tested = Tested { bounds, rho: None, event: event.describe(), counts };
     Ok(tested.finding(case, &claim, request, spent))
 }
 
 /// A bound, and why.
 struct Tested {
-    epsilon: f64,
+    /// On epsilon, by [`Request::confidences`].
+    bounds: [f64; 2],
     rho: Option<f64>,
     event: String,
     counts: Counts,
@@ -294,8 +309,7 @@ impl Tested {
         let learning = (trials / 4).max(1);
         let ((of_one, one), (of_other, other)) = (one.split_at(learning), other.split_at(learning));
         let runs = one.len();
-        let (threshold, promised) =
-            Threshold::choose(of_one, of_other, claim.delta, confidence, runs);
+        let (threshold, promised) = Threshold::choose(of_one, of_other, claim.delta, confidence);
         let epsilon_of = |rho: f64| match Rho::new(rho) {
             Ok(rho) => rho.epsilon(delta).map(Epsilon::get),
             Err(_) => Ok(0.0),
@@ -304,14 +318,15 @@ impl Tested {
         if in_rho {
             let (test, rho) = DivergenceTest::choose(of_one, of_other, confidence, runs);
             if epsilon_of(rho)? > promised {
-                let rho = test.bound(one, other, confidence);
+                let [rho, sure] = request.confidences().map(|c| test.bound(one, other, c));
+                let bounds = [epsilon_of(rho)?, epsilon_of(sure)?];
                 let event = test.describe(one, other);
-                return Ok(Self { epsilon: epsilon_of(rho)?, rho: Some(rho), event, counts });
+                return Ok(Self { bounds, rho: Some(rho), event, counts });
             }
         }
         let event = format!("a privacy loss of {threshold}");
-        let epsilon = counts.epsilon(claim.delta, confidence);
-        Ok(Self { epsilon, rho: None, event, counts })
+        let bounds = request.confidences().map(|c| counts.epsilon(claim.delta, c));
+        Ok(Self { bounds, rho: None, event, counts })
     }
 
     fn finding(
@@ -327,7 +342,8 @@ impl Tested {
             claimed_epsilon: request.epsilon.get(),
             claimed_delta: claim.delta,
             claimed_rho: None,
-            epsilon_lower_bound: self.epsilon,
+            epsilon_lower_bound: self.bounds[0],
+            verdict_bound: self.bounds[1],
             rho_lower_bound: self.rho,
             confidence: request.confidence,
             event: self.event,

@@ -14,10 +14,10 @@ use dp::SeedPath;
 use private_pgm::model::Projectable;
 
 /// Tables at random, rounds of mutations, and mutations per round.
-const RANDOM: usize = 32;
-const ROUNDS: usize = 5;
+const RANDOM: usize = 40;
+const ROUNDS: usize = 8;
 const MUTATIONS: usize = 8;
-/// The search has about a tenth of the runs of the audit: so many candidates in so many runs each,
+/// The search has about a sixth of the runs of the audit: so many candidates in so many runs each,
 /// on either data set.
 const PART: usize = 1000;
 const FEWEST: usize = 10;

@@ -33,24 +33,12 @@ impl Counts {
         let q = upper(self.rarer, self.runs, alpha);
         if p > delta { ((p - delta) / q).ln().max(0.0) } else { 0.0 }
     }
-
-    /// The same frequencies in another number of runs.
-    fn in_runs(self, runs: usize) -> Self {
-        let scaled = |count: usize| (count as f64 * runs as f64 / self.runs as f64) as usize;
-        Self { likelier: scaled(self.likelier), rarer: scaled(self.rarer), runs }
-    }
 }
 
 impl Threshold {
-    /// The threshold with the largest bound if the same frequencies were seen in `runs` runs, and
-    /// that bound. It is valid on fresh runs only, because these runs chose the threshold.
-    pub(super) fn choose(
-        ones: &[f64],
-        others: &[f64],
-        delta: f64,
-        confidence: f64,
-        runs: usize,
-    ) -> (Self, f64) {
+    /// The threshold with the largest bound on these runs, and that bound. It is valid on fresh runs
+    /// only, because these runs chose the threshold.
+    pub(super) fn choose(ones: &[f64], others: &[f64], delta: f64, confidence: f64) -> (Self, f64) {
         let sorted = |values: &[f64]| {
             let mut values = values.to_vec();
             values.sort_by(f64::total_cmp);
@@ -61,7 +49,7 @@ impl Threshold {
         for at in candidates(&ones, &others) {
             for flipped in [false, true] {
                 let threshold = Self { at, flipped };
-                let found = threshold.count_sorted(&ones, &others).in_runs(runs);
+                let found = threshold.count_sorted(&ones, &others);
                 let epsilon = found.epsilon(delta, confidence);
                 if epsilon > largest {
                     (best, largest) = (threshold, epsilon);
@@ -139,7 +127,7 @@ mod tests {
         // Negative values occur under the other data set only.
         let one: Vec<f64> = (0..1000).map(|i| (i % 5) as f64).collect();
         let other: Vec<f64> = (0..1000).map(|i| (i % 5) as f64 - 2.0).collect();
-        let (event, promised) = Threshold::choose(&one, &other, 0.0, 0.95, 1000);
+        let (event, promised) = Threshold::choose(&one, &other, 0.0, 0.95);
         let found = event.count(&one, &other).epsilon(0.0, 0.95);
         assert!(found > 3.0 && found == promised, "{event}: {found} {promised}");
     }
@@ -150,7 +138,7 @@ mod tests {
             (0..1000).map(|i| if i % 2 == 0 { 0.0 } else { sign * f64::INFINITY }).collect()
         };
         let (one, other) = (infinite(1.0), infinite(-1.0));
-        let (event, _) = Threshold::choose(&one, &other, 0.0, 0.95, 1000);
+        let (event, _) = Threshold::choose(&one, &other, 0.0, 0.95);
         assert!(event.count(&one, &other).epsilon(0.0, 0.95) > 4.0, "{event}");
     }
 

@@ -10,7 +10,7 @@ use pgmbench::experiment::{MECHANISMS, MechanismSpec, PlannedMechanism, commands
 use serde_json::json;
 
 use super::failure::{Failure, ResultExt};
-use super::output::{print, print_json};
+use super::output::{note, print, print_json};
 use super::privacy_args::{delta, epsilon};
 
 /// Attack a mechanism to find a lower bound on its epsilon
@@ -18,8 +18,9 @@ use super::privacy_args::{delta, epsilon};
 /// Runs the mechanism many times on two data sets that differ in one record, found by a search, and
 /// computes how likely each output was under either: its privacy loss. Some runs choose the event
 /// that distinguishes the two data sets best, the others count it. The result is a lower bound on
-/// epsilon with 95 % confidence. A bound above the claim refutes it (exit code 1); a bound below
-/// the claim proves nothing. The data sets are generated: the audit reads no private data.
+/// epsilon with 95 % confidence. A bound above the claim with 99.99 % confidence refutes it (exit
+/// code 1); a bound below the claim proves nothing. The data sets are generated: the audit reads no
+/// private data.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench audit laplace --epsilon 1 --trials 100000\n  \
@@ -54,7 +55,7 @@ pub(crate) struct AuditArgs {
 
 const CONFIDENCE: f64 = 0.95;
 const TRIALS: u32 = 20_000;
-/// A command takes some 50 ms for each run. 500 runs can refute an epsilon of up to 4.
+/// A command takes some 50 ms for each run. 500 runs can refute an epsilon of up to 3.
 const COMMAND_TRIALS: u32 = 500;
 
 /// What is attacked.
@@ -93,7 +94,7 @@ impl AuditArgs {
             let (name, title) = target.names();
             let findings = target.attack(&self.request(&target)).input_at(name)?;
             if findings.iter().any(Finding::refutes) {
-                let bounds = findings.iter().map(|finding| finding.epsilon_lower_bound);
+                let bounds = findings.iter().map(|finding| finding.verdict_bound);
                 let bound = bounds.fold(0.0, f64::max);
                 refuted.push(format!("{name} (epsilon is at least {bound:.3})"));
             }
@@ -120,8 +121,10 @@ impl AuditArgs {
         if self.mechanism.ends_with(".toml") {
             return self.commands();
         }
-        let is_requested =
-            |spec: &&MechanismSpec| self.mechanism == "all" || spec.name == self.mechanism;
+        let is_requested = |spec: &&MechanismSpec| match self.mechanism == "all" {
+            true => !self.is_impossible(spec),
+            false => spec.name == self.mechanism,
+        };
         let requested = MECHANISMS.iter().copied().filter(is_requested).map(Target::Listed);
         let requested: Vec<Target> = requested.collect();
         if requested.is_empty() {
@@ -134,6 +137,17 @@ impl AuditArgs {
             )));
         }
         Ok(requested)
+    }
+
+    /// Whether the mechanism refuses these neighbours. Says so.
+    fn is_impossible(&self, spec: &MechanismSpec) -> bool {
+        let needs_total =
+            (spec.build)(&toml::Table::new()).is_ok_and(|mechanism| mechanism.needs_public_total());
+        let refuses = self.add_remove && needs_total;
+        if refuses {
+            note(format_args!("{}: left out, it needs a public number of records", spec.name));
+        }
+        refuses
     }
 
     /// The commands of an experiment file.
