@@ -1,10 +1,12 @@
 //! Pairs of neighbouring data sets that are hard cases for a mechanism.
 
-use crate::data::{CodesError, Dataset, Provenance};
+use super::pair::Records;
+use crate::data::{CodesError, Dataset};
 use crate::mechanism::MechanismSpec;
 use crate::workload::Workload;
 use dp::Neighbours;
 use private_pgm::domain::{AttributeId, Clique, Domain, DomainError};
+use private_pgm::model::Projectable;
 use private_pgm::query::QueryError;
 
 /// Two neighbouring data sets, the workload, and the parameters of the mechanism.
@@ -15,6 +17,29 @@ pub struct Case {
     /// `one` with the first record replaced, or without it.
     pub other: Dataset,
     pub workload: Workload,
+    /// In words: records with their counts, and the one that differs.
+    pub pair: String,
+    pub(super) neighbours: Neighbours,
+    pub(super) records: Records,
+}
+
+impl Case {
+    /// The same case with other records.
+    pub(super) fn with(&self, records: Records) -> Result<Self, CaseError> {
+        let domain = self.one.domain();
+        let (one, other) = records.datasets(domain, self.neighbours)?;
+        let Self { title, parameters, workload, neighbours, .. } = self;
+        Ok(Self {
+            title,
+            parameters: parameters.clone(),
+            one,
+            other,
+            workload: workload.clone(),
+            pair: records.describe(*neighbours),
+            neighbours: *neighbours,
+            records,
+        })
+    }
 }
 
 /// The cases of a mechanism. A mechanism that is not listed here has the general case, in which a
@@ -41,11 +66,16 @@ pub fn cases(
                 shape: Shape::Rivals,
             },
         ],
-        "hdmm" => {
-            &[Plan { title: "prefix sums", parameters: "restarts = 1", shape: Shape::Prefix }]
-        }
-        "mm" | "lrm" => &[Plan { title: "prefix sums", parameters: "", shape: Shape::Prefix }],
-        // With the default theta no table of so few records is useful.
+        "hdmm" => &[
+            Plan { title: "a marginal", parameters: "restarts = 1", shape: Shape::Marginal },
+            Plan { title: "prefix sums", parameters: "restarts = 1", shape: Shape::Prefix },
+        ],
+        "mm" | "lrm" => &[
+            Plan { title: "a marginal", parameters: "", shape: Shape::Marginal },
+            Plan { title: "prefix sums", parameters: "", shape: Shape::Prefix },
+        ],
+        // With the default theta no table of so few records is useful. The scores of one pair of
+        // tables cannot both change by their sensitivities, so that parts are audited apart too.
         "privbayes" => &[
             Plan { title: "score R", parameters: "theta = 0.01", shape: Shape::Triangle },
             Plan {
@@ -53,8 +83,17 @@ pub fn cases(
                 parameters: "theta = 0.01\nscore = \"mutual-information\"",
                 shape: Shape::Triangle,
             },
+            Plan {
+                title: "nine tenths of the budget for tables",
+                parameters: "theta = 0.01\nnetwork_share = 0.1",
+                shape: Shape::Marginal,
+            },
         ],
-        "mst" => &[Plan { title: "a tree of three", parameters: "", shape: Shape::Triangle }],
+        "php" => &[
+            Plan { title: "a marginal", parameters: "", shape: Shape::Marginal },
+            Plan { title: "one division", parameters: "depth = 1", shape: Shape::Marginal },
+        ],
+        "mst" => &[Plan { title: "a tree of three", parameters: "", shape: Shape::Tree }],
         "residual-planner" => &[
             Plan { title: "least sum of variances", parameters: "", shape: Shape::Marginal },
             Plan {
@@ -62,6 +101,7 @@ pub fn cases(
                 parameters: "objective = \"largest\"",
                 shape: Shape::Triangle,
             },
+            Plan { title: "one attribute", parameters: "", shape: Shape::Coin },
         ],
         "pmw" | "pmw-delta" => &[
             Plan { title: "two rounds at most", parameters: "alpha = 0.99", shape: Shape::Coin },
@@ -122,6 +162,10 @@ enum Shape {
     /// Three attributes, one of which depends on another. The record strengthens one pair and
     /// weakens another.
     Triangle,
+    /// Three attributes of three values, frequent enough that none is merged. All pairs depend on
+    /// each other equally, so that each is a likely edge of a tree. The record changes every
+    /// marginal; it strengthens one pair and weakens the two others by the most that is possible.
+    Tree,
     /// Two marginals, and a number of records that allows a few rounds of the game.
     Game,
 }
@@ -134,23 +178,17 @@ impl Plan {
         let cliques: Vec<Clique> =
             cliques.iter().map(|indices| indices.iter().map(id).collect()).collect();
         let prefix: Clique = prefix.iter().map(id).collect();
-        let others: Vec<Vec<u32>> = match neighbours {
-            Neighbours::Replace => {
-                [replacement].into_iter().chain(records[1..].iter().cloned()).collect()
-            }
-            Neighbours::AddRemove => records[1..].to_vec(),
-        };
-        let dataset = |records: &[Vec<u32>]| {
-            let column = |index| records.iter().map(|record: &Vec<u32>| record[index]).collect();
-            let codes: Vec<Vec<u32>> = (0..domain.len()).map(column).collect();
-            Dataset::from_codes("audit", &domain, &codes, Provenance::default())
-        };
+        let records = Records { all: records, replacement };
+        let (one, other) = records.datasets(&domain, neighbours)?;
         Ok(Case {
             title: self.title,
             parameters: self.parameters.parse()?,
-            one: dataset(&records)?,
-            other: dataset(&others)?,
+            one,
+            other,
             workload: Workload::marginals(&domain, &cliques, &prefix)?,
+            pair: records.describe(neighbours),
+            neighbours,
+            records,
         })
     }
 }
@@ -216,6 +254,13 @@ impl Shape {
                 cliques: &[&[0, 1], &[0, 2], &[1, 2]],
                 prefix: &[],
             },
+            Shape::Tree => Data {
+                sizes: &[3, 3, 3],
+                records: tree(epsilon),
+                replacement: vec![1, 1, 1],
+                cliques: &[&[0, 1], &[0, 2], &[1, 2]],
+                prefix: &[],
+            },
             Shape::Game => {
                 let records = (200.0 / epsilon).clamp(4.0, 4000.0) as u32;
                 Data {
@@ -228,4 +273,19 @@ impl Shape {
             }
         }
     }
+}
+
+/// The records of [`Shape::Tree`], first one of three zeros. Two cells of a pair that differ in both
+/// attributes have deviations from independence of opposite signs, which three values allow.
+fn tree(epsilon: f64) -> Vec<Vec<u32>> {
+    const DEPENDENCE: [[i64; 3]; 3] = [[1, 0, -1], [0, -1, 1], [-1, 1, 0]];
+    // The deviations have to be larger than the noise of the one-way marginals.
+    let unit = (7.0 / epsilon).clamp(1.0, 70.0) as i64;
+    let cells = (0..27).map(|cell| [cell / 9, cell / 3 % 3, cell % 3]);
+    let record = |[a, b, c]: [usize; 3]| {
+        let deviation = DEPENDENCE[a][b] + DEPENDENCE[a][c] - DEPENDENCE[b][c];
+        let count = (4 + deviation) * unit;
+        std::iter::repeat_n(vec![a as u32, b as u32, c as u32], count as usize)
+    };
+    cells.flat_map(record).collect()
 }

@@ -86,7 +86,13 @@ fn of_likelihood(
     one: &Dataset,
     other: &Dataset,
 ) -> Result<f64, AuditError> {
-    let layout = CliqueLayout::new(one.domain().clone(), likelihood.cliques());
+    let [of_one, of_other] = values(likelihood, [one, other])?;
+    Ok(of_other - of_one)
+}
+
+/// The loss of each table.
+fn values(likelihood: &dyn Likelihood, tables: [&Dataset; 2]) -> Result<[f64; 2], AuditError> {
+    let layout = CliqueLayout::new(tables[0].domain().clone(), likelihood.cliques());
     let mut loss = likelihood.loss(&layout);
     let mut of = |data: &Dataset| -> Result<f64, AuditError> {
         let mut marginals = Marginals::zeros(&layout);
@@ -95,5 +101,23 @@ fn of_likelihood(
         }
         Ok(loss.value(&marginals))
     };
-    Ok(of(other)? - of(one)?)
+    Ok([of(tables[0])?, of(tables[1])?])
+}
+
+/// Whether two releases publish the same. Likelihoods are compared at these tables.
+pub(super) fn same_publication(
+    one: &Release,
+    other: &Release,
+    tables: [&Dataset; 2],
+) -> Result<bool, AuditError> {
+    let same_facts =
+        one.total.to_bits() == other.total.to_bits() && one.diagnostics == other.diagnostics;
+    Ok(same_facts
+        && match (&one.published, &other.published) {
+            (Published::Answers(a), Published::Answers(b)) => a == b,
+            (Published::Likelihood(a), Published::Likelihood(b)) => {
+                values(&**a, tables)? == values(&**b, tables)?
+            }
+            _ => false,
+        })
 }

@@ -1,5 +1,7 @@
 //! `pgmbench audit`.
 
+use std::io::{self, Write};
+
 use clap::Args;
 use dp::{Delta, Epsilon, Neighbours, Provenance};
 use pgmbench::audit::{AuditError, Finding, Request, audit, audit_unknown};
@@ -8,16 +10,17 @@ use pgmbench::experiment::{MECHANISMS, MechanismSpec, PlannedMechanism, commands
 use serde_json::json;
 
 use super::failure::{Failure, ResultExt};
-use super::output::{print, print_json};
+use super::output::{note, print, print_json};
 use super::privacy_args::{delta, epsilon};
 
 /// Attack a mechanism to find a lower bound on its epsilon
 ///
-/// Runs the mechanism many times on two data sets that differ in one record, a worst case for it.
-/// Half of the runs select the event that distinguishes the two data sets best, the other half
-/// estimate its probabilities. The result is a lower bound on epsilon with 95 % confidence. A bound
-/// above the claim refutes it (exit code 1); a bound below the claim proves nothing. The data sets
-/// are generated: the audit reads no private data.
+/// Runs the mechanism many times on two data sets that differ in one record, found by a search, and
+/// computes how likely each output was under either: its privacy loss. Some runs choose the event
+/// that distinguishes the two data sets best, the others count it. The result is a lower bound on
+/// epsilon with 95 % confidence. A bound above the claim with 99.99 % confidence refutes it (exit
+/// code 1); a bound below the claim proves nothing. The data sets are generated: the audit reads no
+/// private data.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     pgmbench audit laplace --epsilon 1 --trials 100000\n  \
@@ -45,11 +48,14 @@ pub(crate) struct AuditArgs {
     /// Print the findings as JSON
     #[arg(long)]
     json: bool,
+    /// Print the findings as a table in Markdown
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
 }
 
 const CONFIDENCE: f64 = 0.95;
 const TRIALS: u32 = 20_000;
-/// A command takes some 50 ms for each run. 500 runs can refute an epsilon of up to 4.
+/// A command takes some 50 ms for each run. 500 runs can refute an epsilon of up to 3.
 const COMMAND_TRIALS: u32 = 500;
 
 /// What is attacked.
@@ -80,18 +86,22 @@ impl Target {
 impl AuditArgs {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let mut reports = Vec::new();
+        if self.markdown {
+            print(|output| output.write_all(HEAD.as_bytes()))?;
+        }
         let mut refuted = Vec::new();
         for target in self.targets()? {
             let (name, title) = target.names();
             let findings = target.attack(&self.request(&target)).input_at(name)?;
             if findings.iter().any(Finding::refutes) {
-                let bounds = findings.iter().map(|finding| finding.epsilon_lower_bound);
+                let bounds = findings.iter().map(|finding| finding.verdict_bound);
                 let bound = bounds.fold(0.0, f64::max);
                 refuted.push(format!("{name} (epsilon is at least {bound:.3})"));
             }
-            match self.json {
-                true => reports.push(self.report(&target, &findings)),
-                false => show(title, &findings)?,
+            match (self.json, self.markdown) {
+                (true, _) => reports.push(self.report(&target, &findings)),
+                (_, true) => print(|output| rows(output, title, &findings))?,
+                _ => show(title, &findings)?,
             }
         }
         if self.json {
@@ -111,8 +121,10 @@ impl AuditArgs {
         if self.mechanism.ends_with(".toml") {
             return self.commands();
         }
-        let is_requested =
-            |spec: &&MechanismSpec| self.mechanism == "all" || spec.name == self.mechanism;
+        let is_requested = |spec: &&MechanismSpec| match self.mechanism == "all" {
+            true => !self.is_impossible(spec),
+            false => spec.name == self.mechanism,
+        };
         let requested = MECHANISMS.iter().copied().filter(is_requested).map(Target::Listed);
         let requested: Vec<Target> = requested.collect();
         if requested.is_empty() {
@@ -125,6 +137,17 @@ impl AuditArgs {
             )));
         }
         Ok(requested)
+    }
+
+    /// Whether the mechanism refuses these neighbours. Says so.
+    fn is_impossible(&self, spec: &MechanismSpec) -> bool {
+        let needs_total =
+            (spec.build)(&toml::Table::new()).is_ok_and(|mechanism| mechanism.needs_public_total());
+        let refuses = self.add_remove && needs_total;
+        if refuses {
+            note(format_args!("{}: left out, it needs a public number of records", spec.name));
+        }
+        refuses
     }
 
     /// The commands of an experiment file.
@@ -178,40 +201,66 @@ impl AuditArgs {
     }
 }
 
+const HEAD: &str = "\
+| mechanism | case | epsilon is at least | largest that the pair allows |
+| --- | --- | ---: | ---: |
+";
+
+/// A row per case.
+fn rows(output: &mut dyn Write, title: &str, findings: &[Finding]) -> io::Result<()> {
+    for finding in findings {
+        let Finding { case, epsilon_lower_bound, .. } = finding;
+        let most = finding.ceiling().map_or("unknown".into(), |most| format!("{most:.2}"));
+        writeln!(output, "| {title} | {case} | {epsilon_lower_bound:.2} | {most} |")?;
+    }
+    Ok(())
+}
+
 fn show(title: &str, findings: &[Finding]) -> Result<(), Failure> {
-    print(|output| {
-        for finding in findings {
-            let Finding { case, claimed_epsilon, claimed_delta, .. } = finding;
-            let delta = match *claimed_delta > 0.0 {
-                true => format!(", delta = {claimed_delta}"),
-                false => String::new(),
-            };
-            writeln!(output, "{title}, {case}")?;
-            writeln!(output, "  claimed  epsilon = {claimed_epsilon}{delta}")?;
-            writeln!(
-                output,
-                "  audited  epsilon is at least {:.3}, with {:.0} % confidence",
-                finding.epsilon_lower_bound,
-                100.0 * finding.confidence
-            )?;
-            writeln!(
-                output,
-                "  because  {} of {} runs on one data set and {} on its neighbour had the {}",
-                finding.likelier, finding.runs, finding.rarer, finding.event
-            )?;
-            match finding.spent {
-                Some(spent) => {
-                    writeln!(
-                        output,
-                        "  ledger   {spent} spent in the first run; verified in every run"
-                    )?;
-                }
-                None => writeln!(
-                    output,
-                    "  ledger   empty: the mechanism drew no noise from its budget"
-                )?,
-            }
+    print(|output| findings.iter().try_for_each(|finding| show_one(output, title, finding)))
+}
+
+fn show_one(output: &mut dyn Write, title: &str, finding: &Finding) -> io::Result<()> {
+    let Finding { case, claimed_epsilon, claimed_delta, runs, event, .. } = finding;
+    let delta = match *claimed_delta > 0.0 {
+        true => format!(", delta = {claimed_delta}"),
+        false => String::new(),
+    };
+    let rho = finding.claimed_rho.map_or(String::new(), |rho| format!(", by rho = {rho:.5}"));
+    writeln!(output, "{title}, {case}")?;
+    writeln!(output, "  claimed  epsilon = {claimed_epsilon}{delta}{rho}")?;
+    let (bound, confidence) = (finding.epsilon_lower_bound, 100.0 * finding.confidence);
+    let rho = match finding.rho_lower_bound {
+        Some(rho) => format!(" (rho at least {rho:.5})"),
+        None => String::new(),
+    };
+    writeln!(
+        output,
+        "  audited  epsilon is at least {bound:.3}{rho}, with {confidence:.0} % confidence"
+    )?;
+    match finding.rho_lower_bound {
+        Some(_) => writeln!(output, "  because  {runs} runs on either data set had {event}")?,
+        None => writeln!(
+            output,
+            "  because  {} of {runs} runs on one data set and {} on its neighbour had {event}",
+            finding.likelier, finding.rarer
+        )?,
+    }
+    writeln!(output, "  pair     {}", finding.pair)?;
+    if let Some(most) = finding.ceiling() {
+        writeln!(output, "  at most  {most:.3} could be found with this pair")?;
+    }
+    if finding.impossible > 0 {
+        let impossible = finding.impossible;
+        writeln!(
+            output,
+            "  apart    {impossible} runs have outputs that the neighbour cannot have"
+        )?;
+    }
+    match finding.spent {
+        Some(spent) => {
+            writeln!(output, "  ledger   {spent} spent in the first run; verified in every run")
         }
-        Ok(())
-    })
+        None => writeln!(output, "  ledger   empty: the mechanism drew no noise from its budget"),
+    }
 }

@@ -9,7 +9,7 @@ fn an_audit_prints_claim_bound_and_evidence() {
         .run(["audit", "laplace", "--epsilon", "1", "--trials", "2000", "--seed", "3"])
         .succeeds();
     for words in
-        ["claimed  epsilon = 1", "at least 0.", "95 % confidence", "of 1000 runs", "ledger"]
+        ["claimed  epsilon = 1", "at least 0.", "95 % confidence", "of 1500 runs", "ledger", "pair"]
     {
         assert!(said.contains(words), "{words}: {said}");
     }
@@ -32,10 +32,25 @@ fn an_audit_as_json_has_all_numbers_and_is_reproducible() {
     for finding in found["findings"].as_array().unwrap() {
         let bound = finding["epsilon_lower_bound"].as_f64().unwrap();
         assert!((0.0..=2.0).contains(&bound), "{finding}");
-        assert_eq!(finding["runs"], 200);
+        assert_eq!(finding["runs"], 300);
+        assert!(finding["largest_loss"].as_f64().unwrap() <= 2.0 + 1e-9, "{finding}");
+        assert_eq!(finding["impossible"], 0);
         assert_eq!(finding["spent"]["kind"], "pure");
     }
     assert_eq!(audit(), audit());
+}
+
+#[test]
+fn an_audit_as_a_table_has_a_row_per_case() {
+    let session = Session::new();
+    let words = ["audit", "residual-planner", "--epsilon", "1", "--trials", "400", "--markdown"];
+    let said = session.run(words).succeeds();
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with("| mechanism | case |"), "{said}");
+    assert_eq!(lines.len(), 5, "{said}");
+    for line in &lines[2..] {
+        assert!(line.starts_with("| ResidualPlanner | "), "{said}");
+    }
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub(crate) fn bytes() -> Result<(), String> {
 
 fn same_bytes(request: &SynthesisRequest) -> Result<(), String> {
     let path = SeedPath::new("sabotage", "release");
-    let mut source = NoiseSource::seeded(&path);
+    let mut source = NoiseSource::recording(&path);
     let data = Shape::Triangle.data(&TABLES[0]);
     let one = release(&data, request, &mut source)?;
     for table in &TABLES[1..] {
@@ -42,7 +42,7 @@ fn same_bytes(request: &SynthesisRequest) -> Result<(), String> {
         if request.neighbours == Neighbours::AddRemove {
             table[3] += 7;
         }
-        let mut replaying = NoiseSource::replaying(&path, source.events().to_vec());
+        let mut replaying = NoiseSource::replaying(&path, source.events().into());
         let other = release(&Shape::Triangle.data(&table), request, &mut replaying)?;
         for (what, same) in [
             ("the records", records(&one) == records(&other)),

@@ -121,12 +121,12 @@ impl Setup {
     }
 
     pub(crate) fn run(&self, data: &Dataset, trial: usize) -> Result<Run, MechanismError> {
-        self.run_from(data, NoiseSource::seeded(&self.path(trial)))
+        self.run_from(data, NoiseSource::recording(&self.path(trial)))
     }
 
     /// A run on `data` whose draws return what those of another run returned.
     pub(crate) fn replay(&self, data: &Dataset, of: &Run) -> Result<Run, MechanismError> {
-        self.run_from(data, NoiseSource::replaying(&self.path(0), of.events.clone()))
+        self.run_from(data, NoiseSource::replaying(&self.path(0), of.events.clone().into()))
     }
 
     fn run_from(&self, data: &Dataset, mut source: NoiseSource) -> Result<Run, MechanismError> {

@@ -8,6 +8,7 @@ use super::noise::bernoulli::{below, exp_minus_fraction};
 use super::noise::scale::Scale;
 use super::noise::{DrawError, Spacing};
 use super::sensitivity::{LInfinity, Norm, Sensitivity, SensitivityError};
+use super::transcript::Event;
 use super::{Guarantee, Neighbours, NoiseSource, Share};
 
 /// How one record can change the scores of the candidates.
@@ -94,10 +95,9 @@ impl Share {
         // At most 2^21 steps: exact.
         let steps = (sensitivity.get() / g).ceil();
         let temperature = Scale::at_least(divide_up(factor * steps, epsilon))?;
-        let selection = Selection::new(scores, g, temperature);
-        let chosen = (0..count).map(|_| selection.sample(source.generator())).collect();
-        #[cfg(feature = "sabotage")]
-        let chosen = selection.sabotaged(chosen, source.generator());
+        let replayed = source.replayed(|transcript| transcript.chosen(scores.len(), count));
+        let chosen = replayed
+            .unwrap_or_else(|| Selection::new(scores, g, temperature).sample_many(count, source));
         let draw = Draw {
             label: label.into(),
             mechanism,
@@ -107,8 +107,10 @@ impl Share {
             values: count,
             randomness: source.provenance(),
         };
-        #[cfg(feature = "sabotage")]
-        let chosen = source.transcript().selection(self.hands(&draw, scores), chosen);
+        source.note(|| Event::Selection {
+            handed: self.hands(&draw, scores),
+            chosen: chosen.clone(),
+        });
         sabotage!(self.record(draw), "selections-not-in-the-ledger", drop(draw));
         Ok(chosen)
     }
@@ -146,6 +148,13 @@ impl Selection {
             scores.iter().map(|score| floor((score / g).clamp(-limit, limit))).collect();
         let best = rounded.iter().copied().max().unwrap_or(0);
         Self { gaps: rounded.iter().map(|&score| best.abs_diff(score)).collect(), temperature }
+    }
+
+    fn sample_many(&self, count: usize, source: &mut NoiseSource) -> Vec<usize> {
+        let chosen = (0..count).map(|_| self.sample(source.generator())).collect();
+        #[cfg(feature = "sabotage")]
+        let chosen = self.sabotaged(chosen, source.generator());
+        chosen
     }
 
     fn sample(&self, rng: &mut impl Rng) -> usize {

@@ -66,6 +66,7 @@
 //! | randomness | [`NoiseSource`], [`SeedPath`] | |
 //! | records of draws | [`Ledger`], [`Entry`], [`Draw`] | |
 //! | what several releases cost together | [`Accountant`] | 2, 3 |
+//! | exact privacy losses, for audits | [`transcript`] | |
 //!
 //! 1. Dwork, McSherry, Nissim, Smith, "Calibrating noise to sensitivity in private data analysis",
 //!    TCC 2006.
@@ -105,7 +106,6 @@ mod parameters;
 pub mod sensitivity;
 mod share;
 mod source;
-#[cfg(feature = "sabotage")]
 pub mod transcript;
 
 pub use account::Branch;

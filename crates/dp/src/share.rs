@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::account::{Branch, replaced_delta, replaced_leading};
 use super::exact_sum::{equal_part, weighted_parts};
+use super::transcript::Handed;
 use super::{
     Budget, BudgetError, Composition, Delta, Draw, Entry, Epsilon, Guarantee, Ledger, Mechanism,
     Neighbours, NoiseSource,
@@ -180,13 +181,8 @@ impl Share {
     }
 
     /// What a transcript says about a draw.
-    #[cfg(feature = "sabotage")]
-    pub(super) fn hands(&self, draw: &Draw, values: &[f64]) -> super::transcript::Handed {
-        super::transcript::Handed {
-            draw: draw.clone(),
-            granted: self.grant,
-            values: values.to_vec(),
-        }
+    pub(super) fn hands(&self, draw: &Draw, values: &[f64]) -> Handed {
+        Handed { draw: draw.clone(), granted: self.grant, values: values.to_vec() }
     }
 
     /// Consumes the share and records the draw that it paid for.

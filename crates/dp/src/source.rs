@@ -1,11 +1,14 @@
 //! Sources of randomness: a named seed for experiments, the operating system for releases.
 
 use std::fmt;
+use std::sync::Arc;
 
 use rand::rngs::{SysError, SysRng};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
+
+use super::transcript::{Event, Transcript};
 
 /// The coordinates of a stream of random numbers, such as experiment, dataset, mechanism, trial
 /// and stage. Its seed is a hash of them. Streams with different coordinates are computationally
@@ -68,8 +71,8 @@ pub enum Provenance {
 pub struct NoiseSource {
     generator: ChaCha20Rng,
     provenance: Provenance,
-    #[cfg(feature = "sabotage")]
-    transcript: super::transcript::Transcript,
+    /// `None` in every source of a release: see [`transcript`](super::transcript).
+    transcript: Option<Box<Transcript>>,
 }
 
 impl NoiseSource {
@@ -91,12 +94,30 @@ impl NoiseSource {
     }
 
     fn new(generator: ChaCha20Rng, provenance: Provenance) -> Self {
-        Self {
-            generator,
-            provenance,
-            #[cfg(feature = "sabotage")]
-            transcript: Default::default(),
-        }
+        Self { generator, provenance, transcript: None }
+    }
+
+    /// Draws as [`NoiseSource::seeded`] does, and keeps a transcript, which holds what was handed to
+    /// every draw: true answers. For audits and tests; not private, like every seeded source.
+    pub fn recording(path: &SeedPath) -> Self {
+        Self { transcript: Some(Box::default()), ..Self::seeded(path) }
+    }
+
+    /// Draws return what a transcript says, as far as it goes, whatever they are handed, and then
+    /// as those of [`NoiseSource::recording`]. For audits and tests.
+    pub fn replaying(path: &SeedPath, replayed: Arc<[Event]>) -> Self {
+        let transcript = Transcript { events: Vec::new(), replayed: Some(replayed) };
+        Self { transcript: Some(Box::new(transcript)), ..Self::seeded(path) }
+    }
+
+    /// The transcript so far. Empty without one.
+    pub fn events(&self) -> &[Event] {
+        self.transcript.as_ref().map_or(&[], |transcript| &transcript.events)
+    }
+
+    /// The transcript. Empty without one.
+    pub fn into_events(self) -> Vec<Event> {
+        self.transcript.map_or(Vec::new(), |transcript| transcript.events)
     }
 
     /// Where the seed came from.
@@ -108,9 +129,12 @@ impl NoiseSource {
     /// released: synthetic records, ties. Its outputs reveal nothing about the noise.
     pub fn public_choices(&mut self) -> ChaCha20Rng {
         let choices = ChaCha20Rng::from_rng(&mut self.generator);
-        #[cfg(feature = "sabotage")]
-        let choices = ChaCha20Rng::from_seed(self.transcript.public_choices(choices.get_seed()));
-        choices
+        let Some(transcript) = &mut self.transcript else {
+            return choices;
+        };
+        let seed = transcript.seed().unwrap_or(choices.get_seed());
+        transcript.events.push(Event::PublicChoices { seed });
+        ChaCha20Rng::from_seed(seed)
     }
 
     /// A seed for code that draws noise itself: an integer below 2^53, which every language reads
@@ -119,31 +143,23 @@ impl NoiseSource {
         self.generator.next_u64() >> 11
     }
 
+    /// What a draw has to return instead of a sample.
+    pub(super) fn replayed<T>(&self, of: impl FnOnce(&Transcript) -> Option<T>) -> Option<T> {
+        self.transcript.as_deref().and_then(of)
+    }
+
+    /// Adds a draw to the transcript, if there is one.
+    pub(super) fn note(&mut self, event: impl FnOnce() -> Event) {
+        if let Some(transcript) = &mut self.transcript {
+            transcript.events.push(event());
+        }
+    }
+
     pub(super) fn generator(&mut self) -> &mut ChaCha20Rng {
         sabotage!(&mut self.generator, "generator-restarts", {
             self.generator.set_word_pos(0);
             &mut self.generator
         })
-    }
-}
-
-/// For tests of the defences.
-#[cfg(feature = "sabotage")]
-impl NoiseSource {
-    /// A source whose draws return what a transcript says, as far as it goes.
-    pub fn replaying(path: &SeedPath, replayed: Vec<super::transcript::Event>) -> Self {
-        let mut source = Self::seeded(path);
-        source.transcript.replayed = replayed;
-        source
-    }
-
-    /// The transcript so far.
-    pub fn events(&self) -> &[super::transcript::Event] {
-        &self.transcript.events
-    }
-
-    pub(super) fn transcript(&mut self) -> &mut super::transcript::Transcript {
-        &mut self.transcript
     }
 }
 

@@ -1,11 +1,29 @@
-//! What every draw was handed and what came out, for tests of the defences.
+//! What every draw was handed and what came out, for audits and for tests of the defences.
 //!
-//! A source of randomness keeps a transcript. A later run can *replay* it: its draws return what
-//! the transcript says. Everything that the two runs publish, and every parameter of their draws,
-//! must then be the same whatever their data are, because it may depend on the data only through
-//! what was drawn. What the draws were handed shows the sensitivities.
+//! A source made by [`NoiseSource::recording`] keeps a transcript. A later run can *replay* it
+//! ([`NoiseSource::replaying`]): its draws return what the transcript says. Everything that the two
+//! runs publish, and every parameter of their draws, must then be the same whatever their data are,
+//! because it may depend on the data only through what was drawn. What the draws were handed shows
+//! the sensitivities, and how likely the same output is on other data ([`privacy_loss`]).
+//!
+//! # A release has no transcript
+//!
+//! A transcript holds true answers next to their noise. Only the two constructors above make one,
+//! and both are seeded: their noise is not private to begin with, and their ledgers say so
+//! ([`Provenance::Seeded`](super::Provenance::Seeded)). The source of a release,
+//! [`NoiseSource::from_operating_system`], has no transcript and no way to get one, and nothing can
+//! tell its draws what to return. Recording changes no draw of a seeded source (a test).
+//!
+//! [`NoiseSource::recording`]: super::NoiseSource::recording
+//! [`NoiseSource::replaying`]: super::NoiseSource::replaying
+//! [`NoiseSource::from_operating_system`]: super::NoiseSource::from_operating_system
 
-use super::noise::Noisy;
+mod privacy_loss;
+
+pub use privacy_loss::{divergence, privacy_loss};
+
+use std::sync::Arc;
+
 use super::{Draw, Guarantee};
 
 /// A use of a source of randomness.
@@ -57,46 +75,40 @@ impl Event {
 #[derive(Default)]
 pub(super) struct Transcript {
     pub(super) events: Vec<Event>,
-    pub(super) replayed: Vec<Event>,
+    pub(super) replayed: Option<Arc<[Event]>>,
 }
 
 impl Transcript {
     /// The event at this place of the replayed transcript.
-    fn before(&self) -> Option<&Event> {
-        self.replayed.get(self.events.len())
+    fn replayed(&self) -> Option<&Event> {
+        self.replayed.as_ref()?.get(self.events.len())
     }
 
-    /// Records noise, and returns the noisy answers of the replayed transcript if it has some here.
-    pub(super) fn noise(&mut self, handed: Handed, drawn: Noisy) -> Noisy {
-        let values = match self.before() {
-            Some(Event::Noise { noisy, .. }) if noisy.len() == drawn.values.len() => noisy.clone(),
-            _ => drawn.values.clone(),
-        };
-        self.events.push(Event::Noise { handed, noisy: values.clone() });
-        Noisy { values, ..drawn }
+    /// The noisy answers that a draw has to return, if the replayed transcript has as many here.
+    pub(super) fn noisy(&self, answers: usize) -> Option<Vec<f64>> {
+        match self.replayed()? {
+            Event::Noise { noisy, .. } if noisy.len() == answers => Some(noisy.clone()),
+            _ => None,
+        }
     }
 
     /// The same for selections.
-    pub(super) fn selection(&mut self, handed: Handed, drawn: Vec<usize>) -> Vec<usize> {
-        let chosen = match self.before() {
-            Some(Event::Selection { chosen, .. })
-                if chosen.iter().all(|&place| place < handed.values.len()) =>
+    pub(super) fn chosen(&self, candidates: usize, count: usize) -> Option<Vec<usize>> {
+        match self.replayed()? {
+            Event::Selection { chosen, .. }
+                if chosen.len() == count && chosen.iter().all(|&place| place < candidates) =>
             {
-                chosen.clone()
+                Some(chosen.clone())
             }
-            _ => drawn,
-        };
-        self.events.push(Event::Selection { handed, chosen: chosen.clone() });
-        chosen
+            _ => None,
+        }
     }
 
     /// The same for the seed of public choices.
-    pub(super) fn public_choices(&mut self, drawn: [u8; 32]) -> [u8; 32] {
-        let seed = match self.before() {
-            Some(Event::PublicChoices { seed }) => *seed,
-            _ => drawn,
-        };
-        self.events.push(Event::PublicChoices { seed });
-        seed
+    pub(super) fn seed(&self) -> Option<[u8; 32]> {
+        match self.replayed()? {
+            Event::PublicChoices { seed } => Some(*seed),
+            _ => None,
+        }
     }
 }

@@ -38,6 +38,7 @@ use thiserror::Error;
 use super::draw::{Draw, Mechanism};
 use super::exact_sum::divide_up;
 use super::sensitivity::{L1, L2, Norm, Sensitivity, SensitivityError};
+use super::transcript::Event;
 use super::{Epsilon, Guarantee, Neighbours, NoiseSource, ParameterError, Rho, Share};
 
 /// Noisy answers.
@@ -157,13 +158,19 @@ impl Share {
         scale: f64,
         source: &mut NoiseSource,
     ) -> Result<Noisy, DrawError> {
+        let replayed = source.replayed(|transcript| transcript.noisy(answers.len()));
         let (noisy, mechanism) = match placed.spacing {
             Some(g) => {
                 let steps = Scale::at_least(scale / g)?;
-                (family.on_grid(answers, g, steps, source), family.discrete())
+                let sample = || family.on_grid(answers, g, steps, source);
+                let values = replayed.unwrap_or_else(sample);
+                let noise_stddev = family.stddev_on_grid(steps) * g;
+                (Noisy { values, scale: steps.get() * g, noise_stddev }, family.discrete())
             }
             None if scale.is_finite() => {
-                (family.in_floats(answers, scale, source), family.continuous())
+                let values = replayed.unwrap_or_else(|| family.in_floats(answers, scale, source));
+                let noise_stddev = family.stddev_in_floats(scale);
+                (Noisy { values, scale, noise_stddev }, family.continuous())
             }
             None => return Err(ScaleOutOfRange(scale).into()),
         };
@@ -176,8 +183,10 @@ impl Share {
             values: answers.len(),
             randomness: source.provenance(),
         };
-        #[cfg(feature = "sabotage")]
-        let noisy = source.transcript().noise(self.hands(&draw, answers), noisy);
+        source.note(|| Event::Noise {
+            handed: self.hands(&draw, answers),
+            noisy: noisy.values.clone(),
+        });
         sabotage!(self.record(draw), "noise-not-in-the-ledger", drop(draw));
         Ok(noisy)
     }
@@ -226,44 +235,47 @@ impl Family {
         }
     }
 
-    fn on_grid(self, answers: &[f64], g: f64, steps: Scale, source: &mut NoiseSource) -> Noisy {
+    fn on_grid(self, answers: &[f64], g: f64, steps: Scale, source: &mut NoiseSource) -> Vec<f64> {
         let rng = source.generator();
         let limit = (1u64 << 62) as f64;
         #[cfg(feature = "sabotage")]
         let mut last = None;
-        let values = answers
-            .iter()
-            .map(|answer| {
-                // Division by a power of two is exact; the clamp covers an overflow.
-                let rounded = (answer / g).round_ties_even().clamp(-limit, limit) as i128;
-                let noise = match self {
-                    Family::Laplace => discrete::laplace(rng, steps),
-                    Family::Gaussian => discrete::gaussian(rng, steps),
-                };
-                #[cfg(feature = "sabotage")]
-                let noise = sabotaged::noise(self, noise, rng, steps, &mut last);
-                (rounded + noise) as f64 * g
-            })
-            .collect();
-        let stddev = match self {
-            Family::Laplace => discrete::laplace_stddev(steps),
-            Family::Gaussian => discrete::gaussian_stddev(steps),
+        let noisy = |answer: &f64| {
+            // Division by a power of two is exact; the clamp covers an overflow.
+            let rounded = (answer / g).round_ties_even().clamp(-limit, limit) as i128;
+            let noise = match self {
+                Family::Laplace => discrete::laplace(rng, steps),
+                Family::Gaussian => discrete::gaussian(rng, steps),
+            };
+            #[cfg(feature = "sabotage")]
+            let noise = sabotaged::noise(self, noise, rng, steps, &mut last);
+            (rounded + noise) as f64 * g
         };
-        Noisy { values, scale: steps.get() * g, noise_stddev: stddev * g }
+        answers.iter().map(noisy).collect()
     }
 
-    fn in_floats(self, answers: &[f64], scale: f64, source: &mut NoiseSource) -> Noisy {
+    /// In grid steps.
+    fn stddev_on_grid(self, steps: Scale) -> f64 {
+        match self {
+            Family::Laplace => discrete::laplace_stddev(steps),
+            Family::Gaussian => discrete::gaussian_stddev(steps),
+        }
+    }
+
+    fn in_floats(self, answers: &[f64], scale: f64, source: &mut NoiseSource) -> Vec<f64> {
         let rng = source.generator();
-        let (values, noise_stddev) = match self {
-            Family::Laplace => (
-                answers.iter().map(|a| a + continuous::laplace(rng, scale)).collect(),
-                std::f64::consts::SQRT_2 * scale,
-            ),
-            Family::Gaussian => {
-                (answers.iter().map(|a| a + continuous::gaussian(rng, scale)).collect(), scale)
-            }
+        let noise = |answer: &f64| match self {
+            Family::Laplace => answer + continuous::laplace(rng, scale),
+            Family::Gaussian => answer + continuous::gaussian(rng, scale),
         };
-        Noisy { values, scale, noise_stddev }
+        answers.iter().map(noise).collect()
+    }
+
+    fn stddev_in_floats(self, scale: f64) -> f64 {
+        match self {
+            Family::Laplace => std::f64::consts::SQRT_2 * scale,
+            Family::Gaussian => scale,
+        }
     }
 }
 
