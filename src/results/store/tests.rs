@@ -43,7 +43,7 @@ fn filled(trials: usize) -> TempDir {
 }
 
 fn start_of_last_line(bytes: &[u8]) -> usize {
-    bytes.len() - bytes.split_inclusive(|&byte| byte == b'\n').last().unwrap_or_default().len()
+    bytes.len() - bytes.split_inclusive(|&byte| byte == b'\n').next_back().unwrap_or_default().len()
 }
 
 #[test]
