@@ -24,6 +24,7 @@ program run configs/fig2a.toml
 # One at a time, for honest clocks.
 program run configs/fig2b.toml --timing
 program run configs/fig3.toml
+program run configs/rates.toml
 for config in configs/smoke.toml configs/kdd-*.toml configs/pmw-*.toml; do
     program run "$config"
 done

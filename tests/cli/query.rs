@@ -132,7 +132,7 @@ fn counts_of_conditions_are_those_of_the_records() {
         }
         assert_eq!(all, chosen.len(), "{text}: {said}");
     }
-    session.run(["query", "model", "--where", "a = 1 or (b = 7 and c = 1)"]).refuses(&[
+    session.run(["query", "model", "--where", "a = 1 or (b = 7 and c = 1)"]).complains(&[
         "--where, character 15: ",
         "below 3",
         "a = 1 or (b = 7 and c = 1)\n",

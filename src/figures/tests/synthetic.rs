@@ -179,6 +179,7 @@ pub(crate) fn figure_3_trials() -> Vec<TrialRecord> {
         l1_loss: Some(42_000.0),
         l2_loss: Some(22_000.0),
         loss: Some(if arm == "pgm-l1" { 42_000.0 } else { 22_000.0 }),
+        gap: Some(1.0),
         ..trial("adult", "hdmm", arm, i, 0.1)
     };
     let arms = ["pgm-l1", "pgm-l2"].into_iter();
