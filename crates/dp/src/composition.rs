@@ -18,6 +18,8 @@
 //! - [`Share::advanced`](super::Share::advanced) within a budget of (epsilon, delta), for
 //!   mechanisms whose paper uses the theorem itself.
 
+use std::cell::Cell;
+
 use super::{Delta, Epsilon, ParameterError, Rho};
 
 /// The relative allowance for rounding in the conversions below, which lose a few units in the last
@@ -127,6 +129,14 @@ impl Rho {
     /// The largest rho that implies (epsilon, delta)-differential privacy by [`Rho::epsilon`], by
     /// bisection from below.
     pub fn implying(epsilon: Epsilon, delta: Delta) -> Result<Self, ParameterError> {
+        let asked = [epsilon.get().to_bits(), delta.get().to_bits()];
+        if let Some((known, rho)) = LAST.get()
+            && known == asked
+            // Planted bugs change the result from one call to the next.
+            && !cfg!(feature = "sabotage")
+        {
+            return Ok(rho);
+        }
         // The result is above epsilon for large deltas: doubling finds an upper end.
         let fits = |rho: f64| {
             Rho::new(rho).and_then(|rho| rho.epsilon(delta)).is_ok_and(|implied| implied <= epsilon)
@@ -135,8 +145,16 @@ impl Rho {
         while fits(high) {
             high *= 2.0;
         }
-        Rho::new(largest(high, fits))
+        let rho = Rho::new(largest(high, fits))?;
+        LAST.set(Some((asked, rho)));
+        Ok(rho)
     }
+}
+
+thread_local! {
+    /// The last arguments of [`Rho::implying`], as bits, and its result. Audits ask for the same
+    /// budget a hundred thousand times, and the bisection takes a millisecond.
+    static LAST: Cell<Option<([u64; 2], Rho)>> = const { Cell::new(None) };
 }
 
 /// The largest float below `high` that fits, for a property that holds up to a threshold.
@@ -218,6 +236,16 @@ mod tests {
             let back = Rho::of_pure(rho.pure_epsilon().unwrap()).unwrap();
             assert!(back <= rho && back.get() > e * (1.0 - 1e-14));
         }
+    }
+
+    #[test]
+    fn a_result_that_is_remembered_is_that_of_its_arguments() {
+        let ask = |e, d| Rho::implying(Epsilon::new(e).unwrap(), delta(d)).unwrap();
+        let first = ask(1.0, 1e-6);
+        assert_eq!(ask(1.0, 1e-6), first);
+        assert!(ask(2.0, 1e-6) > first);
+        assert!(ask(2.0, 1e-9) < ask(2.0, 1e-6));
+        assert_eq!(ask(1.0, 1e-6), first);
     }
 
     #[test]

@@ -29,7 +29,7 @@ use written::WrittenClaim;
 /// | `fact` | `data`: the property of the dataset, see [`Fact`] |
 /// | `epsilon` | a budget or a list, each of which must agree; default: all budgets |
 /// | `case` | the case, where the data has several |
-/// | `over` | `exponent`: what the metric falls with, see [`Over`] |
+/// | `over` | `exponent`: what the metric falls with: `records` or `iterations` |
 /// | `from` | `exponent`: the smallest value of `over` that counts; default: all count |
 /// | `against` | `ratio`: the arm in the denominator |
 /// | `against_mechanism` | `ratio`: the mechanism of that arm; default: `mechanism` |
