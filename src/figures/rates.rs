@@ -11,6 +11,9 @@ const QUANTITIES: [(&str, Quantity); 2] = [
     ("L2 loss above its minimum", |trace| trace.l2_loss),
 ];
 
+/// Points of a line whose iterations have a smaller ratio than this cannot be told apart.
+const SPACING: f64 = 1.03;
+
 /// Rates that are proved for convex losses and for smooth ones, and those of accelerated methods.
 const GUIDES: [(&str, f64); 3] = [("1/\u{221a}t", 0.5), ("1/t", 1.0), ("1/t\u{b2}", 2.0)];
 
@@ -31,12 +34,16 @@ pub(super) fn chart(
         .filter_map(|(row, trial)| Some((&*trial.key, (row, minimises_l1(trial)?))))
         .collect();
     let mut shown: BTreeMap<(usize, usize), TraceRecord> = BTreeMap::new();
+    // The next iteration to show, by row.
+    let mut least: BTreeMap<usize, f64> = BTreeMap::new();
     let nothing = f64::NAN;
     for (is_l1, loss) in [(true, QUANTITIES[0].1), (false, QUANTITIES[1].1)] {
         for (trace, above) in above_minimum(traces, loss) {
             if let Some(&(row, minimises_l1)) = arms.get(&*trace.key)
                 && minimises_l1 == is_l1
+                && trace.iteration as f64 >= least.get(&row).copied().unwrap_or(0.0)
             {
+                least.insert(row, trace.iteration as f64 * SPACING);
                 let (l1_loss, l2_loss) = if is_l1 { (above, nothing) } else { (nothing, above) };
                 let changed = TraceRecord { l1_loss, l2_loss, ..trace.clone() };
                 shown.insert((row, trace.iteration), changed);

@@ -270,7 +270,7 @@ fn rates_have_a_panel_per_loss_with_the_arms_that_minimise_it_and_three_powers()
         let points = |series: usize| of(series).map(|line| line.points.len()).sum::<usize>();
         assert_eq!(points(1 - arm), 0, "the arm of the other loss");
         let ours = &of(arm).next().unwrap().points;
-        assert!(ours.len() > 50);
+        assert!(ours.len() > 30);
         // The losses fall as 1/t and as 1/t^1.4 towards the value that they have at the end.
         let value = |index: usize| ours[index].y.unwrap().value;
         let expected = [1.0, 1.4][arm];
