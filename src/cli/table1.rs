@@ -5,11 +5,13 @@ use private_pgm::model::Projectable;
 use super::failure::Failure;
 use super::output::print;
 
-/// The columns of Table 1 of the ICML paper: records, attributes, size of the domain, queries. If
-/// all tables of counts are small, also those of tables 2 and 3 of the KDD paper.
+/// The columns of Table 1 of the ICML paper: records, attributes, size of the domain, queries. For
+/// an experiment about small tables of counts and nothing else, also those of tables 2 and 3 of the
+/// KDD paper.
 pub(crate) fn print_table(plan: &Plan) -> Result<(), Failure> {
+    let about_tables = plan.trials.is_empty().then(|| plan.asked_datasets());
     let tables: Option<Vec<TableFacts>> =
-        plan.asked_datasets().map(PlannedData::table_facts).collect();
+        about_tables.and_then(|datasets| datasets.map(PlannedData::table_facts).collect());
     print(|output| {
         write!(
             output,
