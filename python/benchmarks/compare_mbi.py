@@ -21,6 +21,7 @@ a process of its own, the only one at that time.
   Its row says "at least", and a target that this does not show is "not shown", as are those of the
   steps after it. Ours then has no
   loss to reach and runs to its end. mbi makes no further warm call after a minute of them.
+- A step of mbi that the system ends because memory runs out counts as stopped then.
 - "overhead" is the time of the Python call beyond the seconds that the engine reports for itself.
 - "arrays" hands a problem of 10,000,000 measured cells to the engine, without JSON. The arrays of
   the measurements are the caller's; the one copy is the engine's own table.
@@ -37,6 +38,7 @@ import itertools
 import json
 import os
 import queue
+import signal
 import statistics
 import subprocess
 import sys
@@ -226,7 +228,7 @@ class Side:
     """The steps of one process or of several, and after how many seconds one was stopped."""
 
     def __init__(self):
-        self.steps, self.stopped = {}, None
+        self.steps, self.stopped, self.killed = {}, None, False
 
     def add(self, line):
         for name, value in json.loads(line).items():
@@ -268,6 +270,7 @@ class Bench:
             threading.Thread(target=read, daemon=True).start()
             try:
                 while True:
+                    began = time.perf_counter()
                     limit = self.step_limit() if side == "mbi" else None
                     if (line := lines.get(timeout=limit)) is None:
                         break
@@ -278,7 +281,10 @@ class Bench:
                 if into.stopped is not None:
                     child.kill()
                 code = child.wait()
-            if code != 0 and into.stopped is None:
+            if code == -signal.SIGKILL and side == "mbi" and into.stopped is None:
+                # Not by us: the system ends processes when memory runs out.
+                into.stopped, into.killed = time.perf_counter() - began, True
+            elif code != 0 and into.stopped is None:
                 errors.seek(0)
                 sys.exit(f"{side}: {errors.read().strip()[-2000:]}")
         return into
@@ -298,7 +304,8 @@ class Bench:
             wall, shown, ratio, missed = 0.0, "not reached", "", "not shown"
         elif other is None:
             wall = theirs.stopped / mine[0]
-            shown = f"stopped after {theirs.stopped:.0f} s"
+            how = "out of memory" if theirs.killed else "stopped"
+            shown = f"{how} after {theirs.stopped:.0f} s"
             ratio = f"at least {wall:.0f}"
             missed = "not shown"
         else:
