@@ -2,13 +2,14 @@
 //!
 //!     cargo run --release --example aim_rounds -- [--epsilon E] [--triples]
 //!
-//! Without `--triples` the workload is all three-way marginals of Adult without `education`, with it
-//! the 15 triples of the ICML 2019 paper. Prints a line of JSON per round with what the run took so
-//! far, in seconds: `cpu` and `seconds` of everything after the data was read, and of these
+//! Without `--triples` the workload is all three-way marginals of Adult without `education`, with
+//! it the 15 triples of the ICML 2019 paper. Prints a line of JSON per round with what the run took
+//! so far, in seconds: `cpu` and `seconds` of everything after the data was read, and of these
 //! `estimation` (fits), `candidates` (marginals of the model that are compared with the data's) and
 //! `planning_and_selection` (all else: counts of the data, sizes of junction trees, scores, noise).
 //! Round 0 is the
-//! estimate from single attributes, and the last line the final estimate. `scripts/compare_aim.py` reads them.
+//! estimate from single attributes, and the last line the final estimate. `scripts/compare_aim.py`
+//! reads them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

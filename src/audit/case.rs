@@ -275,8 +275,8 @@ impl Shape {
     }
 }
 
-/// The records of [`Shape::Tree`], first one of three zeros. Two cells of a pair that differ in both
-/// attributes have deviations from independence of opposite signs, which three values allow.
+/// The records of [`Shape::Tree`], first one of three zeros. Two cells of a pair that differ in
+/// both attributes have deviations from independence of opposite signs, which three values allow.
 fn tree(epsilon: f64) -> Vec<Vec<u32>> {
     const DEPENDENCE: [[i64; 3]; 3] = [[1, 0, -1], [0, -1, 1], [-1, 1, 0]];
     // The deviations have to be larger than the noise of the one-way marginals.

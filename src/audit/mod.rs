@@ -8,9 +8,9 @@
 //!    ([`case`](cases)) that are hard for it and that a search has made harder. Each run is recorded
 //!    and replayed on the neighbour, where all draws return the same. The two show how likely this
 //!    output was under either data set, choices included: the exact privacy loss
-//!    ([`dp::transcript::privacy_loss`]). A release that the neighbour cannot have, because it draws
-//!    or publishes something else from the same draws, has an infinite loss. The ledger of each run
-//!    is verified.
+//!    ([`dp::transcript::privacy_loss`]). A release that the neighbour cannot have, because it
+//!    draws or publishes something else from the same draws, has an infinite loss. The ledger of
+//!    each run is verified.
 //! 2. *Choose.* A quarter of the runs choose the threshold of the loss and the direction with the
 //!    largest bound. By Neyman and Pearson no other event is better.
 //! 3. *Report.* On the other runs the event is counted. p is bounded from below and q from above,
@@ -20,21 +20,21 @@
 //!    show it.
 //!
 //! *Claims in rho.* An (epsilon, delta) that follows from rho, or that a mechanism has by Gaussian
-//! noise alone, shows in events of probability delta. The audit bounds rho itself, by the divergence
-//! of the outputs (`divergence`), and reports the epsilon of that rho.
+//! noise alone, shows in events of probability delta. The audit bounds rho itself, by the
+//! divergence of the outputs (`divergence`), and reports the epsilon of that rho.
 //!
-//! *Other code.* The probabilities of a command of the user are unknown. Its releases are reduced to
-//! the log-likelihood ratio of the measurements and the selections, and half of the runs learn how
-//! selections depend on the data ([`audit_unknown`]).
+//! *Other code.* The probabilities of a command of the user are unknown. Its releases are reduced
+//! to the log-likelihood ratio of the measurements and the selections, and half of the runs learn
+//! how selections depend on the data ([`audit_unknown`]).
 //!
 //! An audit can refute a claim but not prove one. A bound far below the claim may be due to few
-//! runs, to a pair that is not the worst (the largest loss that was seen says how far it can go), or
-//! to a proof that is not tight, such as advanced composition of few draws.
+//! runs, to a pair that is not the worst (the largest loss that was seen says how far it can go),
+//! or to a proof that is not tight, such as advanced composition of few draws.
 //!
 //! References: Neyman, Pearson, 1933; Ding, Wang, Wang, Zhang, Kifer, Detecting violations of
-//! differential privacy, CCS 2018; Jagielski, Ullman, Oprea, Auditing differentially private machine
-//! learning, NeurIPS 2020; Nasr et al., Tight auditing of differentially private machine learning,
-//! USENIX Security 2023.
+//! differential privacy, CCS 2018; Jagielski, Ullman, Oprea, Auditing differentially private
+//! machine learning, NeurIPS 2020; Nasr et al., Tight auditing of differentially private machine
+//! learning, USENIX Security 2023.
 
 mod case;
 mod clopper_pearson;
@@ -149,8 +149,8 @@ impl Finding {
     }
 }
 
-/// The least confidence of a verdict. Where noise is exactly as large as it has to be, one bound of a
-/// few hundred with 95 % confidence is above a true claim.
+/// The least confidence of a verdict. Where noise is exactly as large as it has to be, one bound of
+/// a few hundred with 95 % confidence is above a true claim.
 pub const VERDICT: f64 = 0.9999;
 
 #[derive(Debug, Error)]

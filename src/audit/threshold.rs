@@ -36,8 +36,8 @@ impl Counts {
 }
 
 impl Threshold {
-    /// The threshold with the largest bound on these runs, and that bound. It is valid on fresh runs
-    /// only, because these runs chose the threshold.
+    /// The threshold with the largest bound on these runs, and that bound. It is valid on fresh
+    /// runs only, because these runs chose the threshold.
     pub(super) fn choose(ones: &[f64], others: &[f64], delta: f64, confidence: f64) -> (Self, f64) {
         let sorted = |values: &[f64]| {
             let mut values = values.to_vec();

@@ -10,9 +10,9 @@ use private_pgm::domain::Clique;
 use private_pgm::fit::Algorithm;
 use private_pgm::junction_tree::TreeSize;
 
-// Fitted to single trials of the shipped experiments (release build, one core of a 2 GHz server), and
-// tested to a factor of three on AIM and MWEM+PGM on Adult only. Mechanisms that choose what they
-// measure cannot be predicted better without the data.
+// Fitted to single trials of the shipped experiments (release build, one core of a 2 GHz server),
+// and tested to a factor of three on AIM and MWEM+PGM on Adult only. Mechanisms that choose what
+// they measure cannot be predicted better without the data.
 
 /// Per iteration and cell of the junction tree.
 const SECONDS_PER_CELL: f64 = 1.2e-9;

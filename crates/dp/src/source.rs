@@ -97,8 +97,8 @@ impl NoiseSource {
         Self { generator, provenance, transcript: None }
     }
 
-    /// Draws as [`NoiseSource::seeded`] does, and keeps a transcript, which holds what was handed to
-    /// every draw: true answers. For audits and tests; not private, like every seeded source.
+    /// Draws as [`NoiseSource::seeded`] does, and keeps a transcript, which holds what was handed
+    /// to every draw: true answers. For audits and tests; not private, like every seeded source.
     pub fn recording(path: &SeedPath) -> Self {
         Self { transcript: Some(Box::default()), ..Self::seeded(path) }
     }

@@ -2,8 +2,8 @@ use super::{PlanError, PlannedArm, PlannedData, PlannedMechanism};
 use crate::config::{Experiment, FigureKind};
 use crate::figures;
 
-/// Refuses a figure that would have nothing to show. What the file alone tells, such as a figure for
-/// several epsilons of an experiment with one, has been refused when it was read.
+/// Refuses a figure that would have nothing to show. What the file alone tells, such as a figure
+/// for several epsilons of an experiment with one, has been refused when it was read.
 pub(super) fn check(
     experiment: &Experiment,
     datasets: &[PlannedData],

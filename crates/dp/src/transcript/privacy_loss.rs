@@ -1,7 +1,7 @@
 //! How much likelier an output is on one data set than on another, by the stated probabilities.
 //!
-//! The output of a run is all that its draws returned, o = (o_1, ..., o_k). Each draw depends on the
-//! data by what it was handed, which depends on the data and on o_1, ..., o_{i-1} only. So
+//! The output of a run is all that its draws returned, o = (o_1, ..., o_k). Each draw depends on
+//! the data by what it was handed, which depends on the data and on o_1, ..., o_{i-1} only. So
 //! ln P(o | x) - ln P(o | x') is the sum over i of ln P(o_i | handed by x) - ln P(o_i | handed by
 //! x'), and a recorded run on x with its replay on x' shows both. This is the privacy loss of o. By
 //! Neyman and Pearson, no test tells x from x' better than its threshold.
