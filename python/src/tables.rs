@@ -40,7 +40,7 @@ pub(crate) fn to_python<'py>(
     Ok(tables.map(table).collect())
 }
 
-/// NumPy's arrays have at most so many axes.
+/// NumPy's arrays have at most this number of axes.
 const MAX_AXES: usize = 32;
 
 /// A table with its axes as listed, or a vector of its cells if there are too many axes. Such

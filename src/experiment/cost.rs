@@ -183,8 +183,8 @@ impl Costs<'_> {
         }
     }
 
-    /// The cells of a marginal whose counts are as large as the noise of one of so many rounds: a
-    /// larger one is not worth its noise.
+    /// The cells of a marginal whose counts are as large as the noise of one of that number of
+    /// rounds: a larger one is not worth its noise.
     fn largest(&self, trial: &Trial, rounds: f64) -> f64 {
         let Ok(Guarantee::Concentrated { rho }) = self.plan.guarantee(trial) else {
             return f64::INFINITY;

@@ -33,7 +33,7 @@ pub enum Measured {
     /// The two-way marginals of a tree on the attributes.
     Pairs,
     /// Marginals that are chosen one by one, in a junction tree of limited size, with the noise of
-    /// so many rounds per attribute: the larger, the smaller the noise is.
+    /// this number of rounds per attribute: the larger, the smaller the noise is.
     ChosenByNoise { rounds_per_attribute: f64 },
     /// The same with a penalty for cells that does not depend on the noise.
     ChosenByCells,
