@@ -76,6 +76,11 @@ pub(super) const ACCOUNTING: &[Bug] = &[
         COMPOSITION,
     ),
     bug(
+        "composed-sum-halved",
+        "few draws cost half of their sum",
+        Ledger("dualquery", Replace),
+    ),
+    bug(
         "replacement-as-addition-in-l1",
         "L1 norms as if a record were added, not replaced",
         Audit("laplace"),
