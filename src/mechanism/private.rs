@@ -13,7 +13,20 @@ use private_pgm::model::{MarginalError, Projectable};
 ///
 /// A share is debited when the budget grants it, and a draw consumes it by value. What
 /// [`Private::read`] returns borrows the share, so that a draw ends the access. A mechanism that has
-/// no share yet, or has none left, cannot read records:
+/// no share yet, or has none left, cannot read records. The first of these functions compiles. The
+/// second does not, because it reads again after the draw:
+///
+/// ```
+/// # use dp::{Budget, Epsilon, L1, Neighbours, NoiseSource, NumberLine, Sensitivity};
+/// # use pgmbench::mechanism::Task;
+/// fn count(task: &Task<'_>, budget: &mut Budget, source: &mut NoiseSource) -> Vec<f64> {
+///     let share = budget.rest().unwrap();
+///     let records = task.data.read(&share);
+///     let sensitivity = Sensitivity::<L1>::new(1.0, Neighbours::AddRemove).unwrap();
+///     let count = [records.len() as f64];
+///     share.laplace("records", &count, sensitivity, NumberLine::Integers, source).unwrap().values
+/// }
+/// ```
 ///
 /// ```compile_fail,E0505
 /// # use dp::{Budget, Epsilon, L1, Neighbours, NoiseSource, NumberLine, Sensitivity};
