@@ -94,6 +94,10 @@ pub fn cases(
             Plan { title: "a marginal", parameters: "", shape: Shape::Marginal },
             Plan { title: "one division", parameters: "depth = 1", shape: Shape::Plateau },
         ],
+        "efpa" => &[
+            Plan { title: "a marginal", parameters: "", shape: Shape::Marginal },
+            Plan { title: "a wave", parameters: "", shape: Shape::Wave },
+        ],
         "mst" => &[Plan { title: "a tree of three", parameters: "", shape: Shape::Tree }],
         "residual-planner" => &[
             Plan { title: "least sum of variances", parameters: "", shape: Shape::Marginal },
@@ -149,7 +153,8 @@ struct Plan {
 
 impl Plan {
     fn case(&self, epsilon: f64, neighbours: Neighbours) -> Result<Case, CaseError> {
-        let Data { sizes, records, replacement, cliques, prefix } = self.shape.data(epsilon);
+        let Data { sizes, records, replacement, cliques, prefix } =
+            self.shape.data(epsilon, neighbours);
         let domain = Domain::new(["a", "b", "c"].into_iter().zip(sizes.iter().copied()))?;
         let id = |index: &usize| -> AttributeId { domain.declared()[*index] };
         let cliques: Vec<Clique> =

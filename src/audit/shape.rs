@@ -1,5 +1,7 @@
 //! Data and workloads that are hard for a kind of mechanism.
 
+use dp::Neighbours;
+
 /// Data and workload. The first record is replaced or removed.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
@@ -28,6 +30,10 @@ pub(super) enum Shape {
     /// One bit, and so few records that one draw of the game costs all of epsilon. Whichever bit
     /// the first round answers, one of its two values is a rare draw in the second.
     OneDraw,
+    /// A wave over eight cells, whose first Fourier coefficients are far larger than the others, and
+    /// a record that decreases the former and increases the latter. Found by a search in which the
+    /// bound was computed.
+    Wave,
     /// High counts between low ones, with the two places where the record is and where it moves.
     /// The first is a peak among low counts if the high ones are cut off, and a dip if they are
     /// not, and the second the reverse. So the deviations of the two likely divisions change by
@@ -45,13 +51,14 @@ pub(super) struct Data {
 }
 
 impl Shape {
-    pub(super) fn data(self, epsilon: f64) -> Data {
+    pub(super) fn data(self, epsilon: f64, neighbours: Neighbours) -> Data {
         let sizes: &[usize] = match self {
             Shape::Marginal | Shape::Prefix => &[2, 3],
             Shape::Rivals | Shape::Game => &[2, 2],
             Shape::Coin | Shape::OneDraw => &[2],
             Shape::Triangle => &[2, 2, 2],
             Shape::Tree => &[3, 3, 3],
+            Shape::Wave => &[8],
             Shape::Plateau => &[PLATEAU],
         };
         let (records, replacement): (Vec<Vec<u32>>, Vec<u32>) = match self {
@@ -68,13 +75,14 @@ impl Shape {
                 ((0..records).map(record).collect(), vec![1, 0])
             }
             Shape::OneDraw => (one_draw(epsilon), vec![1]),
+            Shape::Wave => (wave(epsilon, neighbours), vec![1]),
             Shape::Plateau => (plateau(epsilon), vec![(PLATEAU - LOW / 2) as u32]),
         };
         let (cliques, prefix): (&[&[usize]], &[usize]) = match self {
             Shape::Marginal => (&[&[0, 1]], &[]),
             Shape::Prefix => (&[&[1]], &[1]),
             Shape::Rivals | Shape::Game => (&[&[0], &[1]], &[]),
-            Shape::Coin | Shape::OneDraw | Shape::Plateau => (&[&[0]], &[]),
+            Shape::Coin | Shape::OneDraw | Shape::Wave | Shape::Plateau => (&[&[0]], &[]),
             Shape::Triangle | Shape::Tree => (&[&[0, 1], &[0, 2], &[1, 2]], &[]),
         };
         Data { sizes, records, replacement, cliques, prefix }
@@ -119,9 +127,21 @@ fn one_draw(epsilon: f64) -> Vec<Vec<u32>> {
     (0..records).map(|i| vec![u32::from(4 * i >= 3 * records)]).collect()
 }
 
+/// The record is in the sixth cell and moves to the second, or it is in the fourth and is removed.
+fn wave(epsilon: f64, neighbours: Neighbours) -> Vec<Vec<u32>> {
+    let (counts, first) = match neighbours {
+        Neighbours::Replace => ([9, 10, 10, 13, 15, 15, 15, 12], 5),
+        Neighbours::AddRemove => ([15, 9, 3, 2, 2, 8, 14, 17], 3),
+    };
+    let copies = |count: usize| (count as f64 / epsilon).ceil().clamp(1.0, 400.0) as usize;
+    let cell = |cell: usize| std::iter::repeat_n(vec![cell as u32], copies(counts[cell]));
+    let others = (0..counts.len()).filter(|&cell| cell != first);
+    cell(first).chain(others.flat_map(cell)).collect()
+}
+
 /// Cells with low counts on either side, and cells in all, in [`Shape::Plateau`].
 const LOW: usize = 8;
-const PLATEAU: usize = 80;
+const PLATEAU: usize = 140;
 
 /// The record is in the middle of the first low cells and moves to the middle of the last.
 ///
