@@ -19,7 +19,7 @@ use dp::{Budget, Delta, Epsilon, Neighbours, NoiseSource, Rho, SeedPath};
 use pgmbench::config::{Overrides, Source};
 use pgmbench::data::{Dataset, Registry};
 use pgmbench::experiment::{Filter, Plan};
-use pgmbench::mechanism::{Noise, Task, find};
+use pgmbench::mechanism::{Noise, Private, Task, find};
 use pgmbench::workload::Workload;
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::factor::Factor;
@@ -69,7 +69,7 @@ fn run(data: &Dataset, workload: &Workload, epsilon: f64) -> Result<(), Failure>
         state: Mutex::new((0, Duration::ZERO)),
     };
     let task = Task {
-        data,
+        data: Private::new(data),
         workload,
         public: None,
         noise: Noise::Exact,

@@ -90,7 +90,8 @@ impl Mechanism for Template {
         let shares = budget.rest()?.split_weights(&weights)?;
         let mut answers = Vec::with_capacity(cliques.len());
         for (clique, share) in cliques.into_iter().zip(shares) {
-            let counts = task.data.project(&clique)?;
+            // The share is not used yet; the draw below uses it.
+            let counts = task.data.read(&share).project(&clique)?;
             // In the ledger.
             let label = format!("marginal on {}", domain.names(&clique).join(", "));
             let noisy = share.laplace(label, counts.values(), sensitivity, line, source)?;

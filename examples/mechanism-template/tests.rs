@@ -11,7 +11,7 @@ fn the_sensitivity_is_as_claimed_over_all_neighbouring_tables() {
         let worst = worst_case::<L1>(SmallTable::CELLS, records, |counts| {
             let table = SmallTable::new(counts);
             let clique = table.workload.cliques().remove(0);
-            table.task().data.project(&clique).unwrap().values().to_vec()
+            table.data.project(&clique).unwrap().values().to_vec()
         });
         let claimed = Sensitivity::<L1>::linear(1.0, neighbours).unwrap().get();
         assert_eq!(worst.distance, claimed, "{worst:?}");

@@ -1,6 +1,7 @@
 //! Pairs of neighbouring data sets that are hard cases for a mechanism.
 
 use super::pair::Records;
+use super::shape::{Data, Shape};
 use crate::data::{CodesError, Dataset};
 use crate::mechanism::MechanismSpec;
 use crate::workload::Workload;
@@ -91,7 +92,11 @@ pub fn cases(
         ],
         "php" => &[
             Plan { title: "a marginal", parameters: "", shape: Shape::Marginal },
-            Plan { title: "one division", parameters: "depth = 1", shape: Shape::Marginal },
+            Plan { title: "one division", parameters: "depth = 1", shape: Shape::Plateau },
+        ],
+        "efpa" => &[
+            Plan { title: "a marginal", parameters: "", shape: Shape::Marginal },
+            Plan { title: "a wave", parameters: "", shape: Shape::Wave },
         ],
         "mst" => &[Plan { title: "a tree of three", parameters: "", shape: Shape::Tree }],
         "residual-planner" => &[
@@ -107,9 +112,12 @@ pub fn cases(
             Plan { title: "two rounds at most", parameters: "alpha = 0.99", shape: Shape::Coin },
             Plan { title: "six rounds at most", parameters: "alpha = 0.9", shape: Shape::Rivals },
         ],
-        "dualquery" => {
-            &[Plan { title: "the game", parameters: "eta = 1.0\nsamples = 2", shape: Shape::Game }]
-        }
+        // Advanced composition of few draws charges several times what they can show. One draw is
+        // charged what it costs.
+        "dualquery" => &[
+            Plan { title: "one draw", parameters: "eta = 4.0\nsamples = 1", shape: Shape::OneDraw },
+            Plan { title: "the game", parameters: "eta = 1.0\nsamples = 2", shape: Shape::Game },
+        ],
         _ => &[Plan { title: "a marginal", parameters: "", shape: Shape::Marginal }],
     };
     plans.iter().map(|plan| plan.case(epsilon, neighbours)).collect()
@@ -143,36 +151,10 @@ struct Plan {
     shape: Shape,
 }
 
-/// Data and workload. The first record is replaced or removed.
-#[derive(Clone, Copy)]
-enum Shape {
-    /// A record moves from one cell of a two-way marginal to another. This is the worst case of
-    /// noisy answers.
-    Marginal,
-    /// The same for prefix sums, whose strategy has entries that are not integers.
-    Prefix,
-    /// Two marginals compete in a selection. The record increases the error of one and decreases
-    /// that of the other, so all scores change by the most that is possible, one half up and the
-    /// other half down. The first marginal is behind by about one and a half temperatures, because
-    /// the probability of a rare selection changes by the largest factor.
-    Rivals,
-    /// Two records of one bit. Stopping rules use fractions of the records, and one record of two
-    /// changes a fraction the most.
-    Coin,
-    /// Three attributes, one of which depends on another. The record strengthens one pair and
-    /// weakens another.
-    Triangle,
-    /// Three attributes of three values, frequent enough that none is merged. All pairs depend on
-    /// each other equally, so that each is a likely edge of a tree. The record changes every
-    /// marginal; it strengthens one pair and weakens the two others by the most that is possible.
-    Tree,
-    /// Two marginals, and a number of records that allows a few rounds of the game.
-    Game,
-}
-
 impl Plan {
     fn case(&self, epsilon: f64, neighbours: Neighbours) -> Result<Case, CaseError> {
-        let Data { sizes, records, replacement, cliques, prefix } = self.shape.data(epsilon);
+        let Data { sizes, records, replacement, cliques, prefix } =
+            self.shape.data(epsilon, neighbours);
         let domain = Domain::new(["a", "b", "c"].into_iter().zip(sizes.iter().copied()))?;
         let id = |index: &usize| -> AttributeId { domain.declared()[*index] };
         let cliques: Vec<Clique> =
@@ -191,101 +173,4 @@ impl Plan {
             records,
         })
     }
-}
-
-struct Data {
-    sizes: &'static [usize],
-    records: Vec<Vec<u32>>,
-    replacement: Vec<u32>,
-    /// By index in the list of attributes.
-    cliques: &'static [&'static [usize]],
-    prefix: &'static [usize],
-}
-
-impl Shape {
-    fn data(self, epsilon: f64) -> Data {
-        match self {
-            Shape::Marginal => Data {
-                sizes: &[2, 3],
-                records: (0..12).map(|i| vec![i % 2, i % 3]).collect(),
-                replacement: vec![1, 2],
-                cliques: &[&[0, 1]],
-                prefix: &[],
-            },
-            Shape::Prefix => Data {
-                sizes: &[2, 3],
-                records: (0..12).map(|i| vec![i % 2, i % 3]).collect(),
-                replacement: vec![0, 2],
-                cliques: &[&[1]],
-                prefix: &[1],
-            },
-            Shape::Rivals => {
-                // The temperature is 4 / epsilon for queries. For marginals it is twice that, and
-                // the scores are twice as far apart.
-                let ahead = (6.0 / epsilon).clamp(1.0, 200.0).round() as u32;
-                let half = ahead + 6;
-                Data {
-                    sizes: &[2, 2],
-                    records: (0..2 * half)
-                        .map(|i| vec![i % 2, u32::from(i < half + ahead)])
-                        .collect(),
-                    replacement: vec![1, 0],
-                    cliques: &[&[0], &[1]],
-                    prefix: &[],
-                }
-            }
-            Shape::Coin => Data {
-                sizes: &[2],
-                records: vec![vec![0], vec![1]],
-                replacement: vec![1],
-                cliques: &[&[0]],
-                prefix: &[],
-            },
-            Shape::Triangle => Data {
-                sizes: &[2, 2, 2],
-                // The first record has b unlike a and c like a; its replacement the reverse.
-                records: (0..40u32)
-                    .map(|i| {
-                        let (differs, parts) = (i.is_multiple_of(4), i % 5 == 1);
-                        vec![i % 2, (i + u32::from(differs)) % 2, (i + u32::from(parts)) % 2]
-                    })
-                    .collect(),
-                replacement: vec![0, 0, 1],
-                cliques: &[&[0, 1], &[0, 2], &[1, 2]],
-                prefix: &[],
-            },
-            Shape::Tree => Data {
-                sizes: &[3, 3, 3],
-                records: tree(epsilon),
-                replacement: vec![1, 1, 1],
-                cliques: &[&[0, 1], &[0, 2], &[1, 2]],
-                prefix: &[],
-            },
-            Shape::Game => {
-                let records = (200.0 / epsilon).clamp(4.0, 4000.0) as u32;
-                Data {
-                    sizes: &[2, 2],
-                    records: (0..records).map(|i| vec![i % 2, u32::from(i % 3 == 0)]).collect(),
-                    replacement: vec![1, 0],
-                    cliques: &[&[0], &[1]],
-                    prefix: &[],
-                }
-            }
-        }
-    }
-}
-
-/// The records of [`Shape::Tree`], first one of three zeros. Two cells of a pair that differ in
-/// both attributes have deviations from independence of opposite signs, which three values allow.
-fn tree(epsilon: f64) -> Vec<Vec<u32>> {
-    const DEPENDENCE: [[i64; 3]; 3] = [[1, 0, -1], [0, -1, 1], [-1, 1, 0]];
-    // The deviations have to be larger than the noise of the one-way marginals.
-    let unit = (7.0 / epsilon).clamp(1.0, 70.0) as i64;
-    let cells = (0..27).map(|cell| [cell / 9, cell / 3 % 3, cell % 3]);
-    let record = |[a, b, c]: [usize; 3]| {
-        let deviation = DEPENDENCE[a][b] + DEPENDENCE[a][c] - DEPENDENCE[b][c];
-        let count = (4 + deviation) * unit;
-        std::iter::repeat_n(vec![a as u32, b as u32, c as u32], count as usize)
-    };
-    cells.flat_map(record).collect()
 }

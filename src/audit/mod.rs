@@ -44,6 +44,7 @@ mod observation;
 mod pair;
 mod run;
 mod search;
+mod shape;
 mod threshold;
 
 pub use case::{Case, CaseError, cases, general_cases};

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::observation::{Observation, same_publication};
 use super::{AuditError, Case};
 use crate::data::Dataset;
-use crate::mechanism::{Mechanism, Noise, Release, Task};
+use crate::mechanism::{Mechanism, Noise, Private, Release, Task};
 use dp::transcript::{Event, divergence, privacy_loss};
 use dp::{Budget, Guarantee, Mechanism as Draw, Neighbours, NoiseSource, SeedPath};
 use private_pgm::fit::{Pgm, Settings};
@@ -138,7 +138,7 @@ impl<'a> Runs<'a> {
         source: &mut NoiseSource,
     ) -> Result<(Release, Option<Guarantee>), AuditError> {
         let task = Task {
-            data,
+            data: Private::new(data),
             workload: &self.case.workload,
             public: None,
             noise: Noise::Exact,

@@ -12,7 +12,7 @@ use pgmbench::data::{
 use super::count::Count;
 use super::engine_files::is_standard;
 use super::failure::{Failure, ResultExt};
-use super::output::{note, print, print_data};
+use super::output::{note, on_one_line, print, print_data};
 use super::output_file::{ForceArgs, Input, OutputFile, Overwrite};
 
 /// List, describe and import data sets, or draft a schema for your own
@@ -143,6 +143,7 @@ const SHOWN: usize = 8;
 fn describe_one(output: &mut dyn Write, attribute: &AttributeDescription) -> io::Result<()> {
     let AttributeDescription { name, kind, labels, counts, outside, .. } = attribute;
     let outside = if *outside > 0 { format!(", {outside} out of range") } else { String::new() };
+    let name = on_one_line(name);
     writeln!(output, "{name}: {kind}, {}{outside}", Count(labels.len(), "value"))?;
     let mut by_count: Vec<usize> = (0..counts.len()).collect();
     if *kind == "categorical" {
@@ -154,7 +155,7 @@ fn describe_one(output: &mut dyn Write, attribute: &AttributeDescription) -> io:
         .map(|&code| format!("{} {}", labels[code], counts[code]))
         .collect();
     let more = if counts.len() > SHOWN { ", ..." } else { "" };
-    writeln!(output, "    {}{more}", frequent.join(", "))
+    writeln!(output, "    {}{more}", on_one_line(&frequent.join(", ")))
 }
 
 fn import(

@@ -6,6 +6,7 @@ use private_pgm::model::Model;
 use serde_json::{Value, json};
 
 use super::count::Count;
+use super::output::on_one_line;
 
 pub(crate) fn description_json(model: &Model) -> Value {
     json!({
@@ -19,10 +20,10 @@ pub(crate) fn description_json(model: &Model) -> Value {
 pub(crate) fn write_description(model: &Model, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "total: {}", model.total())?;
     for (name, size) in attributes(model) {
-        writeln!(output, "attribute: {name}, {}", Count(size, "value"))?;
+        writeln!(output, "attribute: {}, {}", on_one_line(name), Count(size, "value"))?;
     }
     for clique in cliques(model) {
-        writeln!(output, "clique: {}", clique.join(", "))?;
+        writeln!(output, "clique: {}", on_one_line(&clique.join(", ")))?;
     }
     write_origin(model, output)
 }

@@ -55,6 +55,11 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A name from a file, in output whose lines have a meaning: with line feeds and tabs escaped too.
+pub(crate) fn on_one_line(text: &str) -> String {
+    text.replace('\n', "\\n").replace('\t', "\\t")
+}
+
 fn print_bytes(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let pipe = Pipe { output: io::stdout().lock(), is_closed: false };
     let mut stdout = BufWriter::new(pipe);

@@ -193,7 +193,7 @@ fn weights(part: &SubWorkload, row: usize) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::data::Provenance;
-    use crate::mechanism::{Noise, Task, find};
+    use crate::mechanism::{Noise, Private, Task, find};
     use crate::workload::Workload;
     use dp::{Budget, Delta, Epsilon, Neighbours, NoiseSource, Rho, SeedPath};
     use private_pgm::domain::{Clique, Domain};
@@ -232,7 +232,7 @@ mod tests {
         let mechanism = (find(mechanism).unwrap().build)(&toml::Table::new()).unwrap();
         let coverage = |trial: usize| {
             let task = Task {
-                data: &data,
+                data: Private::new(&data),
                 workload: &marginals,
                 public: None,
                 noise: Noise::Exact,

@@ -1,7 +1,7 @@
 use thiserror::Error;
 
 use crate::data::{Dataset, Schema};
-use crate::mechanism::{GuaranteeKind, Mechanism, MechanismError, Noise, Published, Task};
+use crate::mechanism::{GuaranteeKind, Mechanism, MechanismError, Noise, Private, Published, Task};
 use crate::workload::Workload;
 use dp::{
     Budget, Delta, Epsilon, Guarantee, Ledger, LedgerError, Neighbours, NoiseSource,
@@ -94,7 +94,7 @@ pub fn measure(
     let between_rounds =
         Pgm::new(Settings { iterations: Some(ROUND_ITERATIONS), ..Settings::default() });
     let task = Task {
-        data,
+        data: Private::new(data),
         workload,
         noise: Noise::Exact,
         estimator: &between_rounds,

@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::data::{Dataset, Provenance as RecordProvenance};
 use crate::mechanism::{
     self, Bound, BoundSource, MechanismError, Noise, ParameterError as MechanismParameterError,
-    Published, Release, Task,
+    Private, Published, Release, Task,
 };
 use crate::workload::Workload;
 use dp::{
@@ -184,7 +184,7 @@ fn synthesize_from(
     let pgm =
         |iterations| Pgm::new(Settings { iterations: Some(iterations), ..Settings::default() });
     let task = Task {
-        data,
+        data: Private::new(data),
         workload: &request.workload(domain)?,
         noise: Noise::Exact,
         estimator: &pgm(ROUND_ITERATIONS),

@@ -9,7 +9,7 @@ use super::trace::Tracer;
 use super::trial_failure::{TrialFailure, catch_panic};
 use super::{ArmSource, Case, Plan, PlannedArm, PlannedRow, Trial};
 use crate::evaluation::{answers, largest_error, mean_squared_error, workload_error};
-use crate::mechanism::{Published, Release, Task};
+use crate::mechanism::{Private, Published, Release, Task};
 use crate::results::{TraceRecord, TrialRecord};
 use crate::workload::SubWorkload;
 use dp::{Budget, Line, Neighbours, NoiseSource};
@@ -153,7 +153,7 @@ fn release(
     let data = plan.data(trial);
     let case = &data.cases[trial.case];
     let task = Task {
-        data: &data.data,
+        data: Private::new(&data.data),
         workload: &case.workload,
         public: case.public,
         noise: plan.experiment.noise,

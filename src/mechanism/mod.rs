@@ -20,6 +20,7 @@ mod mwem;
 mod mwem_pgm;
 mod php;
 mod pmw;
+mod private;
 mod privbayes;
 mod privlet;
 mod release;
@@ -35,6 +36,7 @@ mod tree;
 
 pub use error::{MechanismError, ParameterError};
 pub use error_bounds::{Bound, BoundSource, BoundsBasis, ErrorBounds};
+pub use private::Private;
 pub use release::{Published, Release, ReleaseDiagnostics, Rounds, Times};
 pub use support::cost_model::{CostModel, Measured};
 pub use task::{Noise, Task};

@@ -113,8 +113,8 @@ impl Task<'_> {
         neighbours: Neighbours,
         answers: &[Measurement],
     ) -> Result<f64, MechanismError> {
-        if !self.has_private_total(neighbours) {
-            return Ok(self.data.len() as f64);
+        if let Some(records) = self.public_records(neighbours) {
+            return Ok(records as f64);
         }
         estimate_total(answers).map(at_least_one).ok_or(MechanismError::Unsuitable(
             "no measurement determines the number of records, which is not public between \
@@ -134,7 +134,7 @@ impl Task<'_> {
     /// Whether the number of records is private: neighbours differ in it, and no public marginals
     /// determine it.
     pub(super) fn has_private_total(&self, neighbours: Neighbours) -> bool {
-        neighbours == Neighbours::AddRemove && self.public.is_none()
+        self.public_records(neighbours).is_none()
     }
 }
 

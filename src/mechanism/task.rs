@@ -2,8 +2,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::MechanismError;
-use crate::data::Dataset;
+use super::{MechanismError, Private};
 use crate::workload::Workload;
 use dp::sensitivity::Norm;
 use dp::{Budget, Neighbours, NumberLine, Sensitivity, Share, Spacing};
@@ -18,8 +17,7 @@ pub(super) const MOST_RECORDS: f64 = (1u64 << 32) as f64;
 
 /// The input of a mechanism.
 pub struct Task<'a> {
-    /// The private records.
-    pub data: &'a Dataset,
+    pub data: Private<'a>,
     /// The queries by which the release is evaluated.
     pub workload: &'a Workload,
     /// With `Some(k)`, the marginals on all sets of k attributes are public. Mechanisms may use
@@ -55,10 +53,7 @@ impl Task<'_> {
 
     /// The number of records if neighbours agree in it, otherwise a bound for all tables.
     pub(super) fn records_bound(&self, neighbours: Neighbours) -> f64 {
-        match neighbours {
-            Neighbours::Replace => self.data.len() as f64,
-            Neighbours::AddRemove => MOST_RECORDS,
-        }
+        self.public_records(neighbours).map_or(MOST_RECORDS, |records| records as f64)
     }
 
     /// Measures the marginals of the workload one by one, each with an equal share of the budget.
@@ -76,7 +71,7 @@ impl Task<'_> {
         );
         let measured = cliques.into_iter().zip(shares).map(|(clique, share)| {
             self.in_time()?;
-            let cells = self.data.project(&clique)?;
+            let cells = self.data.read(&share).project(&clique)?;
             measure(clique, cells.values(), share)
         });
         measured.collect()

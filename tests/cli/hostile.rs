@@ -89,6 +89,25 @@ fn control_sequences_in_names_do_not_reach_the_terminal() {
     harmless(&said.stderr);
 }
 
+/// A name with a line feed would otherwise add lines that look like facts.
+#[test]
+fn line_feeds_in_names_add_no_lines() {
+    let session = Session::new();
+    let forged = r#"{"domain": {"a\ntotal: 5": 2, "b": 2}, "total": 10,
+        "measurements": [{"attrs": ["a\ntotal: 5", "b"], "y": [4, 3, 2, 1], "stddev": 1}]}"#;
+    session.file("forged.json", forged);
+    session.run(["estimate", "forged.json", "--out", "model"]).succeeds();
+    let described = session.run(["query", "model"]).succeeds();
+    assert_eq!(described.lines().filter(|line| line.starts_with("total: ")).count(), 1);
+    assert!(described.contains("attribute: a\\ntotal: 5, 2 values"), "{described}");
+
+    session.file("records.csv", "\"a\nforged: 1\",b\n1,2\n2,1\n1,1\n2,2\n");
+    session.run(["datasets", "infer", "records.csv", "--out", "schema.toml"]).succeeds();
+    let described = session.run(["datasets", "describe", "schema.toml"]).succeeds();
+    assert!(!described.lines().any(|line| line.starts_with("forged")), "{described}");
+    assert!(described.contains("a\\nforged: 1: numeric"), "{described}");
+}
+
 #[test]
 fn markup_in_forged_results_is_text_in_the_report() {
     let session = session(MANY);

@@ -4,4 +4,5 @@ mod architecture;
 mod audit;
 mod dependencies;
 mod mechanisms;
+mod private_records;
 mod sensitivities;

@@ -7,7 +7,8 @@ use dp::{
 };
 use pgmbench::data::{Dataset, Registry};
 use pgmbench::mechanism::{
-    GuaranteeKind, MECHANISMS, MechanismError, MechanismSpec, Noise, Published, Release, Task,
+    GuaranteeKind, MECHANISMS, MechanismError, MechanismSpec, Noise, Private, Published, Release,
+    Task,
 };
 use pgmbench::workload::Workload;
 use private_pgm::fit::{Pgm, Settings};
@@ -50,7 +51,7 @@ fn try_release(
     let (data, workload) = titanic();
     let settings = Settings { iterations: Some(30), ..Settings::default() };
     let task = Task {
-        data: &data,
+        data: Private::new(&data),
         workload: &workload,
         public: None,
         noise,

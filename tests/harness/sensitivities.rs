@@ -12,7 +12,8 @@ use dp::{
 };
 use pgmbench::data::{Dataset, Provenance};
 use pgmbench::mechanism::{
-    GuaranteeKind, MECHANISMS, Mechanism, MechanismError, MechanismSpec, Noise, Published, Task,
+    GuaranteeKind, MECHANISMS, Mechanism, MechanismError, MechanismSpec, Noise, Private, Published,
+    Task,
 };
 use pgmbench::workload::Workload;
 use private_pgm::domain::{Clique, Domain};
@@ -67,7 +68,7 @@ fn noiseless(
     let (data, workload) = (dataset(table), workload());
     let settings = Settings { iterations: Some(5), ..Settings::default() };
     let task = Task {
-        data: &data,
+        data: Private::new(&data),
         workload: &workload,
         public: None,
         noise: Noise::Exact,

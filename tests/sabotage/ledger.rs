@@ -126,7 +126,7 @@ fn rho_of(draw: &Draw) -> f64 {
     }
 }
 
-/// Gaussian noise alone, or pure draws by advanced composition.
+/// Gaussian noise alone, or pure draws by advanced composition or by their sum.
 fn approximate(entries: Vec<&Entry>) -> f64 {
     let is_gaussian = |entry: &&&Entry| entry.draw.mechanism == Mechanism::DiscreteGaussian;
     let gaussian = entries.iter().filter(is_gaussian).count();
@@ -134,13 +134,14 @@ fn approximate(entries: Vec<&Entry>) -> f64 {
         return epsilon_of_rho(entries.iter().map(|entry| rho_of(&entry.draw)).sum());
     }
     assert_eq!(gaussian, 0, "no theorem here covers both");
-    let (mut squares, mut means) = (0.0, 0.0);
+    let (mut squares, mut means, mut sum) = (0.0, 0.0, 0.0);
     for Entry { draw, .. } in entries {
         let epsilon = epsilon_of_one(draw);
         squares += draw.values as f64 * epsilon * epsilon;
         means += draw.values as f64 * epsilon * (epsilon.exp() - 1.0);
+        sum += draw.values as f64 * epsilon;
     }
-    (2.0 * (1.0 / DELTA).ln() * squares).sqrt() + means
+    sum.min((2.0 * (1.0 / DELTA).ln() * squares).sqrt() + means)
 }
 
 fn epsilon_of_rho(rho: f64) -> f64 {

@@ -6,7 +6,7 @@ use dp::{
 };
 use pgmbench::data::{Dataset, Provenance as Origin};
 use pgmbench::mechanism::{
-    GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Noise, Release, Task, find,
+    GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Noise, Private, Release, Task, find,
 };
 use pgmbench::workload::Workload;
 use private_pgm::domain::{Clique, Domain};
@@ -131,7 +131,7 @@ impl Setup {
 
     fn run_from(&self, data: &Dataset, mut source: NoiseSource) -> Result<Run, MechanismError> {
         let task = Task {
-            data,
+            data: Private::new(data),
             workload: &self.workload,
             public: None,
             noise: Noise::Exact,

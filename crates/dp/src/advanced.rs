@@ -17,7 +17,7 @@ pub struct PureDraws {
 }
 
 impl PureDraws {
-    /// The composed epsilon' of all parts at this slack, by the theorem of [`Share::advanced`].
+    /// What all parts cost together at this slack, by the theorem of [`Share::advanced`].
     pub fn composed(parts: &[PureDraws], slack: Delta) -> Result<Epsilon, ParameterError> {
         let mut composed = Composed::new(slack);
         parts.iter().for_each(|part| composed.add(part.total(), part.count));
@@ -56,6 +56,10 @@ impl Share {
     /// is above z with a probability of at most exp(-z^2 / (2 sum of epsilon_i^2)). That is the
     /// slack at the first term of epsilon'. Where the loss stays below epsilon', probabilities
     /// differ by a factor of at most e^epsilon'.
+    ///
+    /// The sum of the epsilons bounds the same draws without any slack (sequential composition,
+    /// theorem 3.16). It is the smaller one for fewer than about 2 ln(1/slack) draws, and for large
+    /// ones. Both hold, so the smaller one is charged.
     ///
     /// The share must be in (epsilon, delta), and all of its delta is the slack. A draw that is
     /// larger than planned is rejected. Fewer or smaller draws leave a remainder, which the ledger
@@ -104,6 +108,8 @@ pub(super) struct Composed {
     squares: ExactSum,
     /// The sum of epsilon_i (e^epsilon_i - 1).
     means: ExactSum,
+    /// The sum of epsilon_i.
+    sum: ExactSum,
 }
 
 /// Larger than any budget, and small enough to be added without overflow.
@@ -111,7 +117,8 @@ const HUGE: f64 = 1e300;
 
 impl Composed {
     pub(super) fn new(slack: Delta) -> Self {
-        Self { slack, squares: ExactSum::default(), means: ExactSum::default() }
+        let [squares, means, sum] = [(); 3].map(|()| ExactSum::default());
+        Self { slack, squares, means, sum }
     }
 
     /// Adds `draws` equal draws whose epsilons sum to `total`.
@@ -120,17 +127,20 @@ impl Composed {
         self.squares.add((total * each).min(HUGE));
         let mean = (total * each.exp_m1()).min(HUGE);
         self.means.add(sabotage!(mean, "advanced-without-means", 0.0));
+        let sum = sabotage!(total, "composed-sum-halved", total / 2.0);
+        self.sum.add(sum.min(HUGE));
     }
 
     pub(super) fn slack(&self) -> f64 {
         self.slack.get()
     }
 
-    /// epsilon', rounded up.
+    /// The smaller of epsilon' and the sum, rounded up.
     pub(super) fn epsilon(&self) -> f64 {
         let two = sabotage!(2.0, "advanced-with-half-the-squares", 1.0);
         let spread = (two * -self.slack.get().ln() * self.squares.round_up()).sqrt();
-        (spread + self.means.round_up()) * (1.0 + ROUNDING)
+        let advanced = (spread + self.means.round_up()) * (1.0 + ROUNDING);
+        advanced.min(self.sum.round_up())
     }
 }
 
@@ -176,7 +186,9 @@ mod tests {
         let sum = |term: fn(f64) -> f64| -> f64 {
             parts.iter().map(|p| p.count as f64 * term(p.epsilon.get())).sum()
         };
-        (2.0 * (1.0 / delta).ln() * sum(|e| e * e)).sqrt() + sum(|e| e * (e.exp() - 1.0))
+        let advanced =
+            (2.0 * (1.0 / delta).ln() * sum(|e| e * e)).sqrt() + sum(|e| e * (e.exp() - 1.0));
+        advanced.min(sum(|e| e))
     }
 
     #[test]
@@ -185,6 +197,7 @@ mod tests {
             let mut composed = Composed::new(Delta::new(delta).unwrap());
             composed.add(e * count as f64, count);
             let printed = advanced(epsilon(e), count, Delta::new(delta).unwrap()).unwrap().get();
+            let printed = printed.min(e * count as f64);
             assert!((composed.epsilon() / printed - 1.0).abs() < 1e-12);
         }
     }
@@ -225,6 +238,7 @@ mod tests {
         let mut source = source();
         let part = PureDraws { epsilon: epsilon(0.01), count: 20 };
         let cost = theorem(&[part], 1e-3);
+        assert!(cost < 0.2, "less than the sum");
         let composed = budget.spend((epsilon(0.5), Delta::new(1e-3).unwrap())).unwrap();
         for share in composed.advanced(&[part]).unwrap() {
             select(share, 20, &mut source).unwrap();
@@ -232,6 +246,21 @@ mod tests {
         select(budget.rest().unwrap(), 1, &mut source).unwrap();
         let spent = budget.ledger().verify(total).unwrap().unwrap();
         assert!((spent.leading() - (0.5 + cost)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn few_draws_cost_their_sum_and_many_less() {
+        let cost = |count| {
+            let parts = [PureDraws { epsilon: epsilon(0.125), count }];
+            PureDraws::composed(&parts, Delta::new(1e-6).unwrap()).unwrap().get()
+        };
+        // 2 ln(1e6) is 27.6, and the second term of epsilon' adds a third of it.
+        assert_eq!([1, 8, 30].map(cost), [0.125, 1.0, 3.75]);
+        assert!(cost(60) < 0.95 * 60.0 * 0.125);
+        // A plan of one draw may spend all of a share in (epsilon, delta).
+        let parts = [PureDraws { epsilon: epsilon(1.0), count: 1 }];
+        assert!(share(1.0, 1e-6).1.advanced(&parts).is_ok());
+        assert!(share(1.0 - 1e-9, 1e-6).1.advanced(&parts).is_err());
     }
 
     #[test]

@@ -52,7 +52,7 @@ use super::{
     Release, ReleaseDiagnostics, Rounds, Task, WorkloadDependence,
 };
 use closure::Closure;
-use dp::{Budget, Guarantee, Mechanism as Drawn, Neighbours, NoiseSource, Rho};
+use dp::{Budget, Guarantee, Mechanism as Drawn, NoiseSource, Rho};
 use parameters::{LoopEstimator, PARAMETERS, Parameters};
 use private_pgm::domain::{Clique, Domain};
 use private_pgm::model::Projectable;
@@ -113,7 +113,7 @@ impl Mechanism for Aim {
         };
         let neighbours = budget.neighbours();
         // Whether there are any records is public only if their number is.
-        if task.data.is_empty() && neighbours == Neighbours::Replace {
+        if task.public_records(neighbours) == Some(0) {
             return Err(MechanismError::Unsuitable("AIM needs at least one record".into()));
         }
         let closure = Closure::new(task.data.domain(), &task.workload.cliques())?;
@@ -260,7 +260,8 @@ impl AimRun<'_> {
         // What remains of the last round is a rounding error.
         let is_last = remaining(budget) < 2.0 * self.round_cost;
         let is_last = dp::sabotage!(is_last, "aim-stops-by-the-data", {
-            is_last || self.marginals.distances(&[0])?[0] < 5.0
+            let unpaid = super::sabotaged::unpaid(budget.total(), budget.neighbours());
+            is_last || self.marginals.distances(&[0], &unpaid)?[0] < 5.0
         });
         let share = match is_last {
             true => budget.rest()?,
@@ -275,7 +276,7 @@ impl AimRun<'_> {
         let neighbours = select.neighbours();
         let places = self.allowed(budget);
         let sigma = sigma(&measure)?;
-        let distances = self.marginals.distances(&places)?;
+        let distances = self.marginals.distances(&places, &select)?;
         let noise: Vec<f64> = places
             .iter()
             .map(|&place| expected_noise(&self.marginals.candidates()[place], self.domain(), sigma))

@@ -5,10 +5,10 @@ use super::*;
 use crate::data::{Dataset, Provenance};
 use crate::mechanism::support::candidate_marginals::{CandidateMarginals, change};
 use crate::mechanism::support::small_table::SmallTable;
-use crate::mechanism::{ErrorBounds, Noise, find};
+use crate::mechanism::{ErrorBounds, Noise, Private, find};
 use crate::workload::Workload;
 use dp::sensitivity::brute_force::{Records, worst_case};
-use dp::{Delta, Epsilon, LInfinity, Ledger, SeedPath};
+use dp::{Delta, Epsilon, LInfinity, Ledger, Neighbours, SeedPath};
 use private_pgm::baselines::Tables;
 use private_pgm::factor::Factor;
 use private_pgm::fit::{
@@ -46,7 +46,7 @@ fn rho(epsilon: f64) -> Rho {
 
 fn task<'a>(data: &'a Dataset, workload: &'a Workload, estimator: &'a dyn Estimator) -> Task<'a> {
     Task {
-        data,
+        data: Private::new(data),
         workload,
         noise: Noise::Exact,
         estimator,
@@ -124,8 +124,9 @@ fn the_sensitivity_of_scores_is_the_largest_weight_times_that_of_a_distance() {
             let cells = vec![0.3, 1.7, 0.0, 2.2, 0.7, 1.0 / 3.0];
             let whole = Factor::new(domain, domain.everything(), cells);
             let estimate = Tables::new(domain, vec![whole]);
-            let candidates = CandidateMarginals::new(&table.data, cliques, 0);
-            let distances = candidates.distances(&[0, 1, 2], &estimate).unwrap();
+            let candidates = CandidateMarginals::new(table.task().data, cliques, 0);
+            let share = Budget::new(Rho::new(1.0).unwrap(), neighbours).rest().unwrap();
+            let distances = candidates.distances(&[0, 1, 2], &estimate, &share).unwrap();
             let noise = |place| expected_noise(&candidates.cliques()[place], domain, 1.3);
             (0..3).map(|place| score(weights[place], distances[place], noise(place))).collect()
         };

@@ -40,7 +40,7 @@ impl CommandMechanism {
         &self,
         task: &Task<'_>,
         (budget, neighbours): (Guarantee, Neighbours),
-        data: &Path,
+        (data, records): (&Path, usize),
         seed: u64,
         limits: &Limits,
     ) -> Result<Vec<u8>, MechanismError> {
@@ -51,7 +51,7 @@ impl CommandMechanism {
             domain: Sizes(domain),
             workload: WrittenTask::workload(task.workload),
             data,
-            records: task.data.len(),
+            records,
             neighbours,
             budget,
             public: task.public,
@@ -103,10 +103,11 @@ impl Mechanism for CommandMechanism {
         let io = |error: std::io::Error| {
             MechanismError::Unsuitable(format!("the records cannot be written for it: {error}"))
         };
-        let records = PrivateFile::new(".csv", task::csv(task.data).as_bytes()).map_err(io)?;
+        let records = task.data.read(&share);
+        let file = PrivateFile::new(".csv", task::csv(records).as_bytes()).map_err(io)?;
         let limits = Limits { memory: task.memory_limit, deadline: task.deadline };
         let (seed, granted) = (source.foreign_seed(), (share.guarantee(), neighbours));
-        let input = self.input(task, granted, records.path(), seed, &limits)?;
+        let input = self.input(task, granted, (file.path(), records.len()), seed, &limits)?;
         let (problem, states_total) = self.problem(&self.program.run(input, limits)?, task)?;
         let answers = problem.measurements.iter().map(|measurement| measurement.y.len()).sum();
         let label = format!("claimed by `{}`, not verified", self.program.shown());

@@ -154,11 +154,12 @@ impl DualQuery {
                 "DualQuery needs a budget of epsilon and delta, not {total}"
             ));
         };
-        if task.data.is_empty() {
+        let records = task.public_records(budget.neighbours()).unwrap_or(0);
+        if records == 0 {
             return unsuitable("DualQuery needs at least one record".into());
         }
         let DualQuery { eta, samples, counting, .. } = *self;
-        let game = Game { eta, samples, records: task.data.len() };
+        let game = Game { eta, samples, records };
         let rounds = game.rounds(counting, epsilon, delta);
         if rounds < 2 {
             let least = game.epsilon(counting, 2, delta);
@@ -191,12 +192,13 @@ impl Mechanism for DualQuery {
             let message = format!("{rounds} rounds of {} queries", queries.len());
             return Err(MechanismError::Infeasible { bytes, message });
         }
-        let counts = queries.counts(task.data)?;
+        let share = budget.rest()?;
+        let counts = queries.counts(task.data.read(&share))?;
         let counted = began.elapsed().as_secs_f64();
-        let shares = budget.rest()?.advanced(&game.draws(rounds)?)?;
+        let shares = share.advanced(&game.draws(rounds)?)?;
         let setup = Setup { game, ties: self.ties, queries: &queries, counts: &counts };
         let played = play(&setup, task, shares, source)?;
-        let total = task.data.len() as f64;
+        let total = game.records as f64;
         let domain = task.workload.domain();
         let records = Dataset::from_codes(
             "synthetic records",
@@ -291,7 +293,7 @@ fn play(
 /// Planted as a bug: a record of the data.
 #[cfg(feature = "sabotage")]
 fn true_record(task: &Task<'_>) -> Vec<u32> {
-    task.workload.domain().ids().map(|id| task.data.code(0, id)).collect()
+    task.workload.domain().ids().map(|id| task.data.unpaid().code(0, id)).collect()
 }
 
 /// Records as columns in declared order.

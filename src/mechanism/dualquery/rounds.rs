@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-use dp::composition::advanced;
 use dp::{Delta, Epsilon, ParameterError, PureDraws};
 
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +18,8 @@ pub(super) struct Game {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Counting {
     /// As in the paper: k = S (T - 1) draws, each at the cost of the largest, epsilon_T, so that
-    /// epsilon_T (sqrt(2 k ln(1/delta)) + k (e^epsilon_T - 1)) <= epsilon.
+    /// epsilon_T (sqrt(2 k ln(1/delta)) + k (e^epsilon_T - 1)) <= epsilon. Not as in the paper, few
+    /// draws cost k epsilon_T, if that is smaller.
     Largest,
     /// Each draw at its own cost. epsilon_t grows with t, and the sum of squares is a third of that
     /// bound. This allows about 1.4 times as many rounds.
@@ -48,7 +48,10 @@ impl Game {
         }
         match counting {
             Counting::Largest => Epsilon::new(self.draw(last))
-                .and_then(|each| advanced(each, self.samples * last, delta))
+                .and_then(|epsilon| {
+                    let all = [PureDraws { epsilon, count: self.samples * last }];
+                    PureDraws::composed(&all, delta)
+                })
                 .map_or(f64::INFINITY, Epsilon::get),
             Counting::Each => self
                 .draws(rounds)

@@ -106,9 +106,9 @@ impl Mechanism for Efpa {
             let query = QueryMatrix::identity(domain, &clique)?;
             Ok(Measurement { clique, query, y, stddev })
         })?;
-        let total = match neighbours {
-            Neighbours::Replace => task.data.len() as f64,
-            Neighbours::AddRemove => {
+        let total = match task.public_records(neighbours) {
+            Some(records) => records as f64,
+            None => {
                 let sum = |measured: &Measurement| measured.y.iter().sum::<f64>();
                 (answers.iter().map(sum).sum::<f64>() / answers.len() as f64).max(1.0)
             }

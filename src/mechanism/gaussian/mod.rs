@@ -13,6 +13,7 @@ use super::{
     CostModel, GuaranteeKind, Mechanism, MechanismError, MechanismSpec, Release, Task,
     WorkloadDependence, parse,
 };
+use crate::data::Dataset;
 use dp::{Budget, L2, Neighbours, NoiseSource, Sensitivity};
 use private_pgm::baselines::AsMeasured;
 use private_pgm::domain::Clique;
@@ -53,12 +54,13 @@ impl Mechanism for Gaussian {
         let began = Instant::now();
         let neighbours = budget.neighbours();
         let (domain, cliques) = (task.workload.domain(), task.workload.cliques());
-        let cells = cells(task, &cliques)?;
+        let share = budget.rest()?;
+        let cells = cells(task.data.read(&share), &cliques)?;
         let label = format!("{} marginals", cliques.len());
         let charged = dp::sabotage!(cliques.len(), "gaussian-marginals-charged-as-one", 1);
         let sensitivity = sensitivity(charged, neighbours)?;
         let line = task.noise.whole();
-        let noisy = budget.rest()?.gaussian(label, &cells, sensitivity, line, source)?;
+        let noisy = share.gaussian(label, &cells, sensitivity, line, source)?;
         let (mut answers, mut rest) = (Vec::with_capacity(cliques.len()), &noisy.values[..]);
         for clique in cliques {
             let query = QueryMatrix::identity(domain, &clique)?;
@@ -72,10 +74,10 @@ impl Mechanism for Gaussian {
 }
 
 /// The cells of all marginals, concatenated.
-fn cells(task: &Task<'_>, cliques: &[Clique]) -> Result<Vec<f64>, MechanismError> {
+fn cells(data: &Dataset, cliques: &[Clique]) -> Result<Vec<f64>, MechanismError> {
     let mut cells = Vec::new();
     for clique in cliques {
-        cells.extend_from_slice(task.data.project(clique)?.values());
+        cells.extend_from_slice(data.project(clique)?.values());
     }
     Ok(cells)
 }

@@ -10,7 +10,7 @@ fn the_sensitivity_of_all_marginals_together_is_as_claimed() {
     {
         let worst = worst_case::<L2>(SmallTable::CELLS, records, |counts| {
             let table = SmallTable::new(counts);
-            cells(&table.task(), &table.workload.cliques()).unwrap()
+            cells(&table.data, &table.workload.cliques()).unwrap()
         });
         let claimed = sensitivity(3, neighbours).unwrap().get();
         assert!(worst.distance <= claimed && worst.distance > claimed * (1.0 - 1e-15), "{worst:?}");

@@ -7,9 +7,9 @@ use super::opt0::{Gram, Objective};
 use super::*;
 use crate::data::{Dataset, Registry};
 use crate::evaluation::{answers as answers_to, workload_error};
-use crate::mechanism::Noise;
 use crate::mechanism::support::small_table::{SmallTable, answers};
 use crate::mechanism::support::strategy::Strategy;
+use crate::mechanism::{Noise, Private};
 use crate::workload::Workload;
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Epsilon, Guarantee, L1, Neighbours, SeedPath};
@@ -137,7 +137,7 @@ fn the_sensitivity_of_the_answers_is_at_most_as_claimed() {
                 let table = SmallTable::new(counts);
                 let strategy = strategy(&table.workload.parts()[part], 3).unwrap();
                 claimed = strategy.sensitivity(&table.task(), neighbours).unwrap().get();
-                strategy.answers(&table.task()).unwrap()
+                strategy.answers(&table.data).unwrap()
             });
             assert!(worst.distance <= claimed, "{worst:?} {claimed}");
             // An added record changes the answers by a column, whose norm is 1.
@@ -165,7 +165,7 @@ impl Adult {
 
     fn release(&self, parameters: &str, epsilon: f64, seed: u64) -> (Release, Budget) {
         let task = Task {
-            data: &self.data,
+            data: Private::new(&self.data),
             workload: &self.workload,
             noise: Noise::Exact,
             estimator: &self.estimator,

@@ -16,9 +16,8 @@ use super::{
     CostModel, GuaranteeKind, Measured, Mechanism, MechanismError, MechanismSpec, Release, Task,
     WorkloadDependence, parse,
 };
-use dp::{Budget, Neighbours, NoiseSource};
+use dp::{Budget, NoiseSource};
 use private_pgm::domain::Clique;
-use private_pgm::model::Projectable;
 
 pub(super) static INDEPENDENT: MechanismSpec = MechanismSpec {
     name: "independent",
@@ -53,7 +52,7 @@ impl Mechanism for Independent {
         task.in_time()?;
         let began = Instant::now();
         let (domain, neighbours) = (task.data.domain(), budget.neighbours());
-        if domain.is_empty() || (task.data.is_empty() && neighbours == Neighbours::Replace) {
+        if domain.is_empty() || task.public_records(neighbours) == Some(0) {
             return Err(MechanismError::Unsuitable(
                 "expected data with at least one record and one attribute".into(),
             ));
@@ -80,7 +79,7 @@ impl Mechanism for Independent {
 mod tests {
     use super::*;
     use crate::mechanism::support::small_table::{SmallTable, answers};
-    use dp::{Epsilon, Guarantee, Rho};
+    use dp::{Epsilon, Guarantee, Neighbours, Rho};
 
     #[test]
     fn every_attribute_has_an_equal_part_of_the_budget() {

@@ -6,7 +6,6 @@
 //! Kifer, KDD 2015, section 5.1). The public marginals are published after the noisy cells, for
 //! estimators that use all measurements.
 
-mod public;
 #[cfg(test)]
 mod tests;
 
@@ -91,7 +90,7 @@ impl Mechanism for Laplace {
         let total = dp::sabotage!(
             task.total(neighbours, &answers)?,
             "laplace-publishes-the-number-of-records",
-            task.data.len() as f64
+            task.data.unpaid().len() as f64
         );
         let extra_estimators = self.extra_estimators(&known);
         Ok(Release {
@@ -151,10 +150,7 @@ fn append_public_marginals(
     let mut known = Vec::with_capacity(answers.len());
     let mut published: Vec<Measurement> = Vec::new();
     for measured in &*answers {
-        let marginals = match task.public {
-            Some(order) => public::marginals(task.data, &measured.clique, order)?,
-            None => Vec::new(),
-        };
+        let marginals = task.public_marginals(&measured.clique)?;
         known.push(PublicMarginals::new(domain, &measured.clique, &marginals)?);
         for marginal in marginals {
             if published.iter().any(|before| before.clique == *marginal.clique()) {

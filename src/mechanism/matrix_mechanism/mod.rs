@@ -108,9 +108,9 @@ impl Mechanism for MatrixMechanism {
             .collect::<Result<_, _>>()?;
         // A strategy may not determine the number of records. The minimum-norm solution gives an
         // estimate.
-        let total = match task.has_private_total(neighbours) {
-            false => task.data.len() as f64,
-            true => solution(&strategies[0], &answers[0]).iter().sum::<f64>().max(1.0),
+        let total = match task.public_records(neighbours) {
+            Some(records) => records as f64,
+            None => solution(&strategies[0], &answers[0]).iter().sum::<f64>().max(1.0),
         };
         let times = Times { select, measure: began.elapsed().as_secs_f64() - select };
         let prepared = strategies.iter().map(|s| Arc::clone(&s.prepared)).collect();

@@ -1,7 +1,7 @@
 //! Rare values become one.
 
 use crate::data::{Dataset, Provenance};
-use crate::mechanism::MechanismError;
+use crate::mechanism::{MechanismError, Private};
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::loss::Measurement;
 use private_pgm::model::Projectable;
@@ -97,7 +97,7 @@ impl Groups {
 
 /// The data over the domain after merging.
 pub(super) struct Compressed {
-    pub(super) data: Dataset,
+    data: Dataset,
     pub(super) one_way: Vec<Measurement>,
 }
 
@@ -134,6 +134,10 @@ impl Compressed {
             )?);
         }
         Ok(Self { data: compressed, one_way: measurements })
+    }
+
+    pub(super) fn data(&self) -> Private<'_> {
+        Private::new(&self.data)
     }
 
     /// The clique of the same attributes in `domain`.

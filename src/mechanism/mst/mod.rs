@@ -42,9 +42,10 @@ use super::{
     ParameterError, Published, Release, ReleaseDiagnostics, Task, Times, WorkloadDependence, parse,
 };
 use compression::{Compressed, Groups};
-use dp::{Budget, Neighbours, NoiseSource, Share};
+use dp::{Budget, NoiseSource, Share};
 use private_pgm::domain::Clique;
 use private_pgm::loss::Measurement;
+#[cfg(feature = "sabotage")]
 use private_pgm::model::Projectable;
 use private_pgm::query::QueryMatrix;
 
@@ -133,9 +134,9 @@ impl Mechanism for Mst {
         budget: &mut Budget,
         source: &mut NoiseSource,
     ) -> Result<Release, MechanismError> {
-        let (data, domain, neighbours) = (task.data, task.data.domain(), budget.neighbours());
+        let (domain, neighbours) = (task.data.domain(), budget.neighbours());
         // Whether there are any records is public only if their number is.
-        if domain.is_empty() || (data.is_empty() && neighbours == Neighbours::Replace) {
+        if domain.is_empty() || task.public_records(neighbours) == Some(0) {
             return Err(MechanismError::Unsuitable(
                 "MST needs data with at least one record and one attribute".into(),
             ));
@@ -163,19 +164,25 @@ impl Mechanism for Mst {
             singles.iter().map(|single| Groups::new(single, self.threshold)).collect();
         let groups = dp::sabotage!(groups, "mst-merges-by-the-data", {
             let true_counts = |single: &Measurement| -> Result<Groups, MechanismError> {
-                let counts = data.project(&single.clique)?.into_values();
+                let counts = task.data.unpaid().project(&single.clique)?.into_values();
                 Ok(Groups::new(&Measurement { y: counts, ..single.clone() }, self.threshold))
             };
             singles.iter().map(true_counts).collect::<Result<Vec<_>, _>>()?
         });
-        let compressed = Compressed::new(data, &groups, &singles)?;
-        let edges = tree::choose(task, &compressed, total, choices, source)?;
+        // A single attribute has no tree.
+        let edges = match choices.first() {
+            Some(unused) => {
+                let compressed = Compressed::new(task.data.read(unused), &groups, &singles)?;
+                let edges = tree::choose(task, &compressed, total, choices, source)?;
+                edges.iter().map(|edge| compressed.original(domain, edge)).collect()
+            }
+            None => Vec::new(),
+        };
         let select = started.elapsed().as_secs_f64();
 
         let started = Instant::now();
         let mut pairs = Vec::with_capacity(edges.len());
-        for (edge, share) in edges.iter().zip(two_way) {
-            let clique = compressed.original(domain, edge);
+        for (clique, share) in edges.into_iter().zip(two_way) {
             let factors = clique.iter().map(|id| groups[id.index()].factor()).collect();
             let (query, _) = QueryMatrix::kronecker(domain, clique.as_slice(), factors)?;
             let label = format!("marginal of {}", domain.names(&clique).join(" x "));

@@ -3,11 +3,12 @@ use rand_chacha::ChaCha20Rng;
 
 use super::*;
 use crate::data::{Dataset, Provenance};
-use crate::mechanism::Noise;
+use crate::mechanism::{Noise, Private};
 use crate::workload::Workload;
-use dp::{Delta, Epsilon, Guarantee, Mechanism as Draw, Rho, SeedPath};
+use dp::{Delta, Epsilon, Guarantee, Mechanism as Draw, Neighbours, Rho, SeedPath};
 use private_pgm::domain::Domain;
 use private_pgm::fit::{Estimated, Estimator, EstimatorContext, Pgm, Progress};
+use private_pgm::model::Projectable;
 
 /// b copies a except in every tenth record, and d copies c.
 fn pairs(records: u32) -> Dataset {
@@ -31,7 +32,7 @@ fn rho(epsilon: f64, neighbours: Neighbours) -> Budget {
 fn release(data: &Dataset, budget: &mut Budget) -> Result<Release, MechanismError> {
     let workload = Workload::marginals(data.domain(), &[], &Clique::empty()).unwrap();
     let task = Task {
-        data,
+        data: Private::new(data),
         workload: &workload,
         noise: Noise::Exact,
         estimator: &Pgm::default(),

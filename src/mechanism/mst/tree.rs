@@ -9,7 +9,6 @@ use crate::mechanism::{MechanismError, Task};
 use dp::{NoiseSource, Scores, Sensitivity, Share};
 use private_pgm::domain::Clique;
 use private_pgm::fit::{EstimatorContext, Evidence, Observed};
-use private_pgm::model::Projectable;
 
 /// The edges of a spanning tree over all attributes of the compressed data: Kruskal's algorithm
 /// with the exponential mechanism in place of the maximum, one edge per share.
@@ -25,7 +24,9 @@ pub(super) fn choose(
     shares: Vec<Share>,
     source: &mut NoiseSource,
 ) -> Result<Vec<Clique>, MechanismError> {
-    let domain = compressed.data.domain();
+    let (domain, Some(unused)) = (compressed.data().domain(), shares.first()) else {
+        return Ok(Vec::new());
+    };
     let evidence =
         Evidence { domain, total, observed: Observed::Answers(&compressed.one_way), zeros: &[] };
     let mut run = EstimatorContext {
@@ -39,8 +40,8 @@ pub(super) fn choose(
     let independent = task.estimator.estimate(&evidence, &mut run)?;
     let pairs = domain.everything().subsets(2);
     let places: Vec<usize> = (0..pairs.len()).collect();
-    let candidates = CandidateMarginals::new(&compressed.data, pairs, 0);
-    let scores = candidates.distances(&places, &*independent.answers)?;
+    let candidates = CandidateMarginals::new(compressed.data(), pairs, 0);
+    let scores = candidates.distances(&places, &*independent.answers, unused)?;
     let pairs = candidates.cliques();
     // The smallest attribute of the component of each attribute.
     let mut component: Vec<usize> = (0..domain.len()).collect();

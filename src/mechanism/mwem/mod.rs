@@ -47,7 +47,7 @@ use private_pgm::baselines::MultiplicativeWeights;
 use private_pgm::factor::Factor;
 use private_pgm::fit::{Estimator, EstimatorContext, EstimatorError, Evidence, Observed};
 use private_pgm::loss::Measurement;
-use private_pgm::model::{Model, Projectable};
+use private_pgm::model::Model;
 use proxy::Schedule;
 use scores::{LARGEST_CHANGE, row_of, scores, sensitivity};
 
@@ -115,7 +115,8 @@ impl Mechanism for Mwem {
         let estimate = self.first_estimate(task, total, passes)?;
         let (queries, times) = (Vec::new(), Times::default());
         let mut progress = Progress { round: 0, answers, queries, estimate, times };
-        let truth = task.workload.answers(task.data)?;
+        let Some(unused) = shares.first() else { return Err(dp::BudgetError::NoParts.into()) };
+        let truth = task.workload.answers(task.data.read(unused))?;
         while let (Some(select), Some(pay)) = (shares.pop(), shares.pop()) {
             task.in_time()?;
             progress.round += 1;
@@ -190,14 +191,15 @@ impl Mwem {
             return Ok(Schedule { rounds, passes: 0 });
         }
         let is_chosen = given.is_none() || passes.given().is_none();
-        if is_chosen && task.has_private_total(budget.neighbours()) {
+        let records = task.public_records(budget.neighbours());
+        if is_chosen && records.is_none() {
             let message = "damped updates choose rounds and passes by the number of records, which \
                            is private here; set both, or say neighbours = \"replace\"";
             return Err(MechanismError::Unsuitable(message.into()));
         }
         let epsilon = budget.total().pure_epsilon()?.get();
         let given = (given, passes.given());
-        proxy::schedule(task.workload, task.data.len(), epsilon, given, task.memory_limit)
+        proxy::schedule(task.workload, records.unwrap_or(0), epsilon, given, task.memory_limit)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::{Dataset, Provenance};
 use crate::mechanism::support::small_table::SmallTable;
-use crate::mechanism::{Noise, find};
+use crate::mechanism::{Noise, Private, find};
 use crate::workload::{SubWorkload, Workload};
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Epsilon, Guarantee, LInfinity, SeedPath};
@@ -63,7 +63,7 @@ fn released(
     let mwem = (find("mwem").unwrap().build)(&parameters.parse().unwrap()).unwrap();
     let (noise, memory_limit) = (Noise::Exact, 1 << 30);
     let task = Task {
-        data,
+        data: Private::new(data),
         workload,
         noise,
         estimator: &estimator,

@@ -33,9 +33,8 @@ use super::{
     ParameterError, Published, Release, ReleaseDiagnostics, Rounds, Task, WorkloadDependence,
     parse,
 };
-use dp::{Budget, Neighbours, NoiseSource, Sensitivity};
+use dp::{Budget, NoiseSource, Sensitivity};
 use private_pgm::domain::Clique;
-use private_pgm::model::Projectable;
 
 pub(super) static MWEM_PGM: MechanismSpec = MechanismSpec {
     name: "mwem-pgm",
@@ -102,7 +101,7 @@ impl Mechanism for MwemPgm {
     ) -> Result<Release, MechanismError> {
         task.in_time()?;
         let neighbours = budget.neighbours();
-        if task.data.is_empty() && neighbours == Neighbours::Replace {
+        if task.public_records(neighbours) == Some(0) {
             return Err(MechanismError::Unsuitable("MWEM+PGM needs at least one record".into()));
         }
         let candidates = task.workload.cliques();
@@ -125,7 +124,7 @@ impl Mechanism for MwemPgm {
                 places = marginals.within(self.max_cells as f64);
             }
             let domain = marginals.domain();
-            let distances = marginals.distances(&places)?;
+            let distances = marginals.distances(&places, &share)?;
             let scored = places.iter().zip(&distances);
             let scores: Vec<f64> = scored
                 .map(|(&place, distance)| {

@@ -1,12 +1,13 @@
 use super::*;
 use crate::data::{Dataset, Provenance};
 use crate::mechanism::support::small_table::{SmallTable, answers};
-use crate::mechanism::{Noise, find};
+use crate::mechanism::{Noise, Private, find};
 use crate::workload::Workload;
-use dp::{Delta, Epsilon, Guarantee, Rho, SeedPath};
+use dp::{Delta, Epsilon, Guarantee, Neighbours, Rho, SeedPath};
 use private_pgm::domain::Domain;
 use private_pgm::fit::{Pgm, Settings};
 use private_pgm::junction_tree::JunctionTree;
+use private_pgm::model::Projectable;
 
 fn rho(epsilon: f64) -> Rho {
     Rho::implying(Epsilon::new(epsilon).unwrap(), Delta::new(1e-6).unwrap()).unwrap()
@@ -35,7 +36,7 @@ fn released(
         Workload::marginals(domain, &domain.everything().subsets(2), &Clique::empty()).unwrap();
     let settings = Settings { iterations: Some(200), ..Settings::default() };
     let task = Task {
-        data,
+        data: Private::new(data),
         workload: &workload,
         noise: Noise::Exact,
         estimator: &Pgm::new(settings),

@@ -131,13 +131,14 @@ impl Mechanism for Pmw {
             // Refuse before the data is used.
             limit(ln_domain, alpha)?;
         }
-        let queries = Queries::new(PMW.title, task.workload, task.data)?;
+        let share = budget.rest()?;
+        let queries = Queries::new(PMW.title, task.workload, task.data.read(&share))?;
         let neighbours = budget.neighbours();
-        let (answers, share) = count_private_records(task, budget.rest()?, source)?;
+        let (answers, share) = count_private_records(task, share, source)?;
         let total = dp::sabotage!(
             task.total(neighbours, &answers)?,
             "pmw-uses-the-true-number-of-records",
-            task.data.len() as f64
+            task.data.unpaid().len() as f64
         );
         if total <= 0.0 {
             let reason = "PMW needs at least one record: its answers are fractions of the records";

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha20Rng;
 
 use super::*;
 use crate::data::{Dataset, Provenance};
-use crate::mechanism::{Noise, find};
+use crate::mechanism::{Noise, Private, find};
 use crate::workload::{SubWorkload, Workload};
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{Delta, Epsilon, Guarantee, LInfinity, Neighbours, Rho, SeedPath};
@@ -56,7 +56,7 @@ fn released(
 ) -> Result<(Release, Budget), MechanismError> {
     let mechanism = (find(name).unwrap().build)(&parameters.parse().unwrap()).unwrap();
     let task = Task {
-        data,
+        data: Private::new(data),
         workload,
         noise: Noise::Exact,
         estimator: &Pgm::default(),

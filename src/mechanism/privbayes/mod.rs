@@ -141,7 +141,8 @@ impl Mechanism for PrivBayes {
         budget: &mut Budget,
         source: &mut NoiseSource,
     ) -> Result<Release, MechanismError> {
-        let (data, domain) = (task.data, task.data.domain());
+        let domain = task.data.domain();
+        let records = task.public_records(budget.neighbours()).unwrap_or(0);
         if budget.neighbours() == Neighbours::AddRemove {
             return Err(MechanismError::Unsuitable(
                 "PrivBayes needs a public number of records to decide which tables are useful, and \
@@ -149,7 +150,7 @@ impl Mechanism for PrivBayes {
                     .into(),
             ));
         }
-        if data.is_empty() || domain.is_empty() {
+        if records == 0 || domain.is_empty() {
             return Err(MechanismError::Unsuitable(
                 "PrivBayes needs data with at least one record and one attribute".into(),
             ));
@@ -168,15 +169,15 @@ impl Mechanism for PrivBayes {
         let norm = dp::sabotage!(1.0, "privbayes-tables-as-added", 0.5);
         let sensitivity = Sensitivity::<L1>::linear(norm, Neighbours::Replace)?;
         let noise_scale = sensitivity.get() / pure_epsilon(measure[0].guarantee())?.get();
-        let useful = self.useful_cells(data.len(), noise_scale);
-        let families = network::choose(self, data, useful, select, source, || task.in_time())?;
+        let useful = self.useful_cells(records, noise_scale);
+        let families = network::choose(self, task.data, useful, select, source, || task.in_time())?;
         let select_seconds = started.elapsed().as_secs_f64();
 
         let started = Instant::now();
         let mut answers = Vec::with_capacity(families.len());
         for (family, share) in families.iter().zip(measure) {
             let clique = family.clique();
-            let counts = data.project(&clique)?;
+            let counts = task.data.read(&share).project(&clique)?;
             let label = format!("table of {}", domain.names(&clique).join(" x "));
             let noisy =
                 share.laplace(label, counts.values(), sensitivity, task.noise.whole(), source)?;

@@ -9,8 +9,8 @@ use super::candidates::ParentSets;
 use super::model_size::ModelSize;
 use super::score::{Score, Shape};
 use crate::data::Dataset;
-use crate::mechanism::MechanismError;
 use crate::mechanism::support::bayesian_network::Family;
+use crate::mechanism::{MechanismError, Private};
 use dp::{NoiseSource, Scores, SeedPath, Share};
 use private_pgm::domain::{AttributeId, Clique, Domain};
 use private_pgm::model::{MarginalError, Projectable};
@@ -22,19 +22,19 @@ use private_pgm::model::{MarginalError, Projectable};
 /// step and are cached.
 pub(super) fn choose(
     privbayes: &PrivBayes,
-    data: &Dataset,
+    private: Private<'_>,
     useful_cells: usize,
     shares: Vec<Share>,
     source: &mut NoiseSource,
     in_time: impl Fn() -> Result<(), MechanismError>,
 ) -> Result<Vec<Family>, MechanismError> {
-    let domain = data.domain();
+    let domain = private.domain();
     // Ids ascend with size, so the first attribute has the fewest values.
     let mut rest: Vec<AttributeId> = domain.ids().collect();
     let first = dp::sabotage!(
         rest.remove(0),
         "privbayes-first-by-the-data",
-        rest.remove(crate::mechanism::sabotaged::commonest(data).index())
+        rest.remove(crate::mechanism::sabotaged::commonest(private.unpaid()).index())
     );
     let mut families = vec![Family { child: first, parents: Clique::empty() }];
     // Not secret: it decides which sets are compared, independently of the data.
@@ -50,11 +50,14 @@ pub(super) fn choose(
                 .iter()
                 .filter(|family| {
                     **family == candidates[0]
-                        || score(privbayes.score, data, family).is_ok_and(|score| score > 0.0)
+                        || score(privbayes.score, private.unpaid(), family)
+                            .is_ok_and(|score| score > 0.0)
                 })
                 .cloned()
                 .collect::<Vec<Family>>()
         );
+        let data = private.read(&share);
+        let records = data.len();
         let scores = scores(privbayes.score, data, &candidates, &mut scored)?;
         let scores = dp::sabotage!(
             scores,
@@ -62,7 +65,7 @@ pub(super) fn choose(
             scores.into_iter().map(|score| 2.0 * score).collect::<Vec<f64>>()
         );
         let shapes: Vec<Shape> = candidates.iter().map(|family| shape(domain, family)).collect();
-        let sensitivity = privbayes.score.sensitivity(data.len(), &shapes)?;
+        let sensitivity = privbayes.score.sensitivity(records, &shapes)?;
         let label = format!("attribute {} of the network", families.len() + 1);
         let share = dp::sabotage!(
             share,

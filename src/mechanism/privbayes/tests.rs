@@ -1,7 +1,7 @@
 use super::*;
 use crate::data::{Dataset, Provenance};
 use crate::mechanism::support::bayesian_network::Family;
-use crate::mechanism::{Noise, find};
+use crate::mechanism::{Noise, Private, find};
 use crate::workload::Workload;
 use dp::sensitivity::brute_force::{Records, worst_case};
 use dp::{LInfinity, Mechanism as Draw, SeedPath};
@@ -39,7 +39,7 @@ fn release(
 ) -> Result<Release, MechanismError> {
     let workload = Workload::marginals(data.domain(), &[], &Clique::empty()).unwrap();
     let task = Task {
-        data,
+        data: Private::new(data),
         workload: &workload,
         noise: Noise::Exact,
         estimator: &Pgm::default(),
@@ -61,7 +61,7 @@ fn answers(release: &Release) -> &[Measurement] {
 fn families(mechanism: &PrivBayes, data: &Dataset, cells: usize, epsilon: f64) -> Vec<Family> {
     let shares = budget(epsilon).rest().unwrap().split(data.domain().len() - 1).unwrap();
     let mut source = NoiseSource::seeded(&SeedPath::new("test", "network"));
-    network::choose(mechanism, data, cells, shares, &mut source, || Ok(())).unwrap()
+    network::choose(mechanism, Private::new(data), cells, shares, &mut source, || Ok(())).unwrap()
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl Mechanism for ResidualPlanner {
         for (base, share) in allocation.bases.iter().zip(shares) {
             task.in_time()?;
             let is_needed = dp::sabotage!(true, "residuals-of-equal-counts-left-out", {
-                let counts = task.data.project(&base.clique)?;
+                let counts = task.data.unpaid().project(&base.clique)?;
                 counts.values().iter().any(|&count| count != counts.values()[0])
             });
             if is_needed {
@@ -154,7 +154,7 @@ fn measure(
 ) -> Result<Measurement, MechanismError> {
     let domain = task.data.domain();
     let query = base.query(domain)?;
-    let marginal = task.data.project(&base.clique)?;
+    let marginal = task.data.read(&share).project(&base.clique)?;
     let mut residual = vec![0.0; query.rows()];
     query.apply(marginal.values(), &mut residual, &mut vec![0.0; query.scratch_len()]);
     let records = task.records_bound(share.neighbours());

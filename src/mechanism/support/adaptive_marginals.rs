@@ -117,7 +117,7 @@ impl<'a> AdaptiveMarginals<'a> {
     /// The exact marginal, for a planted bug.
     #[cfg(feature = "sabotage")]
     pub(crate) fn exact(&self, clique: &Clique) -> Result<Factor, MechanismError> {
-        Ok(self.task.data.project(clique)?)
+        Ok(self.task.data.unpaid().project(clique)?)
     }
 
     /// The marginal of the last estimate.
@@ -138,7 +138,7 @@ impl<'a> AdaptiveMarginals<'a> {
         let places: Vec<usize> = (0..self.candidates.cliques().len()).filter(allowed).collect();
         dp::sabotage!(places, "candidates-by-the-data", {
             let is_occupied = |&place: &usize| {
-                let marginal = self.task.data.project(&self.candidates.cliques()[place]);
+                let marginal = self.task.data.unpaid().project(&self.candidates.cliques()[place]);
                 marginal.is_ok_and(|marginal| marginal.values().iter().all(|&count| count > 0.0))
             };
             let (occupied, others): (Vec<usize>, Vec<usize>) =
@@ -165,11 +165,15 @@ impl<'a> AdaptiveMarginals<'a> {
         candidates.filter(|(_, clique)| allowed(clique)).map(|(place, _)| place).collect()
     }
 
-    /// |M_r(D) - M_r(p)|_1 for the candidates at `places`, with p the last estimate. See
-    /// [`CandidateMarginals::distances`] for the sensitivity.
-    pub(crate) fn distances(&mut self, places: &[usize]) -> Result<Vec<f64>, MechanismError> {
+    /// |M_r(D) - M_r(p)|_1 for the candidates at `places`, with p the last estimate, for a selection
+    /// with this share. See [`CandidateMarginals::distances`] for the sensitivity.
+    pub(crate) fn distances(
+        &mut self,
+        places: &[usize],
+        share: &Share,
+    ) -> Result<Vec<f64>, MechanismError> {
         let began = Instant::now();
-        let distances = self.candidates.distances(places, self.last_estimate()?)?;
+        let distances = self.candidates.distances(places, self.last_estimate()?, share)?;
         self.times.select += began.elapsed().as_secs_f64();
         Ok(distances)
     }

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::score_grid::on_grid;
-use crate::data::Dataset;
-use crate::mechanism::MechanismError;
-use dp::Neighbours;
+use crate::mechanism::{MechanismError, Private};
+use dp::{Neighbours, Share};
 use private_pgm::domain::Clique;
 use private_pgm::factor::Factor;
 use private_pgm::model::{MarginalError, Projectable};
@@ -26,7 +25,7 @@ pub(crate) const LARGEST_DISTANCE: f64 = (1u64 << 33) as f64;
 /// stored as their occupied cells, of which there are at most as many as records. Beyond
 /// `cache_bytes` they are counted again in each round.
 pub(crate) struct CandidateMarginals<'a> {
-    data: &'a Dataset,
+    data: Private<'a>,
     cliques: Vec<Clique>,
     exact: Vec<OnceLock<OccupiedCells>>,
     cache_bytes_left: AtomicU64,
@@ -39,7 +38,7 @@ struct OccupiedCells {
 }
 
 impl<'a> CandidateMarginals<'a> {
-    pub(crate) fn new(data: &'a Dataset, cliques: Vec<Clique>, cache_bytes: u64) -> Self {
+    pub(crate) fn new(data: Private<'a>, cliques: Vec<Clique>, cache_bytes: u64) -> Self {
         let exact = cliques.iter().map(|_| OnceLock::new()).collect();
         Self { data, cliques, exact, cache_bytes_left: AtomicU64::new(cache_bytes) }
     }
@@ -61,6 +60,7 @@ impl<'a> CandidateMarginals<'a> {
         &self,
         wanted: &[usize],
         estimate: &dyn Projectable,
+        share: &Share,
     ) -> Result<Vec<f64>, MechanismError> {
         let domain = self.data.domain();
         let mut distances = Vec::with_capacity(wanted.len());
@@ -78,7 +78,7 @@ impl<'a> CandidateMarginals<'a> {
             let distances_of_batch: Vec<f64> = batch
                 .par_iter()
                 .zip(marginals)
-                .map(|(&place, marginal)| self.distance(place, &marginal))
+                .map(|(&place, marginal)| self.distance(place, &marginal, share))
                 .collect::<Result<_, _>>()?;
             distances.extend(distances_of_batch);
             rest = others;
@@ -86,11 +86,16 @@ impl<'a> CandidateMarginals<'a> {
         Ok(distances)
     }
 
-    fn distance(&self, place: usize, estimate: &Factor) -> Result<f64, MarginalError> {
+    fn distance(
+        &self,
+        place: usize,
+        estimate: &Factor,
+        share: &Share,
+    ) -> Result<f64, MarginalError> {
         if let Some(exact) = self.exact[place].get() {
             return Ok(exact.distance(estimate.values()));
         }
-        let exact = OccupiedCells::new(&self.data.project(&self.cliques[place])?);
+        let exact = OccupiedCells::new(&self.data.read(share).project(&self.cliques[place])?);
         let distance = exact.distance(estimate.values());
         let take = |left: u64| left.checked_sub(exact.bytes());
         let order = Ordering::Relaxed;
@@ -140,9 +145,13 @@ pub(crate) fn change(neighbours: Neighbours) -> f64 {
 mod tests {
     use super::*;
     use crate::mechanism::support::small_table::SmallTable;
-    use dp::LInfinity;
     use dp::sensitivity::brute_force::{Records, worst_case};
+    use dp::{Budget, Epsilon, LInfinity};
     use private_pgm::baselines::Tables;
+
+    fn share(neighbours: Neighbours) -> Share {
+        Budget::new(Epsilon::new(1.0).unwrap(), neighbours).rest().unwrap()
+    }
 
     /// Tables that are not integral, below some counts and above others, one of them negative.
     fn estimate(table: &SmallTable) -> Tables {
@@ -162,9 +171,12 @@ mod tests {
                 let distances = |counts: &[u64]| {
                     let table = SmallTable::new(counts);
                     let cliques = table.workload.cliques();
-                    let candidates = CandidateMarginals::new(&table.data, cliques, cache_bytes);
-                    let first = candidates.distances(&[0, 1, 2], &estimate(&table)).unwrap();
-                    let second = candidates.distances(&[0, 1, 2], &estimate(&table)).unwrap();
+                    let candidates =
+                        CandidateMarginals::new(table.task().data, cliques, cache_bytes);
+                    let share = &share(neighbours);
+                    let first = candidates.distances(&[0, 1, 2], &estimate(&table), share).unwrap();
+                    let second =
+                        candidates.distances(&[0, 1, 2], &estimate(&table), share).unwrap();
                     assert_eq!(first, second);
                     first
                 };
@@ -178,8 +190,8 @@ mod tests {
     fn distances_from_occupied_cells_are_those_of_all_cells() {
         let table = SmallTable::new(&[3, 0, 2, 0, 1, 0]);
         let (cliques, estimate) = (table.workload.cliques(), estimate(&table));
-        let candidates = CandidateMarginals::new(&table.data, cliques.clone(), 1 << 20);
-        let found = candidates.distances(&[2, 0], &estimate).unwrap();
+        let candidates = CandidateMarginals::new(table.task().data, cliques.clone(), 1 << 20);
+        let found = candidates.distances(&[2, 0], &estimate, &share(Neighbours::Replace)).unwrap();
         let expected = [2, 0].map(|place: usize| {
             let exact = table.data.project(&cliques[place]).unwrap();
             let marginal = estimate.marginals(&cliques[place..=place]).unwrap().remove(0);

@@ -27,7 +27,7 @@ pub(crate) fn measure_query(
     source: &mut NoiseSource,
 ) -> Result<Measurement, MechanismError> {
     let sensitivity = sensitivity(share.neighbours())?;
-    let counts = task.data.project(&clique)?;
+    let counts = task.data.read(&share).project(&clique)?;
     let mut answers = memory::zeros(query.rows());
     query.apply(counts.values(), &mut answers, &mut memory::zeros(query.scratch_len()));
     let noisy = share.gaussian(label, &answers, sensitivity, task.noise.whole(), source)?;

@@ -1,7 +1,6 @@
 use dp::{NoiseSource, Sensitivity, Share};
 use private_pgm::domain::Clique;
 use private_pgm::loss::Measurement;
-use private_pgm::model::Projectable;
 use private_pgm::query::QueryMatrix;
 
 use crate::mechanism::{MechanismError, Task};
@@ -13,7 +12,7 @@ pub(crate) fn count_records(
     source: &mut NoiseSource,
 ) -> Result<Measurement, MechanismError> {
     let sensitivity = Sensitivity::new(1.0, share.neighbours())?;
-    let count = [task.data.len() as f64];
+    let count = [task.data.read(&share).len() as f64];
     let share =
         dp::sabotage!(share, "records-counted-unpaid", crate::mechanism::sabotaged::again(share));
     let noisy = share.laplace("records", &count, sensitivity, task.noise.whole(), source)?;

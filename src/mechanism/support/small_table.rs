@@ -1,7 +1,7 @@
 //! For tests: a table so small that all tables of its size can be enumerated.
 
 use crate::data::{Dataset, Provenance};
-use crate::mechanism::{Mechanism, MechanismSpec, Noise, Published, Release, Task};
+use crate::mechanism::{Mechanism, MechanismSpec, Noise, Private, Published, Release, Task};
 use crate::workload::Workload;
 use dp::{Budget, Guarantee, Neighbours, NoiseSource, SeedPath};
 use private_pgm::domain::{Clique, Domain};
@@ -37,7 +37,7 @@ impl SmallTable {
 
     pub(crate) fn task(&self) -> Task<'_> {
         Task {
-            data: &self.data,
+            data: Private::new(&self.data),
             workload: &self.workload,
             noise: Noise::Exact,
             estimator: &self.estimator,

@@ -75,6 +75,7 @@ pub(super) const ACCOUNTING: &[Bug] = &[
         "advanced composition with ln(1/delta) for 2 ln(1/delta)",
         COMPOSITION,
     ),
+    bug("composed-sum-halved", "few draws cost half of their sum", Ledger("dualquery", Replace)),
     bug(
         "replacement-as-addition-in-l1",
         "L1 norms as if a record were added, not replaced",

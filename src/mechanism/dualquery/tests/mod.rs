@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::mechanism::Noise;
+use crate::mechanism::{Noise, Private};
 use crate::workload::Workload;
 use dp::{Delta, Epsilon, SeedPath};
 use private_pgm::domain::{Clique, Domain};
@@ -55,7 +55,7 @@ fn released(
 ) -> Result<Release, MechanismError> {
     let (workload, pgm) = (workload(), Pgm::default());
     let task = Task {
-        data,
+        data: Private::new(data),
         workload: &workload,
         noise: Noise::Exact,
         estimator: &pgm,

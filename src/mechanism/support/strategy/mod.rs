@@ -5,6 +5,7 @@ mod consistent;
 
 pub(crate) use consistent::{Prepared, estimators};
 
+use crate::data::Dataset;
 use crate::mechanism::{MechanismError, Task};
 use dp::{L1, Neighbours, NoiseSource, Sensitivity, Share};
 use private_pgm::domain::Clique;
@@ -24,8 +25,8 @@ pub(crate) struct Strategy {
 
 impl Strategy {
     /// A mu, the answers without noise.
-    pub(crate) fn answers(&self, task: &Task<'_>) -> Result<Vec<f64>, MechanismError> {
-        let marginal = task.data.project(&self.clique)?;
+    pub(crate) fn answers(&self, data: &Dataset) -> Result<Vec<f64>, MechanismError> {
+        let marginal = data.project(&self.clique)?;
         let mut answers = memory::zeros(self.query.rows());
         let mut scratch = memory::zeros(self.query.scratch_len());
         self.query.apply(marginal.values(), &mut answers, &mut scratch);
@@ -86,7 +87,8 @@ impl Strategy {
         };
         let names = task.workload.domain().names(&self.clique);
         let label = format!("strategy on {}", names.join(", "));
-        let noisy = share.laplace(label, &self.answers(task)?, sensitivity, line, source)?;
+        let answers = self.answers(task.data.read(&share))?;
+        let noisy = share.laplace(label, &answers, sensitivity, line, source)?;
         let Self { clique, query, .. } = self;
         Ok(Measurement { clique, query, y: noisy.values, stddev: noisy.noise_stddev })
     }
