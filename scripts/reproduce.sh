@@ -28,6 +28,11 @@ program run configs/rates.toml
 for config in configs/smoke.toml configs/kdd-*.toml configs/pmw-*.toml; do
     program run "$config"
 done
+for name in residual-planner error-bars estimators aim-fig aim-target aim-skewed; do
+    program run "configs/$name.toml"
+done
+# One at a time, for honest clocks.
+program run configs/aim-scale.toml --timing
 program report --out report.html
 
 if $keep; then

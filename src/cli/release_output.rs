@@ -156,7 +156,8 @@ fn error_bar_summary(release: &SyntheticRelease) -> String {
     match medians.is_empty() {
         true => String::new(),
         false => format!(
-            "errors   of marginals, L1 in records, {} % bound, median: {}\n",
+            "errors   with {} % confidence the counts of a marginal differ from the true ones, in \
+             sum, by at most (median): {} of the records\n",
             100.0 * ERROR_BAR_CONFIDENCE,
             medians.join(", ")
         ),

@@ -10,7 +10,7 @@ use pgmbench::comparison::{
 };
 use pgmbench::data::{Dataset, Entry, RecordWriter, Registry, ValueForm};
 use pgmbench::experiment::{ReleaseMechanism, SynthesisRequest, SyntheticRelease, synthesize};
-use private_pgm::domain::Clique;
+use private_pgm::domain::{AttributeId, Clique};
 use private_pgm::model::Projectable;
 
 use super::comparison_file::write_comparison;
@@ -234,8 +234,9 @@ fn quality_of(release: &SyntheticRelease) -> Result<Comparison, NoMarginal> {
     compare_with_answers(records.domain(), synthetic, ("the noisy answers", *total), &noisy)
 }
 
-/// Warns if the noise of a one-way marginal is expected to exceed all counts together, for every
-/// attribute: the release would say nothing about the records.
+/// Warns if the noise of a one-way marginal is expected to exceed all counts together: for every
+/// attribute, so that the release would say nothing about the records, or for some, which have too
+/// many values.
 ///
 /// With --add-remove the number of records is private. The warning depends on it, and is shown on
 /// the terminal of the data holder only.
@@ -244,12 +245,23 @@ fn warn_about_noise(request: &SynthesisRequest, data: &Dataset) -> Result<(), Pa
     let stddev = request.first_noise_stddev(domain.len())?;
     let expected = std::f64::consts::FRAC_2_PI.sqrt() * stddev;
     let only_noise = |id| expected * domain.size(id) as f64 > data.len() as f64;
-    if domain.ids().all(only_noise) {
+    let drowned: Vec<AttributeId> =
+        domain.declared().iter().copied().filter(|&id| only_noise(id)).collect();
+    if drowned.len() == domain.len() {
         note(format_args!(
             "warning: with this epsilon and delta every count has noise of standard deviation \
              {stddev:.0}, so that the release will consist of noise alone; use a larger epsilon, \
              fewer attributes or more records (this message is confidential, as the number of \
              records may be)"
+        ));
+    } else if !drowned.is_empty() {
+        let named = |&id: &AttributeId| format!("{} ({} values)", domain.name(id), domain.size(id));
+        let named: Vec<String> = drowned.iter().map(named).collect();
+        note(format_args!(
+            "warning: every count has noise of standard deviation {stddev:.0}, in sum more than \
+             there are records for {}: use fewer bins, merge rare values, or use a larger epsilon \
+             (this message is confidential, as the number of records may be)",
+            named.join(", ")
         ));
     }
     Ok(())

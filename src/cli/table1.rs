@@ -1,3 +1,5 @@
+use std::io::{self, Write};
+
 use pgmbench::experiment::{Plan, PlannedData};
 use pgmbench::results::manifest::TableFacts;
 use private_pgm::model::Projectable;
@@ -39,6 +41,7 @@ pub(crate) fn print_table(plan: &Plan) -> Result<(), Failure> {
             }
             writeln!(output)?;
         }
+        print_predictions(plan, output)?;
         if plan.asked_datasets().any(|data| data.standin) {
             writeln!(
                 output,
@@ -47,4 +50,27 @@ pub(crate) fn print_table(plan: &Plan) -> Result<(), Failure> {
         }
         Ok(())
     })
+}
+
+/// The errors of ResidualPlanner, where the experiment has sizes without data.
+fn print_predictions(plan: &Plan, output: &mut dyn Write) -> io::Result<()> {
+    let mut datasets = plan.asked_datasets().filter(|data| !data.predictions.is_empty()).peekable();
+    if datasets.peek().is_none() {
+        return Ok(());
+    }
+    writeln!(
+        output,
+        "\nResidualPlanner at a privacy cost of 1 (rho 1/2, add or remove)\n\n\
+         {:<16} {:>11} {:>23} {:>30}",
+        "Data set", "Marginals", "Least sum: RMSE", "Least largest: standard dev."
+    )?;
+    for data in datasets {
+        for prediction in &data.predictions {
+            let ways: Vec<String> = prediction.ways.iter().map(ToString::to_string).collect();
+            let (name, ways) = (&data.name, format!("{}-way", ways.join(",")));
+            let (rmse, stddev) = (prediction.root_mean_squared_error, prediction.largest_stddev);
+            writeln!(output, "{name:<16} {ways:>11} {rmse:>23.3} {stddev:>30.3}")?;
+        }
+    }
+    Ok(())
 }

@@ -31,6 +31,9 @@ pub struct Dataset {
     /// Generates records in place of data with that name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<Spanned<Chain>>,
+    /// The numbers of values of attributes, in place of data: for predictions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Spanned<Vec<u64>>>,
 }
 
 impl Dataset {
@@ -47,6 +50,7 @@ impl Dataset {
             attributes: None,
             records: None,
             chain: None,
+            sizes: None,
         }
     }
 

@@ -171,6 +171,7 @@ pub(super) struct DatasetTable {
     label: Option<Spanned<String>>,
     #[serde(default, deserialize_with = "form::spanned_table")]
     chain: Option<Spanned<Chain>>,
+    sizes: Option<Spanned<Vec<u64>>>,
 }
 
 impl<'de> Deserialize<'de> for Dataset {
@@ -180,8 +181,8 @@ impl<'de> Deserialize<'de> for Dataset {
         Ok(match written.into_inner() {
             NameOr::Table(table) => {
                 let DatasetTable { name, schema, bins, without, chain, .. } = table;
-                let DatasetTable { only, attributes, records, label, .. } = table;
-                Self { name, label, schema, bins, without, only, attributes, records, chain }
+                let DatasetTable { only, attributes, records, label, sizes, .. } = table;
+                Self { name, label, schema, bins, without, only, attributes, records, chain, sizes }
             }
             NameOr::Name(name) => Self::named(Spanned::new(span, name)),
         })

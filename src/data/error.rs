@@ -29,6 +29,11 @@ pub enum DataError {
     )]
     UnknownDataset { name: String, known: Vec<String> },
     #[error(
+        "'{file}' is no schema; for a table of records, draft one with `pgmbench datasets infer \
+         {file} --out schema.toml`, check it, and give its path"
+    )]
+    NotASchema { file: String },
+    #[error(
         "the data of '{name}' is not here: get {} from {source_of_data}, then import it with: \
          pgmbench datasets import {name} {}",
         .files.join(", "), .files.join(" ")

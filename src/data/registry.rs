@@ -68,6 +68,9 @@ impl Registry {
         }
         match SHIPPED.iter().find(|shipped| shipped.name == name_or_path) {
             Some(shipped) => Entry::from_binary(shipped, folder.join(IMPORTED)),
+            None if Path::new(name_or_path).is_file() => {
+                Err(DataError::NotASchema { file: name_or_path.into() })
+            }
             None => {
                 let (name, known) = (name_or_path.into(), self.names()?);
                 Err(DataError::UnknownDataset { name, known })

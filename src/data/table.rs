@@ -24,7 +24,7 @@ pub(super) fn read_table(schema: &Schema, sources: Vec<Source>) -> Result<Datase
         let expected_sha256 = file.and_then(|file| file.sha256.as_ref());
         let source = if expected_sha256.is_some() { source.with_sha256() } else { source };
         let source = match schema.table.form {
-            TableForm::Records => intake.read(source)?,
+            TableForm::Records | TableForm::Sequences => intake.read(source)?,
             TableForm::Counts => counts.read(source)?,
         };
         let source = source.into_facts();
@@ -86,8 +86,9 @@ impl<'s> Intake<'s> {
         let header = lines.header(&self.schema.table)?;
         let places = self.places(&lines, &header)?;
         let mut codes = vec![0; places.len()];
+        let any_length = self.schema.table.form == TableForm::Sequences;
         while lines.advance()? {
-            if lines.record.len() != header.len() {
+            if lines.record.len() != header.len() && !any_length {
                 return Err(DataError::FieldCount {
                     file: lines.file.clone(),
                     line: lines.line(),
@@ -157,7 +158,8 @@ impl<'s> Intake<'s> {
                 problem,
             };
             let text = |field, column: &str| {
-                decode(&lines.record[field], encoding).map_err(|problem| at(column, problem))
+                let bytes = lines.record.get(field).unwrap_or_default();
+                decode(bytes, encoding).map_err(|problem| at(column, problem))
             };
             let absent = match (&attribute.missing_when, place.missing_when) {
                 (Some(when), Some(field)) => text(field, &when.column)?.trim() == when.is,

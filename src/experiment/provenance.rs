@@ -35,6 +35,7 @@ impl Plan {
                 note: origin.note.clone(),
             }),
             table: data.table_facts(),
+            predictions: data.predictions.clone(),
             cases: match self.experiment.scaling {
                 Some(_) => Vec::new(),
                 None => data.cases.iter().map(case_facts).collect(),

@@ -146,6 +146,7 @@ mod tests {
             workload_origin: (!note.is_empty())
                 .then(|| OriginFacts { published: false, note: note.into() }),
             table: None,
+            predictions: Vec::new(),
             cases: Vec::new(),
         };
         let datasets = [data("a", "ours"), data("b", "theirs"), data("c", "ours"), data("d", "")];

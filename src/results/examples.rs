@@ -48,6 +48,7 @@ pub(crate) fn manifest(datasets: &[&str], arms: &[&str]) -> Manifest {
         standin: *name == "loans",
         workload_origin: None,
         table: None,
+        predictions: Vec::new(),
         cases: Vec::new(),
     };
     let block = |dataset: &&str| Block {

@@ -48,7 +48,7 @@ pub struct Manifest {
 }
 
 /// A dataset of an experiment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DatasetFacts {
     pub name: String,
     /// The checksum of its records.
@@ -67,6 +67,9 @@ pub struct DatasetFacts {
     /// The table of all attributes, for tables of at most a million cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<TableFacts>,
+    /// The errors that ResidualPlanner would have, for sizes without data.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub predictions: Vec<PredictionFacts>,
     /// The workload of each case. Empty for chains of attributes, which their name determines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<CaseFacts>,
@@ -87,6 +90,17 @@ impl TableFacts {
     pub fn sparsity(&self) -> f64 {
         100.0 * self.zeros as f64 / self.cells as f64
     }
+}
+
+/// The errors of ResidualPlanner on all marginals of some numbers of attributes, at a privacy cost of
+/// 1 (rho 1/2) under add or remove.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PredictionFacts {
+    pub ways: Vec<usize>,
+    /// With the least sum of variances.
+    pub root_mean_squared_error: f64,
+    /// With the least largest variance.
+    pub largest_stddev: f64,
 }
 
 /// Where queries come from.

@@ -129,14 +129,22 @@ pub(super) fn datasets(source: &Source, written: Spanned<Vec<Dataset>>) -> Check
             }
         }
         if let Some(written) = &dataset.chain {
-            chain(source, dataset, written)?;
+            let reason = "records that are drawn from a chain are taken as they are drawn: its own \
+                          settings are `chain.attributes` and `chain.records`";
+            alone(source, dataset, reason)?;
+            chain(source, written)?;
+        }
+        if let Some(written) = &dataset.sizes {
+            alone(source, dataset, "`sizes` are those of all attributes, without any records")?;
+            sizes(source, written)?;
         }
     }
     Ok(datasets)
 }
 
-/// Generated records exclude the other keys of a data set, and their name must be a valid folder.
-fn chain(source: &Source, dataset: &Dataset, written: &Spanned<Chain>) -> Checked<()> {
+/// What is in place of data excludes the other keys of a data set, and its name must be a valid
+/// folder.
+fn alone(source: &Source, dataset: &Dataset, reason: &str) -> Checked<()> {
     name(source, "name of a data set", &dataset.name)?;
     let others = [
         dataset.schema.as_ref().map(Spanned::span),
@@ -147,10 +155,23 @@ fn chain(source: &Source, dataset: &Dataset, written: &Spanned<Chain>) -> Checke
         dataset.records.as_ref().map(Spanned::span),
     ];
     if let Some(other) = others.into_iter().flatten().next() {
-        let message = "records that are drawn from a chain are taken as they are drawn: \
-             its own settings are `chain.attributes` and `chain.records`";
-        return Err(source.error(other, message, Some("leave it out")));
+        return Err(source.error(other, reason, Some("leave it out")));
     }
+    match (&dataset.chain, &dataset.sizes) {
+        (Some(_), Some(sizes)) => Err(source.error(sizes.span(), reason, Some("leave it out"))),
+        _ => Ok(()),
+    }
+}
+
+fn sizes(source: &Source, written: &Spanned<Vec<u64>>) -> Checked<()> {
+    not_empty(source, "sizes", written)?;
+    for &size in written.as_ref() {
+        count(source, "sizes", &Spanned::new(written.span(), size), 1..=MAX_COUNT)?;
+    }
+    Ok(())
+}
+
+fn chain(source: &Source, written: &Spanned<Chain>) -> Checked<()> {
     let Chain { attributes, records, ones, flips, .. } = *written.as_ref();
     let number = |value| Spanned::new(written.span(), value);
     count(source, "attributes", &number(attributes), 1..=MAX_CHAIN)?;

@@ -45,8 +45,9 @@ impl WrittenClaim {
         let trials: Vec<Kind> = [&of_metrics[..], &[Reach, Ends], &of_traces].concat();
         let bounded: Vec<Kind> = [&of_metrics[..], &[Reach, Data], &of_traces].concat();
         let trend: Vec<Kind> = [&[Ratio, Median][..], &of_traces].concat();
-        let keys: [(&str, bool, &[Kind]); 16] = [
+        let keys: [(&str, bool, &[Kind]); 17] = [
             ("fact", self.fact.is_some(), &[Data]),
+            ("ways", self.ways.is_some(), &[Data]),
             ("mechanism", !self.mechanism.is_empty(), &trials),
             ("arm", !self.arm.is_empty(), &trials),
             ("epsilon", self.epsilon.is_some(), &trials),
@@ -68,6 +69,9 @@ impl WrittenClaim {
             if is_there && !kinds.contains(&self.kind) {
                 return Err(ClaimError::Meaningless { kind, key, with: None });
             }
+        }
+        if self.ways.is_some() && self.fact.is_some_and(|fact| !fact.is_predicted()) {
+            return Err(ClaimError::Meaningless { kind, key: "ways", with: Some("fact") });
         }
         let required = [("mechanism", &self.mechanism), ("arm", &self.arm)];
         if let Some((key, _)) = required.iter().find(|(_, name)| name.is_empty())

@@ -6,7 +6,7 @@ mod written;
 
 pub use bounds::ClaimError;
 pub use statement::Fact;
-pub(crate) use statement::{Bounds, Expectation, Over, Quantity, Side, Statement, Trend};
+pub(crate) use statement::{Bounds, Expectation, Over, Property, Quantity, Side, Statement, Trend};
 
 use std::fmt;
 
@@ -27,6 +27,7 @@ use written::WrittenClaim;
 /// | `kind` | the quantity, see below |
 /// | `dataset`, `mechanism`, `arm` | the trials; `dataset` is optional for `reach`, `largest`, `exponent` |
 /// | `fact` | `data`: the property of the dataset, see [`Fact`] |
+/// | `ways` | `data`: the numbers of attributes of the marginals that are predicted |
 /// | `epsilon` | a budget or a list, each of which must agree; default: all budgets |
 /// | `case` | the case, where the data has several |
 /// | `over` | `exponent`: what the metric falls with: `records` or `iterations` |

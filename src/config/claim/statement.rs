@@ -14,10 +14,19 @@ pub(crate) enum Statement {
     /// A quantity is as expected.
     Measures(Quantity, Expectation),
     /// A property of the dataset is within the bounds.
-    Describes(Fact, Bounds),
+    Describes(Property, Bounds),
 }
 
-/// A property of a dataset and its workload: a column of a table of datasets.
+/// A property of a dataset.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Property {
+    pub(crate) fact: Fact,
+    /// The numbers of attributes of the marginals that the fact is about. Empty for a fact about
+    /// the data.
+    pub(crate) ways: Vec<usize>,
+}
+
+/// What is said about a dataset: a column of a table of datasets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fact {
@@ -36,6 +45,18 @@ pub enum Fact {
     Largest,
     /// Cells without a record, in percent.
     Sparsity,
+    /// The root mean squared error that ResidualPlanner has on marginals at a privacy cost of 1, with
+    /// the least sum of variances.
+    Rmse,
+    /// Its largest standard deviation, with the least largest variance.
+    Stddev,
+}
+
+impl Fact {
+    /// Whether it is about marginals of some numbers of attributes.
+    pub(crate) fn is_predicted(self) -> bool {
+        matches!(self, Self::Rmse | Self::Stddev)
+    }
 }
 
 /// A number per trial, of which the median over the trials is compared (default).

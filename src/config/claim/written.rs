@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use super::super::metric::Metric;
 use super::super::status::Status;
 use super::{
-    Bounds, Claim, ClaimError, Expectation, Fact, Over, Paper, Quantity, Role, Side, Statement,
-    Trend,
+    Bounds, Claim, ClaimError, Expectation, Fact, Over, Paper, Property, Quantity, Role, Side,
+    Statement, Trend,
 };
 
 /// Default of `min_trials`: the trials of Private-PGM, section 5.1.
@@ -25,6 +25,8 @@ pub(super) struct WrittenClaim {
     pub(super) kind: Kind,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) fact: Option<Fact>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ways: Option<OneOrMany<usize>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) dataset: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,9 +167,10 @@ impl From<Claim> for WrittenClaim {
             Statement::Reaches(bounds) => {
                 return Self { kind: Kind::Reach, ..written }.within(bounds);
             }
-            Statement::Describes(fact, bounds) => {
+            Statement::Describes(Property { fact, ways }, bounds) => {
+                let ways = fact.is_predicted().then_some(OneOrMany::Many(ways));
                 let (fact, min_trials) = (Some(fact), None);
-                return Self { kind: Kind::Data, fact, min_trials, ..written }.within(bounds);
+                return Self { kind: Kind::Data, fact, ways, min_trials, ..written }.within(bounds);
             }
             Statement::Measures(quantity, expectation) => (quantity, expectation),
         };
@@ -224,7 +227,11 @@ impl WrittenClaim {
             Kind::Reach => return Ok(Statement::Reaches(self.bounds()?)),
             Kind::Data => {
                 let fact = self.fact.ok_or(missing("fact"))?;
-                return Ok(Statement::Describes(fact, self.bounds()?));
+                let ways = self.ways.take().map_or_else(Vec::new, OneOrMany::into_vec);
+                if ways.is_empty() && fact.is_predicted() {
+                    return Err(missing("ways"));
+                }
+                return Ok(Statement::Describes(Property { fact, ways }, self.bounds()?));
             }
             Kind::Ratio => {
                 let arm = self.against.take().ok_or(missing("against"))?;

@@ -25,6 +25,10 @@ pub enum SchemaError {
     Delimiter(char),
     #[error("name = '{0}'; expected letters, digits, '-' and '_'")]
     Name(String),
+    #[error(
+        "table.form is \"sequences\", but table.columns is missing; name the values that count"
+    )]
+    SequencesWithoutColumns,
     #[error(transparent)]
     Domain(#[from] DomainError),
     /// The settings of one attribute contradict each other.

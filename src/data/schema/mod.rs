@@ -90,6 +90,9 @@ pub(crate) enum TableForm {
     /// A line is the number of records in a cell of the table over all attributes, the last of
     /// which varies fastest: a contingency table, or a histogram.
     Counts,
+    /// A line is a record of as many values as it has. Values after those of the columns are left
+    /// out; values that a line lacks are empty texts.
+    Sequences,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -153,6 +156,9 @@ impl Schema {
         let delimiter = raw.table.delimiter.unwrap_or(',');
         if !delimiter.is_ascii() || matches!(delimiter, '"' | '\n' | '\r') {
             return Err(SchemaError::Delimiter(delimiter));
+        }
+        if raw.table.form == TableForm::Sequences && raw.table.columns.is_none() {
+            return Err(SchemaError::SequencesWithoutColumns);
         }
         let missing_texts = raw.table.missing.unwrap_or_else(|| vec![String::new()]);
         let mut attributes = Vec::with_capacity(raw.attribute.len());

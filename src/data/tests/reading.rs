@@ -161,3 +161,28 @@ proptest! {
         let _ = read(&schema(""), format!("city,age\n{}", lines.join("\n")).as_bytes());
     }
 }
+
+#[test]
+fn a_sequence_may_be_shorter_or_longer_than_the_columns() {
+    let page = |k: usize| {
+        let kind = "kind = 'numeric'\nwidth = 1\nlow = 1\nhigh = 3\nmissing = 'code'";
+        format!("[[attribute]]\nname = 'page-{k}'\n{kind}\n")
+    };
+    let with = |columns: &str| {
+        let table = "name = 'm'\n[table]\nfiles = [{ name = 'f' }]\nform = 'sequences'\n\
+                     delimiter = ' '\nignore_lines = ['%', 'news']\n";
+        Schema::parse(&format!("{table}{columns}\n{}{}", page(1), page(2)))
+    };
+    let schema = with("columns = ['page-1', 'page-2']").unwrap();
+    // As in the file of MSNBC: lines end with a space.
+    let data = read(&schema, b"% pages\n\nnews sports\n\n\n1 1 \n2 \n3 2 1 1 \n").unwrap();
+    let codes = |name: &str| {
+        let id = data.domain().id(name).unwrap();
+        (0..data.len()).map(|record| data.code(record, id)).collect::<Vec<_>>()
+    };
+    assert_eq!((codes("page-1"), codes("page-2")), (vec![0, 1, 2], vec![0, 3, 1]));
+    let refused = read(&schema, b"1 9 \n").unwrap_err().to_string();
+    assert!(refused.contains("page-2") && refused.contains('9'), "{refused}");
+    let refused = with("").unwrap_err().to_string();
+    assert!(refused.contains("table.columns is missing"), "{refused}");
+}

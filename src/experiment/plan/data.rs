@@ -6,10 +6,10 @@ use toml::Spanned;
 use super::cases::{self, Case, NamedWorkload};
 use super::origin::Origin;
 use super::sets::{NamedSets, asked_sets, attribute};
-use super::{PlanError, chain};
+use super::{PlanError, chain, sizes};
 use crate::config::{self, Experiment, Source, closest};
 use crate::data::{AttributeKind, CodesError, DataError, Dataset, Entry, Registry, Schema};
-use crate::results::manifest::TableFacts;
+use crate::results::manifest::{PredictionFacts, TableFacts};
 use crate::workload::Workload;
 use dp::SeedPath;
 use private_pgm::domain::{AttributeId, Clique, Domain};
@@ -38,6 +38,8 @@ pub struct PlannedData {
     pub draft: bool,
     /// Where the workload comes from, if file or schema say so.
     pub origin: Option<Origin>,
+    /// Of sizes without data.
+    pub predictions: Vec<PredictionFacts>,
 }
 
 impl PlannedData {
@@ -50,6 +52,7 @@ impl PlannedData {
             standin: data.provenance().stand_in,
             draft: false,
             origin: None,
+            predictions: Vec::new(),
             data,
         }
     }
@@ -97,6 +100,10 @@ pub(super) fn resolve(
     for named in &experiment.datasets {
         if let Some(chain) = &named.chain {
             datasets.push(chain::planned(source, experiment, named, chain)?);
+            continue;
+        }
+        if let Some(sizes) = &named.sizes {
+            datasets.push(sizes::planned(source, experiment, named, sizes)?);
             continue;
         }
         let entry = entry(source, named, registry)?;

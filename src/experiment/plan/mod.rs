@@ -10,6 +10,7 @@ mod figure;
 mod mechanisms;
 mod origin;
 mod sets;
+mod sizes;
 
 pub use cases::Case;
 pub use data::PlannedData;

@@ -20,6 +20,7 @@
 //! and attributes are summed out as early as possible inside it.
 
 mod cache;
+mod optimal;
 mod pairing;
 mod plan;
 

@@ -2,11 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::optimal::{MAX_TABLES, OptimalSplits};
 use crate::domain::{AttributeId, Clique, Domain};
-
-/// Up to this many tables the optimal binary tree is found by dynamic programming: 3^n splits, most
-/// of them pruned.
-pub(super) const MAX_EXHAUSTIVE: usize = 15;
 
 /// A binary tree over the positions of the tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +14,7 @@ pub(super) enum Pairing {
 }
 
 /// A set of attributes, one bit each.
-type Bits = u128;
+pub(super) type Bits = u128;
 
 /// The attributes of a few cliques, numbered so that a set of them is a bit set. Attributes with a
 /// single value have no bit: they change neither the layout of a table nor its cost.
@@ -46,7 +43,7 @@ impl<'a> AttributeBits<'a> {
 
     /// The cost of a pass over a table, in units of about one multiply-add: 1 per cell, 6 per row
     /// (the last axis, the highest bit) for the loop, and 60 for the call. Our choice.
-    fn cost(&self, mut bits: Bits) -> f64 {
+    pub(super) fn cost(&self, mut bits: Bits) -> f64 {
         let mut cells = 1.0;
         let mut row = 1.0;
         while bits != 0 {
@@ -59,7 +56,7 @@ impl<'a> AttributeBits<'a> {
 }
 
 /// A cheap pairing of tables over `inputs` that keeps the attributes of `output`, and its cost in
-/// units of about one multiply-add. Optimal for at most [`MAX_EXHAUSTIVE`] distinct tables; above
+/// units of about one multiply-add. Optimal for at most [`MAX_TABLES`] distinct tables; above
 /// that, the pair that grows least is merged first.
 pub(super) fn cheapest_pairing(
     attributes: &AttributeBits,
@@ -71,7 +68,7 @@ pub(super) fn cheapest_pairing(
     let output = attributes.bits(output);
     let mut search = PairingSearch::new(attributes, bits, output);
     search.merge_equals();
-    while search.tables.len() > MAX_EXHAUSTIVE {
+    while search.tables.len() > MAX_TABLES {
         search.merge_cheapest();
     }
     search.merge_optimally();
@@ -166,63 +163,29 @@ impl<'a> PairingSearch<'a> {
         self.merge(best.1, best.2);
     }
 
-    /// Merges all tables at least cost, by dynamic programming over subsets:
-    /// cost(S) = min over splits S = A + B of cost(A) + cost(B) + the pass over A's and B's output.
+    /// Merges all tables at least cost.
     fn merge_optimally(&mut self) {
-        let n = self.tables.len();
-        if n < 2 {
+        if self.tables.len() < 2 {
             return;
         }
-        let full = (1usize << n) - 1;
-        let mut union = vec![0 as Bits; full + 1];
-        for set in 1..=full {
-            let low = set.trailing_zeros() as usize;
-            union[set] = union[set & (set - 1)] | self.tables[low].1;
-        }
-        let kept = |set: usize| union[set] & (self.output | union[full & !set]);
+        let bits: Vec<Bits> = self.tables.iter().map(|table| table.1).collect();
         let upper_bound = self.greedy_cost();
-        let mut cost = vec![f64::INFINITY; full + 1];
-        let mut split = vec![0usize; full + 1];
-        for set in 1..=full {
-            if set.is_power_of_two() {
-                cost[set] = 0.0;
-                continue;
-            }
-            // Every split visits at least the attributes that are kept, which prunes most of them.
-            let lower_bound = self.attributes.cost(kept(set));
-            // One side always has the lowest member, so that every split occurs once.
-            let low = set & set.wrapping_neg();
-            let rest = set & !low;
-            let mut half = rest;
-            while half != 0 {
-                half = (half - 1) & rest;
-                let (one, other) = (low | half, rest & !half);
-                let sides = cost[one] + cost[other];
-                if sides + lower_bound < cost[set].min(upper_bound) {
-                    let total = sides + self.attributes.cost(kept(one) | kept(other));
-                    if total < cost[set] {
-                        cost[set] = total;
-                        split[set] = one;
-                    }
-                }
-            }
-        }
-        self.cost += cost[full];
-        let bits = kept(full);
-        let pairing = self.assemble(full, &split);
-        self.tables = vec![(pairing, bits)];
+        let splits = OptimalSplits::new(self.attributes, &bits, self.output, upper_bound);
+        let full = (1 << bits.len()) - 1;
+        self.cost += splits.cost();
+        self.tables = vec![(self.assemble(full, &splits), splits.attributes_of(full))];
     }
 
     /// The binary tree that the best splits define.
-    fn assemble(&self, set: usize, split: &[usize]) -> Pairing {
+    fn assemble(&self, set: usize, splits: &OptimalSplits) -> Pairing {
         if set.is_power_of_two() {
             return self.tables[set.trailing_zeros() as usize].0.clone();
         }
-        let one = split[set];
-        Pairing::Product(self.assemble(one, split).into(), self.assemble(set & !one, split).into())
+        let [left, right] = splits.sides(set).map(|side| self.assemble(side, splits));
+        Pairing::Product(left.into(), right.into())
     }
 
-    /// The cost of always merging the cheapest pair: an upper bound for the dynamic programme.
+    /// The cost of always merging the cheapest pair: an upper bound of the least cost.
     fn greedy_cost(&self) -> f64 {
         let mut trial = PairingSearch {
             attributes: self.attributes,

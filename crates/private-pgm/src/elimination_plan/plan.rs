@@ -1,7 +1,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::pairing::{AttributeBits, MAX_EXHAUSTIVE, Pairing, cheapest_pairing};
+use super::optimal::MAX_TABLES;
+use super::pairing::{AttributeBits, Pairing, cheapest_pairing};
 use crate::domain::{AttributeId, Clique, Domain};
 use crate::junction_tree::JunctionTree;
 
@@ -58,7 +59,7 @@ impl EliminationPlan {
             }
             let (mut root, cost) =
                 builder.along_junction_tree(tree, component.clone(), &mut members);
-            if leaves.len() <= MAX_EXHAUSTIVE {
+            if leaves.len() <= MAX_TABLES {
                 let (direct, direct_cost) = builder.combine(&leaves, &Clique::empty());
                 if direct_cost < cost {
                     root = direct;
