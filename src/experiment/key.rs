@@ -4,18 +4,14 @@ use crate::results::schedule::{Block, BlockArm, BlockCase, hash};
 use crate::workload::{SubWorkload, Workload};
 
 /// Incremented when the program changes numbers or keys, so that earlier rows become stale.
-const EDITION: u32 = 11;
-
-/// Mechanisms whose estimates start from the model of their last round, which they did not in
-/// earlier versions of this edition.
-const WARM_STARTED: [&str; 2] = ["aim", "mwem-pgm"];
+const EDITION: u32 = 12;
 
 /// The releases of a mechanism on a dataset that answer these cases, with predicted times of zero.
 pub(super) fn block(plan: &Plan, data: usize, mechanism: usize, cases: &[usize]) -> Block {
     let (data, mechanism) = (&plan.datasets[data], &plan.mechanisms[mechanism]);
     let arm = |arm: &PlannedArm| {
         let mut parts = vec![arm.name.clone(), arm.source.identity(), json(&arm.estimation)];
-        parts.extend(later_parts(plan, mechanism, arm));
+        parts.extend(coverage(plan));
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         BlockArm { name: arm.name.clone(), hash: hash(&parts), predicted_seconds: 0.0 }
     };
@@ -32,14 +28,10 @@ pub(super) fn block(plan: &Plan, data: usize, mechanism: usize, cases: &[usize])
     }
 }
 
-/// What the numbers of an arm depend on since this edition, where they do, so that the keys of all
-/// other rows stay.
-fn later_parts(plan: &Plan, mechanism: &PlannedMechanism, arm: &PlannedArm) -> Vec<String> {
+/// The evaluation, where rows record the coverage of error bars.
+fn coverage(plan: &Plan) -> Option<String> {
     let evaluation = &plan.experiment.evaluation;
-    let recorded = evaluation.coverage.map(|_| json(evaluation));
-    let starts = WARM_STARTED.contains(&mechanism.name.as_str())
-        && ["own", "pgm"].contains(&arm.source.name());
-    recorded.into_iter().chain(starts.then(|| "warm start".into())).collect()
+    evaluation.coverage.map(|_| json(evaluation))
 }
 
 /// Hash of everything that a release depends on, except epsilon and trial.

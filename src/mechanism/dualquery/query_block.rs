@@ -13,7 +13,7 @@ const LOWEST: f64 = -500.0;
 /// are padded to full blocks with weight 0.
 #[derive(Default)]
 pub(super) struct QueryBlock {
-    queries: usize,
+    queries: Vec<u32>,
     answers: Vec<f64>,
     /// s, then e^s.
     weights: Vec<f64>,
@@ -23,40 +23,53 @@ pub(super) struct QueryBlock {
     growth: Vec<f64>,
     /// e^-eta.
     decay: f64,
+    slopes: Vec<f64>,
 }
 
 impl QueryBlock {
-    pub(super) fn take(&mut self, queries: &[u32], answers: &[f64], eta: f64) {
-        let len = queries.len().next_multiple_of(LANES);
-        for buffer in [&mut self.answers, &mut self.weights, &mut self.inverses, &mut self.growth] {
-            buffer.resize(len, 0.0);
-            buffer[queries.len()..].fill(0.0);
+    /// Removes all queries.
+    pub(super) fn clear(&mut self) {
+        self.queries.clear();
+        self.answers.clear();
+    }
+
+    /// Adds queries after the others, with their answers.
+    pub(super) fn extend(&mut self, queries: &[u32], answer: impl FnMut(u32) -> f64) {
+        self.queries.extend_from_slice(queries);
+        self.answers.extend(queries.iter().copied().map(answer));
+    }
+
+    /// Prepares the weights of all queries, with slopes of 0.
+    pub(super) fn prepare(&mut self, eta: f64) {
+        let queries = self.queries.len();
+        self.answers.resize(queries.next_multiple_of(LANES), 0.0);
+        for buffer in [&mut self.weights, &mut self.inverses, &mut self.growth, &mut self.slopes] {
+            buffer.resize(self.answers.len(), 0.0);
+            buffer[queries..].fill(0.0);
         }
-        self.queries = queries.len();
+        self.slopes.fill(0.0);
         self.decay = (-eta).exp();
-        for ((a, growth), &query) in self.answers.iter_mut().zip(&mut self.growth).zip(queries) {
-            *a = answers[query as usize];
-            *growth = eta * *a;
-        }
+        self.growth.iter_mut().zip(&self.answers).for_each(|(growth, a)| *growth = eta * a);
         exp_all(&mut self.growth);
     }
 
     /// Computes s before round m + 1, with m = `updates`. `satisfied` has A for each query; an
     /// empty slice means that no query is satisfied. Returns the largest |s|.
     pub(super) fn begin(&mut self, updates: usize, satisfied: &[f64], eta: f64) -> f64 {
-        let weights = &mut self.weights[..self.queries];
+        let queries = self.queries.len();
+        let weights = &mut self.weights[..queries];
         match satisfied {
             [] => unsatisfied_exponents(&self.answers, updates as f64, eta, weights),
             _ => exponents(&self.answers, satisfied, updates as f64, eta, weights),
         }
         negate(weights, &mut self.inverses);
-        maximum(weights).max(maximum(&self.inverses[..self.queries]))
+        maximum(weights).max(maximum(&self.inverses[..queries]))
     }
 
     /// Replaces s by e^(s - shift), and -s by e^(-s - shift).
     pub(super) fn exponentiate(&mut self, shift: f64) {
         for weights in [&mut self.weights, &mut self.inverses] {
-            let weights = &mut weights[..self.queries];
+            let weights = &mut weights[..self.queries.len()];
             subtract(shift, weights);
             exp_all(weights);
         }
@@ -71,16 +84,23 @@ impl QueryBlock {
     }
 
     /// Adds to the slope of each query the sum over the rounds of coefficient times (e^s - e^-s).
-    pub(super) fn add_slopes(
-        &self,
-        queries: &[u32],
-        satisfies: &[u8],
-        coefficients: &[f64],
-        slopes: &mut [f64],
-    ) {
+    pub(super) fn add_slopes(&mut self, satisfies: &[u8], coefficients: &[f64]) {
         let zeros = vec![0; coefficients.len()];
         let satisfied = SatisfiedBits { bits: satisfies, zeros: &zeros };
-        add_slopes(self.start(), satisfied, coefficients, queries, slopes);
+        let mut slopes = std::mem::take(&mut self.slopes);
+        add_slopes(self.start(), satisfied, coefficients, slopes.as_chunks_mut().0);
+        self.slopes = slopes;
+    }
+
+    /// Writes the slopes of the queries among those from `first` on to their places in `slopes`.
+    /// The queries were added in ascending order.
+    pub(super) fn write_slopes(&self, first: usize, slopes: &mut [f64]) {
+        let end = first + slopes.len();
+        let from = self.queries.partition_point(|&query| (query as usize) < first);
+        let queries = self.queries[from..].iter().map(|&query| query as usize);
+        for (query, slope) in queries.zip(&self.slopes[from..]).take_while(|q| q.0 < end) {
+            slopes[query - first] = *slope;
+        }
     }
 
     fn start(&self) -> Start<'_> {
@@ -112,7 +132,7 @@ fn unsatisfied_exponents(answers: &[f64], updates: f64, eta: f64, s: &mut [f64])
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-pub(super) fn negate(from: &[f64], to: &mut [f64]) {
+fn negate(from: &[f64], to: &mut [f64]) {
     let to = &mut to[..from.len()];
     for i in 0..from.len() {
         to[i] = -from[i];

@@ -1,7 +1,7 @@
 //! The distributions Q^1, ..., Q^T as functions of the answers.
 
 use super::query_block::QueryBlock;
-use super::unsatisfied_queries::UnsatisfiedQueries;
+use super::unsatisfied_queries::{OddSeries, Powers, UnsatisfiedQueries, even_series};
 use super::weights::{LANES, Lanes};
 
 /// The largest change of the logarithm of a weight within a segment. Our choice. Weights begin
@@ -20,13 +20,20 @@ const LARGEST_DRIFT: f64 = 150.0;
 /// rounds. At the start of a segment s is recomputed and the largest weight is scaled to 1. Queries
 /// that no record satisfies and whose answers are small are summed by series
 /// ([`UnsatisfiedQueries`]).
+///
+/// Answers are handed over in consecutive parts, as counts, and each part is overwritten by its
+/// slopes. Both passes find a part in the cache:
+/// [`begin`](Self::begin), [`take`](Self::take) for every part, then
+/// [`log_normalisers`](Self::log_normalisers), or
+/// [`log_normalisers_and_slopes`](Self::log_normalisers_and_slopes) and
+/// [`replace_by_slopes`](Self::replace_by_slopes) for every part.
 pub(super) struct History {
     eta: f64,
     rounds: usize,
+    /// 1 / N: a is this times a count.
+    per_record: f64,
     /// Queries that some record satisfies.
     active: Vec<u32>,
-    /// Queries that no record satisfies.
-    unsatisfied: Vec<u32>,
     segments: Vec<Segment>,
 }
 
@@ -45,9 +52,10 @@ struct Segment {
 pub(super) struct Workspace {
     active: QueryBlock,
     unsatisfied: UnsatisfiedQueries,
-    /// Unsatisfied queries whose answers are too large for the series, and their weights.
-    large: Vec<u32>,
-    large_block: QueryBlock,
+    /// Unsatisfied queries whose answers are too large for the series.
+    large: QueryBlock,
+    /// The slopes of the other unsatisfied queries.
+    series: OddSeries,
     /// For each round of a segment, the sum of the weights per lane.
     sums: Vec<Lanes>,
 }
@@ -63,6 +71,7 @@ impl History {
     /// `answers` are those of the record of a round.
     pub(super) fn new(
         eta: f64,
+        records: usize,
         queries: usize,
         rounds: usize,
         mut answers: impl FnMut(usize) -> Vec<f64>,
@@ -71,9 +80,11 @@ impl History {
             (0..rounds).map(|round| answers(round).iter().map(|&x| x != 0.0).collect()).collect();
         // The last record changes no weights.
         let used = satisfies.split_last().map_or(&[][..], |(_, used)| used);
-        let (active, unsatisfied) = (0..queries as u32)
-            .partition(|&query| used.iter().any(|satisfies| satisfies[query as usize]));
-        let mut history = Self { eta, rounds, active, unsatisfied, segments: Vec::new() };
+        let active = (0..queries as u32)
+            .filter(|&query| used.iter().any(|satisfies| satisfies[query as usize]))
+            .collect();
+        let per_record = (records as f64).recip();
+        let mut history = Self { eta, rounds, per_record, active, segments: Vec::new() };
         let longest = ((LARGEST_DRIFT / eta) as usize).max(1);
         let mut satisfied = vec![0.0; history.active.len()];
         for first in (0..rounds).step_by(longest) {
@@ -91,46 +102,72 @@ impl History {
         let longest = self.segments.iter().map(|segment| segment.rounds).max().unwrap_or(0);
         Workspace {
             active: QueryBlock::default(),
-            unsatisfied: UnsatisfiedQueries::new(self.unsatisfied.len()),
-            large: Vec::new(),
-            large_block: QueryBlock::default(),
+            unsatisfied: UnsatisfiedQueries::default(),
+            large: QueryBlock::default(),
+            series: OddSeries::default(),
             sums: vec![[0.0; LANES]; longest],
         }
     }
 
-    /// The sum over the rounds of ln Z_t, where Z_t is the sum of the weights of all queries and
-    /// negations.
-    pub(super) fn log_normalisers(&self, answers: &[f64], work: &mut Workspace) -> f64 {
-        self.prepare(answers, work);
-        self.segments.iter().map(|segment| log_sum(&self.normalise(segment, work))).sum()
+    /// Starts an evaluation.
+    pub(super) fn begin(&self, work: &mut Workspace) {
+        work.active.clear();
+        work.large.clear();
+        work.unsatisfied =
+            UnsatisfiedQueries::new(self.eta * self.last_updates() * self.per_record);
     }
 
-    /// The same. Adds to `slopes` `factor` times the derivative by each answer, which is the sum
-    /// over the rounds of eta m (Q^t(q) - Q^t(not q)).
-    pub(super) fn log_normalisers_and_slopes(
-        &self,
-        answers: &[f64],
-        factor: f64,
-        slopes: &mut [f64],
-        work: &mut Workspace,
-    ) -> f64 {
-        self.prepare(answers, work);
+    /// Takes the counts of the queries from `first` on.
+    pub(super) fn take(&self, first: usize, counts: &mut [f64], work: &mut Workspace) {
+        let Workspace { active, unsatisfied, large, .. } = work;
+        let place = |end: usize| self.active.partition_point(|&query| (query as usize) < end);
+        let queries = &self.active[place(first)..place(first + counts.len())];
+        // A count of 0 adds nothing to the series.
+        active.extend(queries, |query| {
+            std::mem::take(&mut counts[query as usize - first]) * self.per_record
+        });
+        unsatisfied.discount(queries.len());
+        unsatisfied.take(counts, |place, count| {
+            large.extend(&[(first + place) as u32], |_| count * self.per_record);
+        });
+    }
+
+    /// The sum over the rounds of ln Z_t, where Z_t is the sum of the weights of all queries and
+    /// negations.
+    pub(super) fn log_normalisers(&self, work: &mut Workspace) -> f64 {
+        let powers = self.prepare(work);
+        self.segments.iter().map(|segment| log_sum(&self.normalise(segment, &powers, work))).sum()
+    }
+
+    /// The same. Finds the slopes for [`replace_by_slopes`](Self::replace_by_slopes): `factor`
+    /// times the derivative by each count, which is the sum over the rounds of
+    /// eta m (Q^t(q) - Q^t(not q)) / N.
+    pub(super) fn log_normalisers_and_slopes(&self, factor: f64, work: &mut Workspace) -> f64 {
+        let powers = self.prepare(work);
+        let factor = factor * self.eta * self.per_record;
         let mut sum = 0.0;
         let mut series_rounds = Vec::with_capacity(self.rounds);
         for segment in &self.segments {
-            let normalisers = self.normalise(segment, work);
+            let normalisers = self.normalise(segment, &powers, work);
             sum += log_sum(&normalisers);
             let coefficients: Vec<f64> = (segment.first..)
                 .zip(&normalisers)
-                .map(|(updates, z)| factor * self.eta * updates as f64 / z.scaled)
+                .map(|(updates, z)| factor * updates as f64 / z.scaled)
                 .collect();
-            work.active.add_slopes(&self.active, &segment.satisfies, &coefficients, slopes);
-            work.large_block.add_slopes(&work.large, &[], &coefficients, slopes);
+            work.active.add_slopes(&segment.satisfies, &coefficients);
+            work.large.add_slopes(&[], &coefficients);
             let unscaled = coefficients.iter().zip(&normalisers).map(|(c, z)| c * (-z.shift).exp());
             series_rounds.extend((segment.first..).map(|m| self.share(m)).zip(unscaled));
         }
-        work.unsatisfied.add_slopes(&self.unsatisfied, series_rounds.into_iter(), slopes);
+        work.series = work.unsatisfied.slopes(series_rounds.into_iter());
         sum
+    }
+
+    /// Replaces the counts of the queries from `first` on by slopes.
+    pub(super) fn replace_by_slopes(&self, first: usize, counts: &mut [f64], work: &Workspace) {
+        work.series.replace(counts);
+        work.active.write_slopes(first, counts);
+        work.large.write_slopes(first, counts);
     }
 
     /// m / M, with M the last m.
@@ -142,31 +179,36 @@ impl History {
         self.rounds.saturating_sub(1).max(1) as f64
     }
 
-    fn prepare(&self, answers: &[f64], work: &mut Workspace) {
-        let scale = self.eta * self.last_updates();
-        work.unsatisfied.take(&self.unsatisfied, answers, scale, &mut work.large);
-        work.active.take(&self.active, answers, self.eta);
-        work.large_block.take(&work.large, answers, self.eta);
+    /// The sums of powers of the unsatisfied queries.
+    fn prepare(&self, work: &mut Workspace) -> Powers {
+        work.active.prepare(self.eta);
+        work.large.prepare(self.eta);
+        work.unsatisfied.powers()
     }
 
     /// The normalisers of a segment. Leaves the weights of its first round in the workspace.
-    fn normalise(&self, segment: &Segment, work: &mut Workspace) -> Vec<Normaliser> {
-        let Workspace { active, unsatisfied, large_block, sums, .. } = work;
+    fn normalise(
+        &self,
+        segment: &Segment,
+        powers: &Powers,
+        work: &mut Workspace,
+    ) -> Vec<Normaliser> {
+        let Workspace { active, large, sums, .. } = work;
         let largest = active.begin(segment.first, &segment.satisfied, self.eta);
-        // UnsatisfiedQueries queries with small answers have weights near 1.
-        let shift = largest.max(large_block.begin(segment.first, &[], self.eta)).max(0.0);
+        // Unsatisfied queries with small answers have weights near 1.
+        let shift = largest.max(large.begin(segment.first, &[], self.eta)).max(0.0);
         active.exponentiate(shift);
-        large_block.exponentiate(shift);
+        large.exponentiate(shift);
         let sums = &mut sums[..segment.rounds];
         sums.fill([0.0; LANES]);
         active.add_sums(&segment.satisfies, sums);
-        large_block.add_sums(&[], sums);
+        large.add_sums(&[], sums);
         let small = (-shift).exp();
         (segment.first..)
             .zip(&*sums)
             .map(|(updates, lanes)| {
                 let scaled =
-                    lanes.iter().sum::<f64>() + small * unsatisfied.sum(self.share(updates));
+                    lanes.iter().sum::<f64>() + small * even_series(powers, self.share(updates));
                 Normaliser { shift, scaled }
             })
             .collect()

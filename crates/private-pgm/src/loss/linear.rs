@@ -1,4 +1,5 @@
 mod operator;
+mod row_runs;
 
 use std::sync::Arc;
 
@@ -12,13 +13,15 @@ use crate::factor::{CliqueLayout, CliqueVector, Marginals};
 use crate::numeric::memory;
 use crate::numeric::pointwise::dot;
 use crate::numeric::strided::Projection;
+use row_runs::RowRuns;
 
 /// The loss of noisy linear measurements: a [`Norm`] of the residuals r = (Q mu - y) / stddev, so
 /// that answers are weighted by their precision (supplement C.2).
 ///
 /// A measurement is evaluated on the smallest clique of the layout that contains its own. A call
 /// does not allocate. It costs one pass over the table per measurement and per factor of its query
-/// matrix; a measurement of all cells that is the only one on its clique needs one pass in total.
+/// matrix; a measurement of all cells that is the only one on its clique needs one pass in total,
+/// and one with a sparse matrix a pass over the entries of the matrix.
 pub struct LinearLoss {
     layout: Arc<CliqueLayout>,
     norm: Norm,
@@ -37,6 +40,8 @@ struct Term {
     table: usize,
     /// From the table to the measured marginal, when that has fewer attributes.
     projection: Option<Projection>,
+    /// The rows of a sparse query matrix.
+    runs: Option<RowRuns>,
     /// Whether no other term contributes to the gradient of the table.
     alone: bool,
 }
@@ -97,7 +102,8 @@ impl LinearLoss {
             let projection = projection(&layout, table, &measurement.clique);
             terms_of_table[table] += 1;
             scratch.reserve(&measurement, projection.is_some());
-            terms.push(Term { measurement, table, projection, alone: false });
+            let runs = RowRuns::of(&measurement.query);
+            terms.push(Term { measurement, table, projection, runs, alone: false });
         }
         for term in &mut terms {
             term.alone = term.projection.is_none() && terms_of_table[term.table] == 1;
@@ -245,7 +251,10 @@ impl Term {
             return mu;
         }
         let answers = &mut answers[..query.rows()];
-        query.apply(mu, answers, between);
+        match &self.runs {
+            Some(runs) => runs.apply(mu, answers),
+            None => query.apply(mu, answers, between),
+        }
         answers
     }
 
@@ -268,22 +277,47 @@ impl Term {
         }
         let slopes = &mut slopes[..y.len()];
         let value = penalise(norm, answers, y, self.weight(), slopes, |s, slope| *s = slope);
-        if self.alone {
+        if self.alone && self.runs.is_none() {
             query.apply_transpose(slopes, gradient, between);
             return value;
+        }
+        if self.alone {
+            gradient.fill(0.0);
+        }
+        self.add_transpose(slopes, marginal, between, gradient);
+        value
+    }
+
+    /// Adds Q^T y to the table of this measurement. `marginal` and `between` are overwritten.
+    fn add_transpose(
+        &self,
+        slopes: &[f64],
+        marginal: &mut [f64],
+        between: &mut [f64],
+        table: &mut [f64],
+    ) {
+        let query = &self.measurement.query;
+        if let (Some(runs), None) = (&self.runs, &self.projection) {
+            return runs.add_transpose(slopes, table);
         }
         let back: &[f64] = if query.is_identity() {
             slopes
         } else {
             let back = &mut marginal[..query.cols()];
-            query.apply_transpose(slopes, back, between);
+            match &self.runs {
+                None => query.apply_transpose(slopes, back, between),
+                Some(runs) => {
+                    back.fill(0.0);
+                    runs.add_transpose(slopes, back);
+                }
+            }
             back
         };
+        let add = |cell: &mut f64, slope: f64| *cell += slope;
         match &self.projection {
-            None => gradient.iter_mut().zip(back).for_each(|(g, &slope)| *g += slope),
-            Some(projection) => projection.broadcast(back, gradient, add),
+            None => table.iter_mut().zip(back).for_each(|(cell, &slope)| add(cell, slope)),
+            Some(projection) => projection.broadcast(back, table, add),
         }
-        value
     }
 }
 

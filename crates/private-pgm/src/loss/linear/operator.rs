@@ -33,29 +33,18 @@ impl LinearLoss {
         let Scratch { marginal, slopes: scaled, between, .. } = &mut self.scratch;
         let mut rest = slopes;
         for term in &self.terms {
-            let (query, weight) = (&term.measurement.query, term.weight());
+            let weight = term.weight();
             let (here, after) = rest.split_at(term.measurement.y.len());
             rest = after;
             let table = out.table_mut(term.table);
-            let add = |cell: &mut f64, slope: f64| *cell += slope;
-            if query.is_identity() && term.projection.is_none() {
-                table.iter_mut().zip(here).for_each(|(cell, slope)| add(cell, slope * weight));
+            if term.measurement.query.is_identity() && term.projection.is_none() {
+                let cells = table.iter_mut().zip(here);
+                cells.for_each(|(cell, slope)| *cell += slope * weight);
                 continue;
             }
             let scaled = &mut scaled[..here.len()];
             scaled.iter_mut().zip(here).for_each(|(scaled, slope)| *scaled = slope * weight);
-            let back: &[f64] = match query.is_identity() {
-                true => scaled,
-                false => {
-                    let back = &mut marginal[..query.cols()];
-                    query.apply_transpose(scaled, back, between);
-                    back
-                }
-            };
-            match &term.projection {
-                None => table.iter_mut().zip(back).for_each(|(cell, &slope)| add(cell, slope)),
-                Some(projection) => projection.broadcast(back, table, add),
-            }
+            term.add_transpose(scaled, marginal, between, table);
         }
     }
 }
