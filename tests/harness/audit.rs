@@ -70,6 +70,20 @@ fn the_bound_for_plain_noise_is_near_the_claim() {
     assert!(found.epsilon_lower_bound > 0.6, "{found:?}");
 }
 
+/// Selections cost as much as noise, and only special pairs show it.
+#[test]
+fn the_bound_for_selections_is_near_the_claim() {
+    let request = Request { confidence: 0.95, ..request(1.0, 20_000) };
+    for (name, place, least) in [("dualquery", 0, 0.7), ("php", 1, 0.6)] {
+        let (spec, case) = (find(name).unwrap(), case(name, place, 1.0));
+        let mechanism = (spec.build)(&case.parameters).unwrap();
+        let found = attack(&*mechanism, spec.guarantee, &case, &request).unwrap();
+        let most = found.ceiling().unwrap();
+        assert!(found.epsilon_lower_bound > least && most > 0.85, "{name}: {most} {found:?}");
+        assert!(most <= 1.0 && !found.refutes(), "{name}: {most} {found:?}");
+    }
+}
+
 #[test]
 fn audits_are_reproducible() {
     let audit = |seed| {

@@ -114,7 +114,8 @@ fn draws(budget: Guarantee, rounds: usize) -> Result<[f64; 2], ParameterError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dp::{Delta, Epsilon, PureDraws, Rho};
+    use dp::composition::advanced;
+    use dp::{Delta, Epsilon, Rho};
 
     fn setting(records: f64, budget: impl Into<Guarantee>) -> Setting {
         let ln_domain = 10.0 * 2f64.ln();
@@ -175,8 +176,7 @@ mod tests {
             for rounds in [5, 30, 400, 2772, 90_000] {
                 let [select, check] = draws(rho.into(), rounds).unwrap();
                 // If both are as large as the smaller one, they cost more than the budget.
-                let parts = [PureDraws { epsilon: epsilon(check), count: 2 * rounds }];
-                let composed = PureDraws::composed(&parts, delta).unwrap();
+                let composed = advanced(epsilon(check), 2 * rounds, delta).unwrap();
                 assert!(select > check && composed > total, "{total} {delta} {rounds}: {composed}");
             }
         }
