@@ -49,7 +49,7 @@ fn problem(seed: u64) -> Problem {
     for _ in 0..MARGINALS {
         let count = rng.random_range(1..=3);
         let mut names: Vec<String> = (0..ATTRIBUTES).map(|i| format!("x{i}")).collect();
-        names.sort_by_key(|_| rng.random::<u32>());
+        names.sort_by_cached_key(|_| rng.random::<u32>());
         let names: Vec<&str> = names[..count].iter().map(String::as_str).collect();
         let cells: usize = names.iter().map(|name| domain.size(domain.id(name).unwrap())).product();
         let noisy: Vec<f64> =
@@ -70,7 +70,7 @@ fn plan(problem: &Problem) -> f64 {
 
 fn estimate(problem: &Problem, iterations: u32, parallel: bool) -> f64 {
     let iterations = Some(iterations as usize);
-    let settings = Settings { iterations, gap: Some(0.0), ..Settings::default() };
+    let settings = Settings { iterations, ..Settings::default() };
     let began = Instant::now();
     let fit = Fit::new(problem).settings(settings).parallel(parallel).run();
     std::hint::black_box(fit.expect("a small problem"));

@@ -21,6 +21,7 @@
 //! dataset from the file that a user has obtained from its publisher. [`infer`] drafts a schema for
 //! a file without one.
 
+mod code_cache;
 mod column;
 mod counts;
 mod dataset;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::code_cache::CodeCache;
 use super::column::Column;
 use super::counts::Counts;
 use super::lines::{Lines, decode};
@@ -58,6 +59,8 @@ pub(super) fn read_table(schema: &Schema, sources: Vec<Source>) -> Result<Datase
 struct Intake<'s> {
     schema: &'s Schema,
     columns: Vec<Column>,
+    /// By attribute.
+    codes: Vec<CodeCache>,
     rows: usize,
     dropped: usize,
     outside: BTreeMap<String, usize>,
@@ -77,8 +80,9 @@ struct Place {
 impl<'s> Intake<'s> {
     fn new(schema: &'s Schema) -> Self {
         let columns = schema.attributes().iter().map(|a| Column::new(a.size())).collect();
+        let codes = schema.attributes().iter().map(|_| CodeCache::new()).collect();
         let max_bytes = limits::data_bytes();
-        Self { schema, columns, rows: 0, dropped: 0, outside: BTreeMap::new(), max_bytes }
+        Self { schema, columns, codes, rows: 0, dropped: 0, outside: BTreeMap::new(), max_bytes }
     }
 
     fn read<'a>(&mut self, source: Source<'a>) -> Result<Source<'a>, DataError> {
@@ -150,7 +154,8 @@ impl<'s> Intake<'s> {
     ) -> Result<bool, DataError> {
         let mut complete = true;
         let encoding = self.schema.table.encoding;
-        for ((attribute, place), code) in self.schema.attributes().iter().zip(places).zip(codes) {
+        let attributes = self.schema.attributes().iter().zip(&mut self.codes);
+        for (((attribute, known), place), code) in attributes.zip(places).zip(codes) {
             let at = |column: &str, problem| DataError::Cell {
                 file: lines.file.clone(),
                 line: lines.line(),
@@ -165,12 +170,15 @@ impl<'s> Intake<'s> {
                 (Some(when), Some(field)) => text(field, &when.column)?.trim() == when.is,
                 _ => false,
             };
+            let problem_at = |problem| at(&attribute.column, problem);
             let encoded = if absent {
-                attribute.encode_missing(false)
+                attribute.encode_missing(false).map_err(problem_at)?
             } else {
-                attribute.encode(&text(place.field, &attribute.column)?)
+                known.get_or(&lines.record[place.field], || {
+                    let text = text(place.field, &attribute.column)?;
+                    attribute.encode(&text).map_err(problem_at)
+                })?
             };
-            let encoded = encoded.map_err(|problem| at(&attribute.column, problem))?;
             if encoded.outside {
                 *self.outside.entry(attribute.name.clone()).or_default() += 1;
             }

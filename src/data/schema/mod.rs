@@ -19,6 +19,7 @@ pub use attribute::{AttributeSchema, Missing};
 pub(crate) use bins::Bins;
 pub(crate) use date::{Date, DatePattern, days};
 pub use encode::CellProblem;
+pub(in crate::data) use encode::Encoded;
 pub use error::{AttributeProblem, SchemaError};
 pub(crate) use generator::{Generator, Shape};
 pub(crate) use number::{Affixes, NumberFormat, SEPARATORS};

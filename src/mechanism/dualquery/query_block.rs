@@ -3,7 +3,8 @@
 
 use multiversion::multiversion;
 
-use super::weights::{LANES, Lanes, SatisfiedBits, Start, add_slopes, add_sums};
+use super::uniform_blocks::{self, Runs};
+use super::weights::{self, LANES, Lanes, SatisfiedBits, Start};
 use private_pgm::numeric::exp::{exp_all, maximum};
 
 /// Weights whose logarithm is smaller count as 0.
@@ -13,7 +14,7 @@ const LOWEST: f64 = -500.0;
 /// are padded to full blocks with weight 0.
 #[derive(Default)]
 pub(super) struct QueryBlock {
-    queries: Vec<u32>,
+    queries: usize,
     answers: Vec<f64>,
     /// s, then e^s.
     weights: Vec<f64>,
@@ -27,21 +28,38 @@ pub(super) struct QueryBlock {
 }
 
 impl QueryBlock {
+    /// This many queries, with answers of 0.
+    pub(super) fn of(queries: usize) -> Self {
+        let answers = vec![0.0; queries];
+        Self { queries, answers, ..Self::default() }
+    }
+
     /// Removes all queries.
     pub(super) fn clear(&mut self) {
-        self.queries.clear();
+        self.queries = 0;
         self.answers.clear();
     }
 
-    /// Adds queries after the others, with their answers.
-    pub(super) fn extend(&mut self, queries: &[u32], answer: impl FnMut(u32) -> f64) {
-        self.queries.extend_from_slice(queries);
-        self.answers.extend(queries.iter().copied().map(answer));
+    /// Adds a query after the others, with its answer.
+    pub(super) fn push(&mut self, answer: f64) {
+        self.answers.truncate(self.queries);
+        self.answers.push(answer);
+        self.queries += 1;
+    }
+
+    /// The answers, and padding.
+    pub(super) fn answers_mut(&mut self) -> &mut [f64] {
+        &mut self.answers
+    }
+
+    /// The slopes, and padding.
+    pub(super) fn slopes(&self) -> &[f64] {
+        &self.slopes
     }
 
     /// Prepares the weights of all queries, with slopes of 0.
     pub(super) fn prepare(&mut self, eta: f64) {
-        let queries = self.queries.len();
+        let queries = self.queries;
         self.answers.resize(queries.next_multiple_of(LANES), 0.0);
         for buffer in [&mut self.weights, &mut self.inverses, &mut self.growth, &mut self.slopes] {
             buffer.resize(self.answers.len(), 0.0);
@@ -56,7 +74,7 @@ impl QueryBlock {
     /// Computes s before round m + 1, with m = `updates`. `satisfied` has A for each query; an
     /// empty slice means that no query is satisfied. Returns the largest |s|.
     pub(super) fn begin(&mut self, updates: usize, satisfied: &[f64], eta: f64) -> f64 {
-        let queries = self.queries.len();
+        let queries = self.queries;
         let weights = &mut self.weights[..queries];
         match satisfied {
             [] => unsatisfied_exponents(&self.answers, updates as f64, eta, weights),
@@ -69,48 +87,58 @@ impl QueryBlock {
     /// Replaces s by e^(s - shift), and -s by e^(-s - shift).
     pub(super) fn exponentiate(&mut self, shift: f64) {
         for weights in [&mut self.weights, &mut self.inverses] {
-            let weights = &mut weights[..self.queries.len()];
+            let weights = &mut weights[..self.queries];
             subtract(shift, weights);
             exp_all(weights);
         }
     }
 
     /// Adds the weights of all queries and negations to the sums of their round and lane.
-    /// `satisfies` has a byte per block and round but the last; an empty slice means that no query
-    /// is satisfied.
-    pub(super) fn add_sums(&self, satisfies: &[u8], sums: &mut [Lanes]) {
+    pub(super) fn add_sums(&self, satisfied: Satisfied<'_>, sums: &mut [Lanes]) {
         let zeros = vec![0; sums.len()];
-        add_sums(self.start(), SatisfiedBits { bits: satisfies, zeros: &zeros }, sums);
+        let [uniform, mixed] = self.start(satisfied.runs);
+        uniform_blocks::add_sums(uniform, satisfied.runs, sums);
+        weights::add_sums(mixed, SatisfiedBits { bits: satisfied.bits, zeros: &zeros }, sums);
     }
 
     /// Adds to the slope of each query the sum over the rounds of coefficient times (e^s - e^-s).
-    pub(super) fn add_slopes(&mut self, satisfies: &[u8], coefficients: &[f64]) {
+    pub(super) fn add_slopes(&mut self, satisfied: Satisfied<'_>, coefficients: &[f64]) {
         let zeros = vec![0; coefficients.len()];
-        let satisfied = SatisfiedBits { bits: satisfies, zeros: &zeros };
         let mut slopes = std::mem::take(&mut self.slopes);
-        add_slopes(self.start(), satisfied, coefficients, slopes.as_chunks_mut().0);
+        let [uniform, mixed] = self.start(satisfied.runs);
+        let (of_uniform, of_mixed) = slopes.as_chunks_mut().0.split_at_mut(uniform.weights.len());
+        uniform_blocks::add_slopes(uniform, satisfied.runs, coefficients, of_uniform);
+        let bits = SatisfiedBits { bits: satisfied.bits, zeros: &zeros };
+        weights::add_slopes(mixed, bits, coefficients, of_mixed);
         self.slopes = slopes;
     }
 
-    /// Writes the slopes of the queries among those from `first` on to their places in `slopes`.
-    /// The queries were added in ascending order.
-    pub(super) fn write_slopes(&self, first: usize, slopes: &mut [f64]) {
-        let end = first + slopes.len();
-        let from = self.queries.partition_point(|&query| (query as usize) < first);
-        let queries = self.queries[from..].iter().map(|&query| query as usize);
-        for (query, slope) in queries.zip(&self.slopes[from..]).take_while(|q| q.0 < end) {
-            slopes[query - first] = *slope;
-        }
+    /// The blocks of the runs, and the others.
+    fn start(&self, runs: Runs<'_>) -> [Start<'_>; 2] {
+        let uniform: usize = runs.blocks.iter().sum();
+        let (weights, others) = self.weights.as_chunks().0.split_at(uniform);
+        let (inverses, other_inverses) = self.inverses.as_chunks().0.split_at(uniform);
+        let (growth, other_growth) = self.growth.as_chunks().0.split_at(uniform);
+        let decay = self.decay;
+        [
+            Start { weights, inverses, growth, decay },
+            Start { weights: others, inverses: other_inverses, growth: other_growth, decay },
+        ]
     }
+}
 
-    fn start(&self) -> Start<'_> {
-        Start {
-            weights: self.weights.as_chunks().0,
-            inverses: self.inverses.as_chunks().0,
-            growth: self.growth.as_chunks().0,
-            decay: self.decay,
-        }
-    }
+/// Which queries the records of a segment satisfy. The first blocks form runs.
+#[derive(Clone, Copy)]
+pub(super) struct Satisfied<'a> {
+    pub(super) runs: Runs<'a>,
+    /// For the other blocks, a byte per block and round but the last; empty if no record satisfies
+    /// any of them.
+    pub(super) bits: &'a [u8],
+}
+
+impl Satisfied<'_> {
+    /// No record satisfies any query.
+    pub(super) const NONE: Self = Self { runs: Runs { blocks: &[], satisfies: &[] }, bits: &[] };
 }
 
 /// s = eta (m a - A).

@@ -1,6 +1,9 @@
 //! The distributions Q^1, ..., Q^T as functions of the answers.
 
-use super::query_block::QueryBlock;
+use std::collections::BTreeMap;
+
+use super::query_block::{QueryBlock, Satisfied};
+use super::uniform_blocks::Runs;
 use super::unsatisfied_queries::{OddSeries, Powers, UnsatisfiedQueries, even_series};
 use super::weights::{LANES, Lanes};
 
@@ -32,8 +35,10 @@ pub(super) struct History {
     rounds: usize,
     /// 1 / N: a is this times a count.
     per_record: f64,
-    /// Queries that some record satisfies.
-    active: Vec<u32>,
+    /// Queries that some record satisfies, in ascending order, and their places in blocks.
+    active: Vec<(u32, u32)>,
+    /// The blocks of each run of [`uniform_blocks`](super::uniform_blocks). They come first.
+    runs: Vec<usize>,
     segments: Vec<Segment>,
 }
 
@@ -42,10 +47,12 @@ struct Segment {
     /// m of the first round.
     first: usize,
     rounds: usize,
-    /// A before the first round.
+    /// A before the first round, by place.
     satisfied: Vec<f64>,
-    /// For each block of queries and each round but the last, a bit per query: whether the record
-    /// satisfies it.
+    /// For each run and each round but the last, whether the record satisfies its queries.
+    runs: Vec<bool>,
+    /// For each of the other blocks and each round but the last, a bit per query: whether the
+    /// record satisfies it.
     satisfies: Vec<u8>,
 }
 
@@ -54,6 +61,7 @@ pub(super) struct Workspace {
     unsatisfied: UnsatisfiedQueries,
     /// Unsatisfied queries whose answers are too large for the series.
     large: QueryBlock,
+    large_queries: Vec<u32>,
     /// The slopes of the other unsatisfied queries.
     series: OddSeries,
     /// For each round of a segment, the sum of the weights per lane.
@@ -80,30 +88,31 @@ impl History {
             (0..rounds).map(|round| answers(round).iter().map(|&x| x != 0.0).collect()).collect();
         // The last record changes no weights.
         let used = satisfies.split_last().map_or(&[][..], |(_, used)| used);
-        let active = (0..queries as u32)
-            .filter(|&query| used.iter().any(|satisfies| satisfies[query as usize]))
-            .collect();
+        let (order, runs) = in_blocks(queries, used);
+        let mut active: Vec<(u32, u32)> = order.iter().copied().zip(0..).collect();
+        active.sort_unstable();
         let per_record = (records as f64).recip();
-        let mut history = Self { eta, rounds, per_record, active, segments: Vec::new() };
+        let mut segments = Vec::new();
         let longest = ((LARGEST_DRIFT / eta) as usize).max(1);
-        let mut satisfied = vec![0.0; history.active.len()];
+        let mut satisfied = vec![0.0; order.len()];
         for first in (0..rounds).step_by(longest) {
             let satisfies = &satisfies[first..rounds.min(first + longest)];
-            history.segments.push(Segment::new(first, satisfies, &history.active, &satisfied));
+            segments.push(Segment::new(first, satisfies, &order, &runs, &satisfied));
             for satisfies in satisfies {
-                let yes = history.active.iter().map(|&query| f64::from(satisfies[query as usize]));
+                let yes = order.iter().map(|&query| f64::from(satisfies[query as usize]));
                 satisfied.iter_mut().zip(yes).for_each(|(a, yes)| *a += yes);
             }
         }
-        history
+        Self { eta, rounds, per_record, active, runs, segments }
     }
 
     pub(super) fn workspace(&self) -> Workspace {
         let longest = self.segments.iter().map(|segment| segment.rounds).max().unwrap_or(0);
         Workspace {
-            active: QueryBlock::default(),
+            active: QueryBlock::of(self.active.len()),
             unsatisfied: UnsatisfiedQueries::default(),
             large: QueryBlock::default(),
+            large_queries: Vec::new(),
             series: OddSeries::default(),
             sums: vec![[0.0; LANES]; longest],
         }
@@ -111,25 +120,33 @@ impl History {
 
     /// Starts an evaluation.
     pub(super) fn begin(&self, work: &mut Workspace) {
-        work.active.clear();
         work.large.clear();
+        work.large_queries.clear();
         work.unsatisfied =
             UnsatisfiedQueries::new(self.eta * self.last_updates() * self.per_record);
     }
 
     /// Takes the counts of the queries from `first` on.
     pub(super) fn take(&self, first: usize, counts: &mut [f64], work: &mut Workspace) {
-        let Workspace { active, unsatisfied, large, .. } = work;
-        let place = |end: usize| self.active.partition_point(|&query| (query as usize) < end);
-        let queries = &self.active[place(first)..place(first + counts.len())];
-        // A count of 0 adds nothing to the series.
-        active.extend(queries, |query| {
-            std::mem::take(&mut counts[query as usize - first]) * self.per_record
-        });
+        let Workspace { active, unsatisfied, large, large_queries, .. } = work;
+        let queries = self.active_among(first, counts.len());
+        let answers = active.answers_mut();
+        for &(query, place) in queries {
+            // A count of 0 adds nothing to the series.
+            let count = std::mem::take(&mut counts[query as usize - first]);
+            answers[place as usize] = count * self.per_record;
+        }
         unsatisfied.discount(queries.len());
         unsatisfied.take(counts, |place, count| {
-            large.extend(&[(first + place) as u32], |_| count * self.per_record);
+            large.push(count * self.per_record);
+            large_queries.push((first + place) as u32);
         });
+    }
+
+    /// The active ones of `count` queries from `first` on.
+    fn active_among(&self, first: usize, count: usize) -> &[(u32, u32)] {
+        let place = |end: usize| self.active.partition_point(|&(query, _)| (query as usize) < end);
+        &self.active[place(first)..place(first + count)]
     }
 
     /// The sum over the rounds of ln Z_t, where Z_t is the sum of the weights of all queries and
@@ -154,8 +171,8 @@ impl History {
                 .zip(&normalisers)
                 .map(|(updates, z)| factor * updates as f64 / z.scaled)
                 .collect();
-            work.active.add_slopes(&segment.satisfies, &coefficients);
-            work.large.add_slopes(&[], &coefficients);
+            work.active.add_slopes(self.satisfied(segment), &coefficients);
+            work.large.add_slopes(Satisfied::NONE, &coefficients);
             let unscaled = coefficients.iter().zip(&normalisers).map(|(c, z)| c * (-z.shift).exp());
             series_rounds.extend((segment.first..).map(|m| self.share(m)).zip(unscaled));
         }
@@ -166,8 +183,23 @@ impl History {
     /// Replaces the counts of the queries from `first` on by slopes.
     pub(super) fn replace_by_slopes(&self, first: usize, counts: &mut [f64], work: &Workspace) {
         work.series.replace(counts);
-        work.active.write_slopes(first, counts);
-        work.large.write_slopes(first, counts);
+        let slopes = work.active.slopes();
+        for &(query, place) in self.active_among(first, counts.len()) {
+            counts[query as usize - first] = slopes[place as usize];
+        }
+        let (large, end) = (&work.large_queries, first + counts.len());
+        let from = large.partition_point(|&query| (query as usize) < first);
+        for (&query, slope) in large.iter().zip(work.large.slopes()).skip(from) {
+            if query as usize >= end {
+                break;
+            }
+            counts[query as usize - first] = *slope;
+        }
+    }
+
+    fn satisfied<'a>(&'a self, segment: &'a Segment) -> Satisfied<'a> {
+        let runs = Runs { blocks: &self.runs, satisfies: &segment.runs };
+        Satisfied { runs, bits: &segment.satisfies }
     }
 
     /// m / M, with M the last m.
@@ -201,8 +233,8 @@ impl History {
         large.exponentiate(shift);
         let sums = &mut sums[..segment.rounds];
         sums.fill([0.0; LANES]);
-        active.add_sums(&segment.satisfies, sums);
-        large.add_sums(&[], sums);
+        active.add_sums(self.satisfied(segment), sums);
+        large.add_sums(Satisfied::NONE, sums);
         let small = (-shift).exp();
         (segment.first..)
             .zip(&*sums)
@@ -216,17 +248,55 @@ impl History {
 }
 
 impl Segment {
-    fn new(first: usize, answers: &[Vec<bool>], active: &[u32], satisfied: &[f64]) -> Self {
+    /// `order` has the query of each place. The first places are those of the runs.
+    fn new(
+        first: usize,
+        answers: &[Vec<bool>],
+        order: &[u32],
+        runs: &[usize],
+        satisfied: &[f64],
+    ) -> Self {
         let steps = answers.len() - 1;
+        let (uniform, mixed) = order.split_at(LANES * runs.iter().sum::<usize>());
+        let starts = runs.iter().scan(0, |place, blocks| {
+            let query = uniform[*place];
+            *place += LANES * blocks;
+            Some(query)
+        });
+        let of_query = |query: u32| answers[..steps].iter().map(move |a| a[query as usize]);
+        let runs = starts.flat_map(of_query).collect();
         let bits = |(block, step): (&[u32], usize)| {
             let answers = &answers[step];
             block.iter().rev().fold(0, |bits, &q| bits << 1 | u8::from(answers[q as usize]))
         };
         let blocks =
-            active.chunks(LANES).flat_map(|block| (0..steps).map(move |step| (block, step)));
+            mixed.chunks(LANES).flat_map(|block| (0..steps).map(move |step| (block, step)));
         let satisfies = blocks.map(bits).collect();
-        Self { first, rounds: answers.len(), satisfied: satisfied.to_vec(), satisfies }
+        Self { first, rounds: answers.len(), satisfied: satisfied.to_vec(), runs, satisfies }
     }
+}
+
+/// The queries that some record satisfies, and the number of blocks of each run. Queries that the
+/// same records satisfy form a run if they fill a block; those that are left come after all runs.
+fn in_blocks(queries: usize, satisfies: &[Vec<bool>]) -> (Vec<u32>, Vec<usize>) {
+    let mut alike: BTreeMap<Vec<bool>, Vec<u32>> = BTreeMap::new();
+    for query in 0..queries {
+        let records: Vec<bool> = satisfies.iter().map(|satisfies| satisfies[query]).collect();
+        if records.contains(&true) {
+            alike.entry(records).or_default().push(query as u32);
+        }
+    }
+    let (mut order, mut left, mut runs) = (Vec::new(), Vec::new(), Vec::new());
+    for queries in alike.values() {
+        let (blocks, rest) = queries.as_chunks::<LANES>();
+        order.extend_from_slice(blocks.as_flattened());
+        left.extend_from_slice(rest);
+        if !blocks.is_empty() {
+            runs.push(blocks.len());
+        }
+    }
+    order.extend(left);
+    (order, runs)
 }
 
 fn log_sum(normalisers: &[Normaliser]) -> f64 {

@@ -6,9 +6,9 @@ use crate::query::{QueryFactor, QueryMatrix};
 
 /// The rows of a sparse query matrix as runs of consecutive cells with equal entries.
 ///
-/// A query that counts the records in a box of cells has few runs. Its answer and its gradient then
-/// cost a pass over the cells of the box instead of several passes over the whole marginal. Mechanisms
-/// that measure one query per round have hundreds of such rows.
+/// A query that counts the records in a box of cells has few runs. Its answer and its gradient
+/// then cost a pass over the cells of the box instead of several passes over the whole marginal.
+/// Mechanisms that measure one query per round have hundreds of such rows.
 pub(super) struct RowRuns {
     /// The runs of all rows, row by row.
     runs: Vec<Run>,
