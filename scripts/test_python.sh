@@ -49,9 +49,11 @@ tests own --ignore=peers .
 notebook own figure1
 
 part "in programs on mbi 2.0"
-environment mbi mbi==2.0.0
+environment mbi mbi==2.0.0 parameterized
 tests mbi -s peers
 MBI_UNDER_TEST=mbi tests mbi test_mbi_interface_values.py
+mkdir -p "$folder/suite"
+"$folder/mbi/bin/python" python/tests/peers/mbi_suite.py "$folder/suite"
 
 part "in OpenDP's mechanisms"
 environment opendp 'opendp[mbi]==0.16.0' pandas nbconvert ipykernel

@@ -3,9 +3,12 @@
 
 pub use private_pgm::closest::closest;
 
+/// How serde's message about a key begins.
+const UNKNOWN_FIELD: &str = "unknown field `";
+
 /// Translates an error of the TOML parser or of serde into a message and a suggestion.
 pub(crate) fn in_words(message: &str) -> (String, Option<String>) {
-    if let Some((key, allowed)) = unknown(message, "unknown field `") {
+    if let Some((key, allowed)) = unknown(message, UNKNOWN_FIELD) {
         return (format!("there is no setting `{key}` here"), Some(choose(key, &allowed)));
     }
     if let Some((word, allowed)) = unknown(message, "unknown variant `") {
@@ -35,6 +38,11 @@ pub(crate) fn in_words(message: &str) -> (String, Option<String>) {
         "wanted string or table" => ("expected a string".into(), None),
         _ => (message.into(), None),
     }
+}
+
+/// The key that serde's message says is not known where it is written.
+pub(crate) fn unknown_key(message: &str) -> Option<&str> {
+    unknown(message, UNKNOWN_FIELD).map(|(key, _)| key)
 }
 
 /// A value in serde's message as it is written in TOML: 3 for "integer `3`".

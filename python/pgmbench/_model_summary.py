@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from . import junction_tree
 from .domain import Clique, Domain, as_clique
 
 
-def _bytes(count: float) -> str:
+# Decimals, because the number of cells may be larger than any float.
+def _bytes(count: int) -> str:
+    number = Decimal(count)
     for unit in ("B", "KB", "MB", "GB"):
-        if count < 1024:
-            return f"{count:.4g} {unit}"
-        count /= 1024
-    return f"{count:.4g} TB"
+        if number < 1024:
+            return f"{number:.4g} {unit}"
+        number /= 1024
+    return f"{number:.4g} TB"
 
 
 def _cells(count: int) -> str:
-    return f"{count:,}" if count < 10**7 else f"{count:.3e}" if count < 10**300 else "over 1e300"
+    return f"{count:,}" if count < 10**7 else f"{Decimal(count):.2e}".replace("e+", "e")
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class ModelSummary:
 
     def __str__(self) -> str:
         rows = [
-            ("domain", f"{self.num_attributes} attributes, {_cells(self.domain_size)} cells"),
+            ("domain", f"{self.num_attributes} attributes, {_cells(self.domain_size)} total cells"),
             ("cliques", f"{self.num_cliques}, {_cells(self.total_clique_cells)} cells"),
             ("largest", f"{self.largest_clique}, {_cells(self.largest_clique_size)} cells"),
             ("tree", f"{self.num_jtree_nodes} cliques, {_cells(self.total_jtree_cells)} cells"),

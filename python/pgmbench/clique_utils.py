@@ -77,8 +77,10 @@ def reverse_clique_mapping(
     all_cliques: Sequence[Clique],
     domain: Domain | None = None,
 ) -> dict[Clique, list[Clique]]:
-    """For each maximal clique, the cliques that `clique_mapping` maps to it."""
+    """For each maximal clique, the cliques that `clique_mapping` maps to it, as often as listed."""
     members: dict[Clique, list[Clique]] = {maximal: [] for maximal in maximal_cliques}
-    for clique, maximal in clique_mapping(maximal_cliques, all_cliques, domain).items():
-        members[maximal].append(clique)
+    mapping = clique_mapping(maximal_cliques, all_cliques, domain)
+    for clique in all_cliques:
+        if clique in mapping:
+            members[mapping[clique]].append(clique)
     return members

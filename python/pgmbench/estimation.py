@@ -148,13 +148,13 @@ class Estimator:
             cliques = maximal_subset([measurement.clique for measurement in measurements])
             loss = MarginalLossFn(cliques, l2_loss, tuple(measurements))
         total = 1.0 if known_total is None else float(known_total)
-        if not loss.cliques and not constraints:
-            empty = CliqueVector.zeros(domain, ())
-            evidence = Evidence(tuple(loss.data or ()), total_is_known)
-            return MarkovRandomField(empty, empty, total, evidence=evidence)
-        algorithm, step = self._settings()
         problem = _Problem(domain, loss)
         oracle = marginal_oracles.kind_of(self.marginal_oracle)
+        evidence = problem.evidence(total_is_known, oracle)
+        if not loss.cliques and not constraints:
+            empty = CliqueVector.zeros(domain, ())
+            return MarkovRandomField(empty, empty, total, evidence=evidence)
+        algorithm, step = self._settings()
         if tol is not None and not tol >= 0:
             raise ValueError(f"tol: expected a number that is not negative, found {tol}")
         if iters is not None and iters < 0:
@@ -195,7 +195,7 @@ class Estimator:
                 reason=fitted.reason,
                 seconds=fitted.seconds,
             ),
-            evidence=problem.evidence(total_is_known, oracle),
+            evidence=evidence,
         )
         # The engine's model has the constraints in its potentials already.
         model.__dict__["_engine_model"] = engine

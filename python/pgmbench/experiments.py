@@ -52,7 +52,7 @@ def run(
     own, which ends with Ctrl-C.
 
     Args:
-        config: the file, or the name of one in `configs`.
+        config: the file, or the name of one in `configs` or of the program, such as "smoke".
         results: results are written to a folder in here, with the experiment's name.
         quick: the small version that the file describes under [quick].
         trials: overrides the number of trials.

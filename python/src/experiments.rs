@@ -3,7 +3,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use pgmbench::config::{Overrides, Source};
+use pgmbench::config::{ConfigError, Overrides, Source};
 use pgmbench::data::Registry;
 use pgmbench::experiment::{
     Analysis, Filter, Observer, Options, Plan, Portion, Recording, Tally, Trial,
@@ -64,7 +64,7 @@ impl Observer for Reporter {
 impl Task {
     fn run(self, reporter: &Reporter) -> Result<Outcome, String> {
         let text = |error: &dyn std::fmt::Display| error.to_string();
-        let source = Source::read(self.file).map_err(|error| text(&error))?;
+        let source = source(&self.file).map_err(|error| text(&error))?;
         let plan = Plan::new(source, &self.overrides, &Registry::default(), &self.filter)
             .map_err(|error| text(&error))?;
         let portion = if self.fresh { Portion::Fresh } else { Portion::Whole };
@@ -89,6 +89,18 @@ impl Task {
             .map_err(|error| text(&error))?;
         Analysis::write_in(&folder).map_err(|error| text(&error))?;
         Ok((folder, tally))
+    }
+}
+
+/// The file; or, if there is none, the experiment of the program whose name it is.
+fn source(file: &Path) -> Result<Source, ConfigError> {
+    let read = Source::read(file);
+    let is_name = file.components().count() == 1;
+    match (&read, file.file_stem()) {
+        (Err(ConfigError::Missing { .. }), Some(stem)) if is_name => {
+            Source::shipped(&stem.to_string_lossy()).map_or(read, Ok)
+        }
+        _ => read,
     }
 }
 

@@ -68,6 +68,15 @@ def test_a_mistake_in_a_configuration_is_shown(config, tmp_path):
         pgmbench.run("nothing.toml", tmp_path, progress=False)
 
 
+def test_experiments_of_the_program_run_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("smoke", "smoke.toml"):
+        results = pgmbench.run(name, mechanisms=["laplace"], arms=["own"], progress=False)
+        assert len(results.to_frame()) == 1
+    with pytest.raises(ValueError, match="no file"):
+        pgmbench.run("smok", progress=False)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_an_interrupted_run_keeps_its_rows_and_goes_on(config, tmp_path):
     config.write_text(CONFIG.replace("trials = 2", "trials = 100000"))

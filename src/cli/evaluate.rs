@@ -11,7 +11,7 @@ use private_pgm::domain::Clique;
 use private_pgm::model::Projectable;
 use private_pgm::model::file::MAGIC;
 
-use super::comparison_file::write_comparison;
+use super::comparison_file::{check_name, write_comparison};
 use super::engine_files::{is_standard, read_model};
 use super::failure::{Failure, ResultExt};
 use super::output::{print, print_json};
@@ -87,7 +87,10 @@ impl EvaluateArgs {
     fn outputs(&self, inputs: &[Input]) -> Result<Vec<OutputFile>, Failure> {
         let mut inputs = inputs.to_vec();
         inputs.push(("the synthetic records", &self.synthetic));
-        let check = |path: &PathBuf| OutputFile::check(path, self.force.overwrite(), &inputs);
+        let check = |path: &PathBuf| {
+            let file = OutputFile::check(path, self.force.overwrite(), &inputs)?;
+            check_name(&file).map(|()| file)
+        };
         self.out.iter().map(check).collect()
     }
 

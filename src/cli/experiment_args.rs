@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use pgmbench::config::{Overrides, Source};
+use pgmbench::config::{ConfigError, Overrides, SHIPPED, Source, closest};
 use pgmbench::data::Registry;
 use pgmbench::experiment::{Filter, Plan, PlanError, Trial};
 
@@ -71,8 +71,27 @@ impl ExperimentArgs {
         let path = self.path();
         let shipped = || Source::shipped(&self.config.to_string_lossy());
         let shipped = if self.is_bare() && !path.exists() { shipped() } else { None };
-        let read = || Source::read(path).map_err(|error| Failure::Input(error.into()));
+        let read = || Source::read(path).map_err(|error| self.not_read(error));
         shipped.map_or_else(read, Ok)
+    }
+
+    /// A bare name may be meant for an experiment of the program, too.
+    fn not_read(&self, error: ConfigError) -> Failure {
+        let ConfigError::Missing { path, existing } = &error else {
+            return Failure::Input(error.into());
+        };
+        if !self.is_bare() {
+            return Failure::Input(error.into());
+        }
+        let files = existing.iter().map(|file| file.trim_end_matches(".toml"));
+        let names = files.chain(SHIPPED.iter().map(|(name, _)| *name));
+        let meant = closest(&self.config.to_string_lossy(), names)
+            .map_or_else(String::new, |name| format!("did you mean {name}? "));
+        Failure::input(format!(
+            "there is no file {}, and no experiment of this name; {meant}`pgmbench list \
+             experiments` shows those of the program",
+            path.display()
+        ))
     }
 
     /// Whether it is a name without folder and extension.

@@ -13,7 +13,7 @@ use pgmbench::experiment::{ReleaseMechanism, SynthesisRequest, SyntheticRelease,
 use private_pgm::domain::{AttributeId, Clique};
 use private_pgm::model::Projectable;
 
-use super::comparison_file::write_comparison;
+use super::comparison_file::{check_name, write_comparison};
 use super::failure::{Failure, ResultExt};
 use super::output::{note, print};
 use super::output_file::{ForceArgs, Input, OutputFile, facts_path};
@@ -45,10 +45,10 @@ pub(crate) struct SynthesizeArgs {
     /// The name of a data set, or the path of a schema
     dataset: String,
     /// Epsilon of the release, at most 20 without --allow-weak-privacy
-    #[arg(long, value_name = "E", value_parser = epsilon)]
+    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = epsilon)]
     epsilon: Epsilon,
     /// Delta of the release, far below 1/n for n records, such as 1/n^2 or 1e-9
-    #[arg(long, value_name = "D", value_parser = gaussian_delta)]
+    #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = gaussian_delta)]
     delta: Delta,
     /// What chooses the marginals
     #[arg(long, value_enum, default_value_t)]
@@ -162,7 +162,10 @@ impl SynthesizeArgs {
         let mut inputs = inputs.to_vec();
         inputs.extend(self.out.iter().map(|out| ("the file with the records", &**out)));
         inputs.extend(facts.iter().map(|facts| ("the file with the facts", &**facts)));
-        let check = |path: &PathBuf| OutputFile::check(path, self.force.overwrite(), &inputs);
+        let check = |path: &PathBuf| {
+            let file = OutputFile::check(path, self.force.overwrite(), &inputs)?;
+            check_name(&file).map(|()| file)
+        };
         self.quality.as_ref().map(check).transpose()
     }
 

@@ -8,7 +8,9 @@ use serde::de::DeserializeOwned;
 use super::check::{complete, experiment};
 use super::error::{ConfigError, Mistake, printable};
 use super::experiment::Experiment;
-use crate::did_you_mean::in_words;
+use super::raw::RawExperiment;
+use crate::did_you_mean::{in_words, unknown_key};
+use crate::field_names::field_names;
 use crate::limits;
 use private_pgm::numeric::memory::read_at_most;
 
@@ -72,6 +74,7 @@ impl Source {
     fn deserialize<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
         toml::from_str(&self.text).map_err(|error| {
             let (message, help) = in_words(error.message());
+            let help = unknown_key(error.message()).and_then(of_the_whole_file).or(help);
             self.error(error.span().unwrap_or_default(), message, help.as_deref())
         })
     }
@@ -89,6 +92,14 @@ impl Source {
         let line = self.text[start..].lines().next().unwrap_or_default();
         start..boundary(span.end).clamp(start, start + line.len())
     }
+}
+
+/// Help for a key of the top level that is written in a section, as every key below a line such as
+/// `[workload]` is.
+fn of_the_whole_file(key: &str) -> Option<String> {
+    field_names::<RawExperiment>().contains(&key).then(|| {
+        format!("`{key}` is a setting of the whole file: write it above the first [section]")
+    })
 }
 
 fn parent(path: &Path) -> &Path {

@@ -106,7 +106,7 @@ fn read_columns(source: Source, delimiter: u8) -> Result<Columns, DataError> {
         file: lines.file.clone(),
         profiles: header.into_iter().map(|name| (name, Profile::new(delimiter))).collect(),
         missing_texts: BTreeSet::from([""]),
-        utf8: true,
+        utf8: lines.record.iter().all(|name| std::str::from_utf8(name).is_ok()),
     };
     if only_numbers {
         return Err(columns.no_header(lines.line(), "the first line has only numbers"));

@@ -147,6 +147,11 @@ impl<R: Read> Read for LastChunk<R> {
             self.is_done = true;
             return Ok(0);
         }
+        if self.before.is_none() && self.chunk.is_empty() {
+            if let Some(message) = not_a_table(&buffer[..count]) {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            }
+        }
         self.since_record += count as u64;
         self.before = self.chunk.last().copied().or(self.before);
         self.start += self.chunk.len() as u64;
@@ -160,8 +165,37 @@ pub(super) fn decode(field: &[u8], encoding: Encoding) -> Result<Cow<'_, str>, C
     match (std::str::from_utf8(field), encoding) {
         (Ok(text), _) => Ok(Cow::Borrowed(text)),
         (Err(_), Encoding::Utf8OrLatin1) => {
-            Ok(Cow::Owned(field.iter().map(|&byte| char::from(byte)).collect()))
+            Ok(Cow::Owned(field.iter().map(|&byte| windows_1252(byte)).collect()))
         }
         (Err(_), Encoding::Utf8) => Err(CellProblem::NotUtf8),
+    }
+}
+
+/// A byte of Latin-1, or of Windows-1252 where Latin-1 has control characters. Programs that say
+/// Latin-1 mean Windows-1252, with the sign of the euro, as the WHATWG standard of encodings has it.
+fn windows_1252(byte: u8) -> char {
+    const FROM_80: [char; 32] = [
+        '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}',
+        '\u{2021}', '\u{2c6}', '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}',
+        '\u{8f}', '\u{90}', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{2022}', '\u{2013}',
+        '\u{2014}', '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}',
+        '\u{178}',
+    ];
+    match byte {
+        0x80..=0x9f => FROM_80[usize::from(byte - 0x80)],
+        _ => char::from(byte),
+    }
+}
+
+/// What a file is that begins with these bytes, if it is no CSV file, and what to do.
+fn not_a_table(beginning: &[u8]) -> Option<&'static str> {
+    match beginning {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            Some("the file is UTF-16 text; save it as UTF-8, as with: iconv -f UTF-16 -t UTF-8")
+        }
+        [b'P', b'K', 3, 4, ..] => {
+            Some("the file is a workbook or a ZIP archive; save the table as CSV")
+        }
+        _ => None,
     }
 }

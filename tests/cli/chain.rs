@@ -232,4 +232,7 @@ fn synthetic_records_are_compared_with_data_and_models() {
         .refuses(&["bad.csv, line 2, column 'sex'", "'X'"]);
     let over = ["evaluate", "new.csv", "--against", "schema.toml", "--out", "people.csv"];
     session.run(over).refuses(&["people.csv", "a file with the data"]);
+    let page = ["evaluate", "new.csv", "--against", "schema.toml", "--out", "page.docx"];
+    session.run(page).refuses(&["page.docx", "a name that ends in .html"]);
+    assert!(!session.path("page.docx").exists());
 }

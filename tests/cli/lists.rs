@@ -39,5 +39,8 @@ fn experiments_of_the_program_run_from_any_folder() {
     std::fs::create_dir(session.path("configs")).unwrap();
     session.file("configs/smoke.toml", "name = \"smoke\"");
     session.run(["plan", "smoke"]).complains(&["configs/smoke.toml"]);
-    session.run(["plan", "smok"]).complains(&["there is no file configs/smok.toml"]);
+    session.run(["plan", "smok"]).complains(&[
+        "there is no file configs/smok.toml, and no experiment of this name",
+        "did you mean smoke?",
+    ]);
 }

@@ -151,6 +151,28 @@ const MESSY: &str = "id;born;town;income;rate;state\r\n\
     3;30.06.1990;Ely;900,00 €;20 %;found\r\n";
 
 #[test]
+fn a_file_in_windows_1252_is_drafted_and_read() {
+    let session = Session::new();
+    let bytes = |text: &str| -> Vec<u8> {
+        let byte = |c: char| if c == '\u{20ac}' { 0x80 } else { u8::try_from(c as u32).unwrap() };
+        text.chars().map(byte).collect()
+    };
+    // Each has its only byte that is not UTF-8 in another place.
+    for (name, content) in [
+        ("header", MESSY.replace("state", "gr\u{f6}\u{df}e").replace('\u{20ac}', "EUR")),
+        ("fields", MESSY.to_string()),
+    ] {
+        fs::write(session.path("messy.csv"), bytes(&content)).unwrap();
+        let schema = format!("{name}.toml");
+        session.run(["datasets", "infer", "messy.csv", "--out", &schema]).works();
+        let draft = fs::read_to_string(session.path(&schema)).unwrap();
+        assert!(draft.contains("encoding = \"utf-8-or-latin-1\""), "{draft}");
+        assert!(draft.contains("name = \"income\"\nkind = \"numeric\""), "{draft}");
+        session.run(["datasets", "describe", &schema]).works();
+    }
+}
+
+#[test]
 fn a_messy_file_is_drafted_and_read() {
     let session = Session::new();
     session.file("messy.csv", MESSY);

@@ -126,7 +126,7 @@ mod tests {
             ("age ~ 5", "~", "expected =, !="),
             ("age = and", "and", "expected a value, found \"and\"; a name or value like that"),
             ("not age = 1", "not", "'not' is not supported"),
-            ("size = 1", "size", "expected an attribute of the model (age, home town, code), f"),
+            ("size = 1", "size", "expected one of the attributes (age, home town, code), f"),
             ("home town = Bath", "home", "names with spaces are in quotes"),
             ("age >= 30", "age >= 30", "cuts the bin [20, 50) of \"age\"; compare with 20 or 50"),
             ("code=1 or age <= 50", "age <= 50", "cuts the bin [50, 100)"),

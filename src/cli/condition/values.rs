@@ -8,7 +8,7 @@ pub(crate) fn attribute(domain: &Domain, name: &str) -> Result<AttributeId, Stri
         let names: Vec<&str> = domain.declared().iter().map(|&id| domain.name(id)).collect();
         let known = names[..names.len().min(NAMED)].join(", ");
         let more = if names.len() > NAMED { ", ..." } else { "" };
-        format!("expected an attribute of the model ({known}{more}), found {name:?}")
+        format!("expected one of the attributes ({known}{more}), found {name:?}")
     })
 }
 

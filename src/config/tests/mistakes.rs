@@ -116,6 +116,18 @@ fn unknown_settings_and_choices_are_compared_with_those_that_exist() {
 }
 
 #[test]
+fn a_setting_of_the_whole_file_in_a_section_is_moved_up() {
+    let section = "[\"adult\"]\n[workload]\ntrials = 3";
+    let expected = [
+        "there is no setting `trials` here",
+        "5:1",
+        "trials",
+        "`trials` is a setting of the whole file: write it above the first [section]",
+    ];
+    assert_eq!(complaint(&with("[\"adult\"]", section)), expected);
+}
+
+#[test]
 fn wrong_types_are_named_in_the_words_of_the_file() {
     let bytes = "expected a number of bytes such as 500000000, 500MB or 2GiB, but found";
     let cases = [

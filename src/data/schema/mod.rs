@@ -102,7 +102,7 @@ pub(crate) enum Encoding {
     #[default]
     #[serde(rename = "utf-8")]
     Utf8,
-    /// A field that is not UTF-8 is read as Latin-1.
+    /// A field that is not UTF-8 is read as Latin-1, or as Windows-1252 where they differ.
     #[serde(rename = "utf-8-or-latin-1")]
     Utf8OrLatin1,
 }

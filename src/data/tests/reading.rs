@@ -93,6 +93,24 @@ fn latin_1_is_read_where_the_schema_allows_it() {
 }
 
 #[test]
+fn bytes_that_latin_1_lacks_are_those_of_windows_1252() {
+    let text = "name = 'mine'\n[table]\nfiles = [{ name = 'f' }]\nencoding = 'utf-8-or-latin-1'\n\
+                [[attribute]]\nname = 'sum'\nkind = 'categorical'\nvalues = ['1 \u{20ac}', 'caf\u{e9}']\n";
+    let dataset = read(&Schema::parse(text).unwrap(), b"sum\n1 \x80\ncaf\xe9\n").unwrap();
+    assert_eq!(dataset.len(), 2);
+}
+
+#[test]
+fn files_that_are_no_tables_are_refused_with_what_to_do() {
+    let message = |content: &[u8]| read(&schema(""), content).unwrap_err().to_string();
+    for start in [b"\xff\xfec\0i\0", b"\xfe\xff\0c\0i"] {
+        let message = message(start);
+        assert!(message.starts_with("f: the file is UTF-16 text") && message.contains("iconv"));
+    }
+    assert!(message(b"PK\x03\x04...").contains("save the table as CSV"));
+}
+
+#[test]
 fn errors_name_file_line_column_and_the_expected_value() {
     let message = |content: &[u8]| read(&schema(""), content).unwrap_err().to_string();
     assert_eq!(
