@@ -37,6 +37,7 @@ pub static SHIPPED: &[ShippedFile] = shipped![
     "pmw-rounds",
     "pmw-vs",
     "rates",
+    "residual-planner",
     "smoke",
     "table1",
 ];

@@ -92,8 +92,8 @@ impl TableFacts {
     }
 }
 
-/// The errors of ResidualPlanner on all marginals of some numbers of attributes, at a privacy cost of
-/// 1 (rho 1/2) under add or remove.
+/// The errors of ResidualPlanner on all marginals of some numbers of attributes, at a privacy cost
+/// of 1 (rho 1/2) under add or remove.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PredictionFacts {
     pub ways: Vec<usize>,

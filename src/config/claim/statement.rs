@@ -45,8 +45,8 @@ pub enum Fact {
     Largest,
     /// Cells without a record, in percent.
     Sparsity,
-    /// The root mean squared error that ResidualPlanner has on marginals at a privacy cost of 1, with
-    /// the least sum of variances.
+    /// The root mean squared error that ResidualPlanner has on marginals at a privacy cost of 1,
+    /// with the least sum of variances.
     Rmse,
     /// Its largest standard deviation, with the least largest variance.
     Stddev,

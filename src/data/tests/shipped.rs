@@ -35,9 +35,8 @@ fn domain_sizes_are_those_of_table_1() {
     }
 }
 
-/// McKenna, Mullins, Sheldon and Miklau, PVLDB 15(11), 2022, Table 2: records, attributes, smallest and
-/// largest number of values, possible records to one digit. The paper has 9e7 for Titanic and 4e16
-/// for Adult, whose attributes are others.
+/// McKenna, Mullins, Sheldon and Miklau, PVLDB 15(11), 2022, Table 2: records, attributes, smallest
+/// and largest number of values, possible records to one digit.
 #[test]
 fn domains_are_those_of_the_aim_paper() {
     for (name, records, attributes, sizes, domain) in [

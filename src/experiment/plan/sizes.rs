@@ -76,6 +76,10 @@ fn predictions(domain: &Domain) -> Vec<PredictionFacts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Overrides;
+    use crate::data::Registry;
+    use crate::experiment::{Filter, Plan};
+    use crate::results::claims::Verdict;
 
     /// By brute force: one attribute of n values at a privacy cost of 1. The residual of the total
     /// and that of the attribute have costs 1 / s and (1 - 1/n) / t and add s / n^2 and t (1 - 1/n)
@@ -93,5 +97,37 @@ mod tests {
         assert!((found.root_mean_squared_error / least.sqrt() - 1.0).abs() < 1e-6, "{found:?}");
         assert_eq!(found.ways, [1]);
         assert_eq!(predictions(&domain).len(), 1);
+    }
+
+    fn plan(text: &str) -> Result<Plan, String> {
+        let source = Source { path: "sizes.toml".into(), text: text.into() };
+        let (overrides, filter) = (Overrides::default(), Filter::default());
+        Plan::new(source, &overrides, &Registry::default(), &filter).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn the_claims_about_the_paper_hold() {
+        let plan = plan(&Source::shipped("residual-planner").unwrap().text).unwrap();
+        let facts = plan.manifest(Vec::new()).datasets;
+        assert!(plan.experiment.claims.len() >= 7);
+        for claim in &plan.experiment.claims {
+            let finding = claim.as_ref().check_data(&facts).unwrap();
+            assert_eq!(finding.verdict, Verdict::Holds, "{}", finding.says);
+        }
+    }
+
+    #[test]
+    fn sizes_are_no_data_for_mechanisms_and_have_no_other_settings() {
+        let table = "name = \"a\"\n[workload]\nevery = 1\n";
+        let with = |kind: &str, dataset: &str| {
+            plan(&format!("{kind}\ndatasets = [{{ name = \"x\", {dataset} }}]\n{table}"))
+        };
+        let datasets = "kind = \"datasets\"";
+        assert!(with(datasets, "sizes = [2, 3]").is_ok());
+        let refused = with(datasets, "sizes = [2, 3], records = 5").err().unwrap();
+        assert!(refused.contains("leave it out"), "{refused}");
+        assert!(with(datasets, "sizes = []").is_err());
+        let refused = with("epsilon = 1.0\nmechanism = [{ name = \"laplace\" }]", "sizes = [2]");
+        assert!(refused.err().unwrap().contains("there are no records"));
     }
 }

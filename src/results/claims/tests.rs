@@ -379,6 +379,7 @@ fn claims_that_make_no_sense_are_refused_with_their_line() {
         ),
         ("kind = 'median'\ndataset = 'adult'\nat_least = 1\ncolour = 1\n", "colour"),
         ("kind = 'median'\ndataset = 'adult'\nat_least = 1\nfact = 'records'\n", "'fact' has"),
+        ("kind = 'median'\ndataset = 'adult'\nat_least = 1\nways = 1\n", "'ways' has no meaning"),
         ("kind = 'data'\ndataset = 'adult'\nat_least = 1\n", "'mechanism' has no meaning"),
     ] {
         let refused = refusal(keys);

@@ -14,11 +14,11 @@ pub(super) const MAX_TABLES: usize = 15;
 /// where the table of a set has the attributes that the output or tables outside the set have.
 ///
 /// *Pruning.* A set is dropped if its cost, plus a lower bound of all passes outside it, reaches an
-/// upper bound of the cost of all tables. A pass costs at least as much as a pass over the larger of
-/// its two operands, and so at least half of both. Each table outside the set, the table of the set
-/// and each result but the last is an operand once, and results have at least one cell. No set of a
-/// cheapest tree is dropped, and neither is one of an equally cheap tree, so that the tree is the one
-/// that would be found without pruning.
+/// upper bound of the cost of all tables. A pass costs at least as much as a pass over the larger
+/// of its two operands, and so at least half of both. Each table outside the set, the table of the
+/// set and each result but the last is an operand once, and results have at least one cell. No set
+/// of a cheapest tree is dropped, and neither is one of an equally cheap tree, so that the tree is
+/// the one that would be found without pruning.
 pub(super) struct OptimalSplits<'a> {
     attributes: &'a AttributeBits<'a>,
     unions: HalfTables<Bits>,
