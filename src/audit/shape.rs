@@ -141,7 +141,7 @@ fn wave(epsilon: f64, neighbours: Neighbours) -> Vec<Vec<u32>> {
 
 /// Cells with low counts on either side, and cells in all, in [`Shape::Plateau`].
 const LOW: usize = 8;
-const PLATEAU: usize = 140;
+const PLATEAU: usize = 80;
 
 /// The record is in the middle of the first low cells and moves to the middle of the last.
 ///
