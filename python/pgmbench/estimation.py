@@ -7,7 +7,7 @@ and the result says how close it is (`model.gap`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -141,6 +141,8 @@ class Estimator:
         else:
             if hasattr(loss_fn, "noisy_measurement"):
                 raise TypeError("expected a list of measurements, found one LinearMeasurement")
+            if not isinstance(loss_fn, Iterable):
+                raise TypeError(f"expected measurements or a loss, found {type(loss_fn)}")
             measurements = list(loss_fn)
             _check_measurements(domain, measurements)
             if known_total is None:
@@ -309,7 +311,11 @@ class _Callback:
 def _warm_start(warm_start: Any, domain: Domain) -> _core.Model | None:
     if warm_start is None:
         return None
-    potentials = warm_start if isinstance(warm_start, CliqueVector) else warm_start.potentials
+    potentials = warm_start
+    if not isinstance(warm_start, CliqueVector):
+        potentials = getattr(warm_start, "potentials", None)
+    if not isinstance(potentials, CliqueVector):
+        raise TypeError(f"warm_start: expected a model or potentials, found {type(warm_start)}")
     return _core.Model(potentials.domain._engine, potentials._to_engine(), 1.0)
 
 

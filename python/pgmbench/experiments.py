@@ -11,6 +11,7 @@ import csv
 import html
 import importlib
 import json
+import operator
 import os
 import subprocess
 import sys
@@ -63,6 +64,9 @@ def run(
         fresh: whether to delete the results that are there.
         progress: whether to show a progress bar.
     """
+    for name, count in (("trials", trials), ("iterations", iterations), ("jobs", jobs)):
+        if count is not None and operator.index(count) < 1:
+            raise ValueError(f"{name}: expected a whole number from 1, found {count}")
     arguments = {
         "file": str(_config_file(Path(config))),
         "results": str(results),

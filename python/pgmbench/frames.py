@@ -51,9 +51,28 @@ def kind_of(frame: Any) -> str | None:
     return None
 
 
+def _check_names(frame: Any, kind: str | None) -> None:
+    """Of two columns with one name, only one could be read."""
+    names: list[Any] | None = None
+    if kind == "pandas":
+        names = list(getattr(frame, "columns", ())) if frame.ndim == 2 else None
+    elif kind == "arrow":
+        names = list(frame.schema.names) if hasattr(frame, "schema") else None
+    elif kind == "polars":
+        names = [] if hasattr(type(frame), "collect_schema") else None
+    else:
+        return
+    if names is None:
+        raise TypeError(f"expected a table with named columns, found {type(frame)}")
+    repeated = sorted({str(name) for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"there are several columns with the name {repeated[0]!r}")
+
+
 def columns_of(frame: Any, domain: Domain | None = None) -> dict[Attribute, Column]:
     """The columns of a frame as arrays of objects or numbers; missing values are None or NaN."""
     kind = kind_of(frame)
+    _check_names(frame, kind)
     if kind == "polars":
         frame = frame.collect() if hasattr(frame, "collect") else frame
         return {name: frame.get_column(name).to_numpy() for name in frame.columns}

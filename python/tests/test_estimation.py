@@ -178,6 +178,8 @@ def test_a_measurement_is_checked_before_its_total(measurement, error):
         ({"known_total": float("nan")}, ValueError),
         ({"domain": {"a": 4}}, TypeError),
         ({"loss_fn": LinearMeasurement([1.0, 2.0], ("b",))}, TypeError),
+        ({"loss_fn": None}, TypeError),
+        ({"warm_start": "yesterday's model"}, TypeError),
     ],
 )
 def test_impossible_options_are_said(noisy, options, error):

@@ -66,6 +66,9 @@ def test_a_mistake_in_a_configuration_is_shown(config, tmp_path):
         pgmbench.run(config, tmp_path, progress=False)
     with pytest.raises(ValueError, match="nothing.toml"):
         pgmbench.run("nothing.toml", tmp_path, progress=False)
+    for name in ("trials", "iterations", "jobs"):
+        with pytest.raises(ValueError, match=f"{name}: expected a whole number from 1"):
+            pgmbench.run("smoke", tmp_path, progress=False, **{name: 0})  # type: ignore[arg-type]
 
 
 def test_experiments_of_the_program_run_from_any_folder(tmp_path, monkeypatch):

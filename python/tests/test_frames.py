@@ -87,6 +87,16 @@ def test_continuous_columns_are_refused(rng):
         Dataset(pd.DataFrame({"height": rng.normal(size=2000)}))
 
 
+def test_tables_without_names_of_their_own_are_refused():
+    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    for frame in (pd.DataFrame([[1, 2]], columns=["a", "a"]), twice):
+        with pytest.raises(ValueError, match="several columns with the name 'a'"):
+            Dataset(frame)
+    for column in (pd.Series([1, 2]), pl.Series([1, 2]), pa.array([1, 2])):
+        with pytest.raises(TypeError, match="named columns"):
+            Dataset(column)
+
+
 def test_values_outside_of_the_domain_are_refused():
     domain = Domain.from_frame(frames()["pandas"])
     with pytest.raises(ValueError, match="'sex' has the value 'z'"):

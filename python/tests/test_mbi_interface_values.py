@@ -408,6 +408,8 @@ class TestCliques:
         }  # fmt: skip
         reverse = clique_utils.reverse_clique_mapping(large, small, domain)
         assert reverse == {("a", "b"): [("b",), ("a",)], ("b", "c", "d"): [("d", "b")]}
+        twice = clique_utils.reverse_clique_mapping(large, [("a",), ("a",)], domain)
+        assert twice == {("a", "b"): [("a",), ("a",)], ("b", "c", "d"): []}
 
     def test_powerset(self):
         assert len(list(clique_utils.powerset("abc"))) == 8

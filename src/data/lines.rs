@@ -147,10 +147,11 @@ impl<R: Read> Read for LastChunk<R> {
             self.is_done = true;
             return Ok(0);
         }
-        if self.before.is_none() && self.chunk.is_empty() {
-            if let Some(message) = not_a_table(&buffer[..count]) {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-            }
+        if self.before.is_none()
+            && self.chunk.is_empty()
+            && let Some(message) = not_a_table(&buffer[..count])
+        {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         self.since_record += count as u64;
         self.before = self.chunk.last().copied().or(self.before);

@@ -29,6 +29,8 @@
 //! their excess together is at most 2^-53 of the total. [`Share::split`] and
 //! [`Share::split_weights`] need no such tolerance: their parts add up to at most the whole.
 
+use std::fmt;
+
 use thiserror::Error;
 
 use super::exact_sum::ExactSum;
@@ -38,13 +40,26 @@ use super::{Guarantee, Ledger, Neighbours, ParameterError, Rho, Share};
 /// The largest relative reduction of a request to the remainder.
 const TRIM: f64 = 1.0 / (1u64 << 30) as f64;
 
+/// What is left of a budget: epsilon or rho, and delta if the budget has one.
+struct Left(Guarantee, f64, f64);
+
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(total, leading, delta) = self;
+        match total.delta() > 0.0 {
+            true => write!(f, "{leading} (delta {delta})"),
+            false => write!(f, "{leading}"),
+        }
+    }
+}
+
 /// Why a share was not granted or not divided.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum BudgetError {
     /// More was requested than is left.
     #[error(
-        "overspent: {requested} was requested, but of {total} only \
-         {remaining_leading} (delta {remaining_delta}) is left"
+        "overspent: {requested} was requested, but of {total} only {} is left",
+        Left(*total, *remaining_leading, *remaining_delta)
     )]
     Overspent {
         /// The requested guarantee.
@@ -214,6 +229,10 @@ mod tests {
         assert!(!granted(&[first, trimmed]).exceeds(1.0));
         let mut budget = Budget::new(epsilon(1.0), Neighbours::Replace);
         let refused = budget.spend(epsilon(1.0 + 1e-8)).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "overspent: epsilon = 1.00000001 was requested, but of epsilon = 1 only 1 is left"
+        );
         assert_eq!(
             refused,
             BudgetError::Overspent {

@@ -110,10 +110,12 @@ pub enum PlanError {
     /// The file has no table `[quick]`.
     #[error(
         "--quick: {} does not say what a quick run leaves out; add a table [quick], as \
-         docs/formats.md describes it, or leave the option out",
+         docs/experiments.md describes it, or leave the option out",
         .path.display()
     )]
     NoQuick { path: PathBuf },
+    #[error("{setting}: expected a whole number from 1, found 0")]
+    Zero { setting: &'static str },
     #[error("the figure \"{kind}\" has nothing to show: {why}")]
     NothingToShow { kind: &'static str, why: &'static str },
     /// The filter names something that the experiment does not have.
@@ -134,6 +136,13 @@ impl Plan {
         registry: &Registry,
         filter: &Filter,
     ) -> Result<Self, PlanError> {
+        for (setting, number) in
+            [("trials", overrides.trials), ("iterations", overrides.iterations)]
+        {
+            if number == Some(0) {
+                return Err(PlanError::Zero { setting });
+            }
+        }
         let written = source.parse()?;
         if overrides.quick && written.quick == Changes::default() {
             return Err(PlanError::NoQuick { path: source.path });
@@ -352,4 +361,22 @@ fn list_rows(block: &Block, cases: &[usize], release: &str, filter: &Filter) -> 
         }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_zero_are_refused_before_anything_is_read() {
+        for overrides in [
+            Overrides { trials: Some(0), ..Overrides::default() },
+            Overrides { iterations: Some(0), ..Overrides::default() },
+        ] {
+            let source = Source::shipped("smoke").unwrap();
+            let planned = Plan::new(source, &overrides, &Registry::default(), &Filter::default());
+            let message = planned.map(drop).unwrap_err().to_string();
+            assert!(message.contains("expected a whole number from 1, found 0"), "{message}");
+        }
+    }
 }

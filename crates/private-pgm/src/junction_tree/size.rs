@@ -32,8 +32,8 @@ impl TreeSize {
 /// The tables of a junction tree exceed the memory limit.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error(
-    "the model needs {} for a junction tree of {} cliques, more than the limit of {}; {}",
-    Bytes(*needed_bytes), size.cliques, Bytes(*limit_bytes as f64), LargestCliques(worst)
+    "the model needs {} for a junction tree of {}, more than the limit of {}; {}",
+    Bytes(*needed_bytes), Cliques(size.cliques, ""), Bytes(*limit_bytes as f64), LargestCliques(worst)
 )]
 pub struct TooLarge {
     /// The bytes that all tables need.
@@ -111,9 +111,25 @@ impl fmt::Display for LargestCliques<'_> {
         f.write_str("largest:")?;
         for (index, LargeClique { names, cells, merged, .. }) in self.0.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
-            let (names, count) = (names.join(" x "), merged.len());
-            write!(f, "{comma} {names} ({cells:.3e} cells, from {count} measured cliques)")?;
+            let (names, sources) = (names.join(" x "), Cliques(merged.len(), "measured "));
+            match *cells < LONGEST {
+                true => write!(f, "{comma} {names} ({cells} cells, from {sources})")?,
+                false => write!(f, "{comma} {names} ({cells:.3e} cells, from {sources})")?,
+            }
         }
         Ok(())
+    }
+}
+
+/// Numbers of cells from here on are written with an exponent.
+const LONGEST: f64 = 1e7;
+
+/// A number of cliques, with an adjective.
+struct Cliques(usize, &'static str);
+
+impl fmt::Display for Cliques {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(count, adjective) = self;
+        write!(f, "{count} {adjective}clique{}", if *count == 1 { "" } else { "s" })
     }
 }

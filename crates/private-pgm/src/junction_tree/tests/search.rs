@@ -106,6 +106,11 @@ fn adult_has_3_914_006_cells() {
         "{message}"
     );
     assert!(message.contains(&worst.names.join(" x ")), "{message}");
+    assert!(message.contains("(2160000 cells, from "), "{message}");
+    let single = JunctionTree::new(&domain, &triples[..1]).check_limit(0).unwrap_err().to_string();
+    assert!(
+        single.contains(" of 1 clique, more than") && single.ends_with(" from 1 measured clique)")
+    );
 }
 
 #[test]
