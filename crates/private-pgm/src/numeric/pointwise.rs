@@ -47,22 +47,29 @@ pub(crate) fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: b
     fn block(x: &mut [f64], y: &mut [f64], tiny: f64) -> f64 {
         // Eight independent sums, so that additions do not wait for each other.
         let mut lost = [0.0; 8];
-        let mut divide = |lane: usize, x: &mut f64, y: &mut f64| {
-            let safe = *y >= tiny;
-            let ratio = *x / if safe { *y } else { 1.0 };
-            lost[lane] += if safe { 0.0 } else { *x };
-            *y = if safe { *y } else { -*x };
-            *x = if safe { flush_to_zero(ratio) } else { 0.0 };
-        };
-        let mut xs = x.chunks_exact_mut(8);
-        let mut ys = y.chunks_exact_mut(8);
-        for (x, y) in (&mut xs).zip(&mut ys) {
-            for lane in 0..8 {
-                divide(lane, &mut x[lane], &mut y[lane]);
+        let (xs, x_rest) = x.as_chunks_mut::<8>();
+        let (ys, y_rest) = y.as_chunks_mut::<8>();
+        // Loads precede stores, and every lane computes both cases: only so is it vectorised.
+        for (x, y) in xs.iter_mut().zip(ys) {
+            let (mut quotient, mut divisor) = (*x, *y);
+            for i in 0..8 {
+                let safe = divisor[i] >= tiny;
+                let ratio = quotient[i] / if safe { divisor[i] } else { 1.0 };
+                let mass = if safe { 0.0 } else { quotient[i] };
+                lost[i] += mass;
+                divisor[i] = if safe { divisor[i] } else { -mass };
+                quotient[i] = if safe { flush_to_zero(ratio) } else { 0.0 };
             }
+            (*x, *y) = (quotient, divisor);
         }
-        for (x, y) in xs.into_remainder().iter_mut().zip(ys.into_remainder()) {
-            divide(0, x, y);
+        for (x, y) in x_rest.iter_mut().zip(y_rest) {
+            match *y >= tiny {
+                true => *x = flush_to_zero(*x / *y),
+                false => {
+                    lost[0] += *x;
+                    (*x, *y) = (0.0, -*x);
+                }
+            }
         }
         lost.iter().sum()
     }
@@ -73,6 +80,49 @@ pub(crate) fn divide_assign(x: &mut [f64], y: &mut [f64], tiny: f64, parallel: b
     }
     let blocks = x.par_chunks_mut(BLOCK).zip(y.par_chunks_mut(BLOCK));
     blocks.map(|(x, y)| block(x, y, tiny)).collect::<Vec<f64>>().iter().sum()
+}
+
+/// What [`flag_rows`] compares with: masses from `margin` and `threshold` on, and numbers below
+/// `near`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowLimits {
+    pub(crate) margin: f64,
+    pub(crate) threshold: f64,
+    pub(crate) near: f64,
+}
+
+/// For every row of `width` numbers, in which a number that is not positive is minus a mass: sets
+/// the flag of a row with a mass above `margin` or a positive number below `near`, and clears that
+/// of another row without masses. Returns whether a row has a mass above `threshold` (at least
+/// `margin`) whose flag was not set before.
+pub(crate) fn flag_rows(x: &[f64], width: usize, limits: RowLimits, flags: &mut [bool]) -> bool {
+    #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+    fn all(x: &[f64], width: usize, limits: RowLimits, flags: &mut [bool]) -> bool {
+        let RowLimits { margin, threshold, near } = limits;
+        let mut unexpected = false;
+        for (row, flag) in x.chunks_exact(width).zip(flags) {
+            let (eights, rest) = row.as_chunks::<8>();
+            let (mut low, mut positive) = ([f64::INFINITY; 8], [f64::INFINITY; 8]);
+            for eight in eights {
+                for i in 0..8 {
+                    low[i] = if eight[i] < low[i] { eight[i] } else { low[i] };
+                    let x = if eight[i] > 0.0 { eight[i] } else { f64::INFINITY };
+                    positive[i] = if x < positive[i] { x } else { positive[i] };
+                }
+            }
+            for &x in rest {
+                low[0] = low[0].min(x);
+                positive[0] = if x > 0.0 { positive[0].min(x) } else { positive[0] };
+            }
+            let low = low.iter().copied().fold(f64::INFINITY, f64::min);
+            let positive = positive.iter().copied().fold(f64::INFINITY, f64::min);
+            unexpected |= -low > threshold && !*flag;
+            *flag = positive < near || low <= 0.0 && (*flag || -low > margin);
+        }
+        unexpected
+    }
+    assert_eq!(x.len(), width * flags.len());
+    all(x, width, limits, flags)
 }
 
 /// Cells per block of work. Sums are formed block by block with and without threads, so that they
@@ -203,6 +253,24 @@ mod tests {
             let mut some: Vec<f64> = (0..n).map(tiny).collect();
             flush_slice_to_zero(&mut some, true);
             assert!((0..n).all(|i| some[i] == flushed(i)));
+        }
+    }
+
+    #[test]
+    fn rows_stay_flagged_while_they_have_masses() {
+        let rows = [[3.0, -2.0], [-9.0, 1.0], [7.0, 7.0], [0.0, 2.0], [1.0, 0.0], [0.3, 8.0]];
+        let mut flags = [false, true, true, true, false, false];
+        let limits = RowLimits { margin: 1.0, threshold: 5.0, near: 0.5 };
+        assert!(!flag_rows(rows.as_flattened(), 2, limits, &mut flags));
+        assert_eq!(flags, [true, true, false, true, false, true]);
+        for at in 0..19 {
+            let number = |x: f64| (0..19).map(|i| if i == at { x } else { 1.0 }).collect();
+            let (mass, near): (Vec<f64>, Vec<f64>) = (number(-6.0), number(0.4));
+            let mut flag = [false];
+            assert!(flag_rows(&mass, 19, limits, &mut flag), "a mass above the threshold");
+            assert!(!flag_rows(&mass, 19, limits, &mut flag) && flag[0]);
+            let mut flag = [false];
+            assert!(!flag_rows(&near, 19, limits, &mut flag) && flag[0]);
         }
     }
 

@@ -1,66 +1,64 @@
 //! Kernels of contractions of logarithms: maxima and log-sum-exp.
+#![expect(clippy::needless_range_loop, reason = "one index runs through several arrays")]
 
 use multiversion::multiversion;
 
 use super::blocks::{block, factors, in_blocks, store, total};
 use super::{Contraction, Inner};
-use crate::numeric::exp::exp_one;
+use crate::numeric::exp::{exp_one, ln_one};
 
-/// Calls `visit` with A + B for every term of the block of W cells at `first` of a row.
+// Loops rather than functions that take closures: a closure which is not inlined is compiled for
+// the baseline instruction set, in which each fused multiply-add of an exponential is a call.
+
+/// A + B for one term of the block of W cells at `first` of a row.
 #[inline(always)]
-fn each_term<const W: usize>(
+fn term_of_cells<const W: usize>(
     plan: &Contraction,
-    row: [u32; 2],
+    [row, term]: [[u32; 2]; 2],
     first: usize,
     a: &[f64],
     b: &[f64],
-    mut visit: impl FnMut([f64; W]),
-) {
-    for &term in &plan.terms {
-        let (a_start, b_start) = factors(row, term);
-        let a: &[f64; W] = block(a, a_start + first);
-        match plan.inner {
-            Inner::RowScalar => visit(a.map(|a| a + b[b_start])),
-            _ => {
-                let b: &[f64; W] = block(b, b_start + first);
-                visit(std::array::from_fn(|i| a[i] + b[i]));
-            }
+) -> [f64; W] {
+    let (a_start, b_start) = factors(row, term);
+    let mut sums: [f64; W] = *block(a, a_start + first);
+    if plan.inner == Inner::RowScalar {
+        for i in 0..W {
+            sums[i] += b[b_start];
+        }
+    } else {
+        let b: &[f64; W] = block(b, b_start + first);
+        for i in 0..W {
+            sums[i] += b[i];
         }
     }
+    sums
 }
 
-/// Calls `visit` with the terms A + B of a row whose result lacks the inner axis, up to eight terms
+/// Runs `$body` for the terms A + B of a row whose result lacks the inner axis, up to eight terms
 /// at a time.
-#[inline(always)]
-fn each_scalar_term(
-    plan: &Contraction,
-    row: [u32; 2],
-    a: &[f64],
-    b: &[f64],
-    mut visit: impl FnMut(&[f64]),
-) {
-    let n = if plan.inner == Inner::Repeat { 1 } else { plan.length };
-    for &term in &plan.terms {
-        let (a_start, b_start) = factors(row, term);
-        in_blocks!(8, n, |first, W| {
-            let a: &[f64; W] = block(a, a_start + first);
-            let terms: [f64; W] = if plan.inner == Inner::Dot {
-                let b: &[f64; W] = block(b, b_start + first);
-                std::array::from_fn(|i| a[i] + b[i])
-            } else {
-                a.map(|a| a + b[b_start])
-            };
-            visit(&terms);
-        });
-    }
+macro_rules! each_scalar_term {
+    ($plan:ident, $row:ident, $a:ident, $b:ident, |$terms:ident| $body:expr) => {
+        let n = if $plan.inner == Inner::Repeat { 1 } else { $plan.length };
+        for &term in &$plan.terms {
+            let (a_start, b_start) = factors($row, term);
+            in_blocks!(8, n, |first, W| {
+                let mut $terms: [f64; W] = *block($a, a_start + first);
+                for i in 0..W {
+                    let at = if $plan.inner == Inner::Dot { first + i } else { 0 };
+                    $terms[i] += $b[b_start + at];
+                }
+                $body
+            });
+        }
+    };
 }
 
 /// The largest term of a row whose result lacks the inner axis.
 #[inline(always)]
 fn largest_term(plan: &Contraction, row: [u32; 2], a: &[f64], b: &[f64]) -> f64 {
     let mut best = [f64::NEG_INFINITY; 8];
-    each_scalar_term(plan, row, a, b, |terms| {
-        for (best, &term) in best.iter_mut().zip(terms) {
+    each_scalar_term!(plan, row, a, b, |terms| {
+        for (best, &term) in best.iter_mut().zip(&terms) {
             *best = larger(*best, term);
         }
     });
@@ -78,6 +76,12 @@ fn finite_or_zero(shift: f64) -> f64 {
     if shift == f64::NEG_INFINITY { 0.0 } else { shift }
 }
 
+/// ln of a sum of shifted exponentials: at least 1, or 0 if every term is minus infinity.
+#[inline(always)]
+fn ln_of_sum(sum: f64) -> f64 {
+    if sum > 0.0 { ln_one(sum) } else { f64::NEG_INFINITY }
+}
+
 /// The largest term of each of the W cells at `first` of a row.
 #[inline(always)]
 fn largest_terms<const W: usize>(
@@ -88,11 +92,12 @@ fn largest_terms<const W: usize>(
     b: &[f64],
 ) -> [f64; W] {
     let mut best = [f64::NEG_INFINITY; W];
-    each_term::<W>(plan, row, first, a, b, |x| {
+    for &term in &plan.terms {
+        let x: [f64; W] = term_of_cells(plan, [row, term], first, a, b);
         for i in 0..W {
             best[i] = larger(best[i], x[i]);
         }
-    });
+    }
     best
 }
 
@@ -105,14 +110,21 @@ fn log_sum_exp_terms<const W: usize>(
     a: &[f64],
     b: &[f64],
 ) -> [f64; W] {
-    let shift = largest_terms::<W>(plan, row, first, a, b).map(finite_or_zero);
+    let mut shift = largest_terms::<W>(plan, row, first, a, b);
+    for i in 0..W {
+        shift[i] = finite_or_zero(shift[i]);
+    }
     let mut sums = [0.0; W];
-    each_term::<W>(plan, row, first, a, b, |x| {
+    for &term in &plan.terms {
+        let x: [f64; W] = term_of_cells(plan, [row, term], first, a, b);
         for i in 0..W {
             sums[i] += exp_one(x[i] - shift[i]);
         }
-    });
-    std::array::from_fn(|i| shift[i] + sums[i].ln())
+    }
+    for i in 0..W {
+        sums[i] = shift[i] + ln_of_sum(sums[i]);
+    }
+    sums
 }
 
 /// Fills rows of O with the maxima of their terms A + B.
@@ -155,12 +167,12 @@ pub(super) fn log_sum_exp_rows(
             for (o, &row) in o.chunks_exact_mut(plan.row_length()).zip(rows) {
                 let shift = finite_or_zero(largest_term(plan, row, a, b));
                 let mut sums = [0.0; 8];
-                each_scalar_term(plan, row, a, b, |terms| {
-                    for (sum, &term) in sums.iter_mut().zip(terms) {
+                each_scalar_term!(plan, row, a, b, |terms| {
+                    for (sum, &term) in sums.iter_mut().zip(&terms) {
                         *sum += exp_one(term - shift);
                     }
                 });
-                o.fill(shift + total(sums).ln());
+                o.fill(shift + ln_of_sum(total(sums)));
             }
         }
     }

@@ -130,7 +130,8 @@ impl Contraction {
         self.work() >= PARALLEL_WORK
     }
 
-    fn row_length(&self) -> usize {
+    /// The number of cells in a row of O.
+    pub(crate) fn row_length(&self) -> usize {
         match self.inner {
             Inner::RowRow | Inner::RowScalar | Inner::Repeat => self.length,
             Inner::Dot | Inner::Sum => 1,
@@ -171,21 +172,21 @@ impl Contraction {
         });
     }
 
-    /// [`log_multiply`](Self::log_multiply) for the rows of O whose cells `wanted` accepts; other
-    /// rows are left unchanged.
+    /// [`log_multiply`](Self::log_multiply) for the rows of O that `wanted` accepts, given their
+    /// index and cells; other rows are left unchanged.
     pub(crate) fn log_multiply_where(
         &self,
         a: &[f64],
         b: &[f64],
         o: &mut [f64],
-        wanted: impl Fn(Range<usize>) -> bool + Sync,
+        wanted: impl Fn(usize, Range<usize>) -> bool + Sync,
         parallel: bool,
     ) {
         let width = self.row_length();
         self.fill_rows(a, b, o, parallel, |plan, first, rows, a, b, o| {
             for (i, (row, o)) in rows.chunks(1).zip(o.chunks_exact_mut(width)).enumerate() {
                 let start = (first + i) * width;
-                if wanted(start..start + width) {
+                if wanted(first + i, start..start + width) {
                     log_sum_exp_rows(plan, row, a, b, o);
                 }
             }

@@ -1,15 +1,32 @@
 //! The backward pass: adjoints from the root to the leaves. See [`super::executor`] for the
 //! arithmetic.
 
-use super::executor::{Executor, children};
+use super::executor::{Executor, LogSpace, children};
 use super::leaves::Leaves;
 use super::node_table::NodeTable;
 use super::program::{Operation, Product, Sum, Task};
 use crate::numeric::contraction::Contraction;
 use crate::numeric::pointwise::multiply_assign;
 
-/// A share of the noticeable mass that stays unnoticeable when summed over all cells.
-const NEGLIGIBLE_SHARE: f64 = 1e-15;
+/// Terms with a smaller share of their sum, as a logarithm, receive no part of its marginal: all
+/// of them together are below the rounding of the sum.
+const NEGLIGIBLE_SHARE: f64 = -80.0;
+
+/// Where underflow affected marginals.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Underflow {
+    /// The marginals of some node's tiny sums are noticeable in total.
+    pub(super) noticeable: bool,
+    /// Some of these sums were not recomputed in log space.
+    pub(super) missed: bool,
+}
+
+impl Underflow {
+    pub(super) fn add(&mut self, other: Self) {
+        self.noticeable |= other.noticeable;
+        self.missed |= other.missed;
+    }
+}
 
 impl Executor<'_> {
     /// Propagates the adjoint of the task's last node to its leaves, whose marginals it writes.
@@ -20,24 +37,27 @@ impl Executor<'_> {
         tables: &mut [NodeTable],
         mut leaves: Leaves<'_>,
         noticeable: f64,
-    ) -> bool {
-        let mut underflowed = false;
+    ) -> Underflow {
+        let mut underflow = Underflow::default();
         let start = task.nodes.start;
         for node in task.own_nodes().rev() {
             let (below, own) = tables.split_at_mut(node - start);
             let own = &mut own[0];
-            let lost = match &self.program.instructions[node].operation {
+            let (lost, forward) = match &self.program.instructions[node].operation {
                 Operation::Leaf(_) => continue,
                 Operation::Sum(sum) => {
                     let child = &mut below[node - 1 - start];
-                    self.backward_sum(node, sum, child, own, &mut leaves)
+                    (self.backward_sum(node, sum, child, own, &mut leaves), &sum.forward)
                 }
                 Operation::Product(product) => {
-                    let tables = children(below, product.left_node - start);
-                    self.backward_product((node, product), tables, own, &mut leaves, noticeable)
+                    let (tables, node) =
+                        (children(below, product.left_node - start), (node, product));
+                    let lost = self.backward_product(node, tables, own, &mut leaves, noticeable);
+                    (lost, &product.forward)
                 }
             };
-            underflowed |= lost > noticeable || lost.is_nan();
+            underflow.noticeable |= lost > noticeable || lost.is_nan();
+            underflow.missed |= own.notice_underflow(forward, lost, noticeable);
         }
         if let Some(split) = task.split.as_deref() {
             let (left, right) = Self::split_tables(task, split, tables);
@@ -47,9 +67,10 @@ impl Executor<'_> {
                 || self.backward(&split[0], left, left_leaves, noticeable),
                 || self.backward(&split[1], right, right_leaves, noticeable),
             );
-            underflowed |= left || right;
+            underflow.add(left);
+            underflow.add(right);
         }
-        underflowed
+        underflow
     }
 
     /// Returns the mass of the node's underflowed cells.
@@ -104,8 +125,9 @@ impl Executor<'_> {
                 self.propagate_adjoint(nodes.1, b, leaves);
             }
         }
-        if self.recompute_in_log_space && lost > 0.0 {
-            let least = NEGLIGIBLE_SHARE * noticeable;
+        if self.log_space != LogSpace::None && lost > 0.0 {
+            // All smaller masses of the table are not noticeable in total.
+            let least = noticeable / own.sums.len() as f64;
             self.add_underflowed_masses(forward, nodes, (a, b), own, leaves, least);
         }
         lost
@@ -136,9 +158,12 @@ impl Executor<'_> {
         for (cell, &sum) in own.sums.iter().enumerate().filter(|&(_, &sum)| sum < -least) {
             forward.each_term(cell, |at_a, at_b| {
                 let term = self.log(nodes.0, a, leaves, at_a) + self.log(nodes.1, b, leaves, at_b);
-                let mass = -sum * (term - own.log[cell]).exp();
-                self.add_mass(nodes.0, a, leaves, at_a, mass);
-                self.add_mass(nodes.1, b, leaves, at_b, mass);
+                let log_share = term - own.log[cell];
+                if log_share > NEGLIGIBLE_SHARE {
+                    let mass = -sum * log_share.exp();
+                    self.add_mass(nodes.0, a, leaves, at_a, mass);
+                    self.add_mass(nodes.1, b, leaves, at_b, mass);
+                }
             });
         }
     }

@@ -21,7 +21,9 @@
 //! Where the maxima of A and B lie at different k, G can be tiny or underflow. Such a cell rarely
 //! has a noticeable marginal. It is first given the value of the threshold, an upper bound. Only
 //! when the backward pass finds that such a cell has a noticeable marginal is everything
-//! recomputed, with the rows of all such cells summed in log space.
+//! recomputed, with the rows of the noticeable cells summed in log space. Potentials change little
+//! from call to call: the next call sums the same rows in log space from the start, and its
+//! backward pass finds the rows of the call after it.
 
 use super::join_spinning::join_spinning;
 use super::leaves::Leaves;
@@ -34,12 +36,21 @@ use crate::numeric::step::StepStats;
 /// Potentials of this magnitude have lost three digits after the decimal point.
 const DRIFTED: f64 = 1000.0;
 
+/// Which tiny sums are recomputed in log space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LogSpace {
+    None,
+    /// Those that the last backward pass found noticeable.
+    Noticed,
+    All,
+}
+
 /// A program and how to run it.
 pub(super) struct Executor<'a> {
     pub(super) program: &'a Program,
     pub(super) parallel: bool,
-    /// Whether tiny sums are recomputed in log space.
-    pub(super) recompute_in_log_space: bool,
+    /// Which tiny sums are recomputed in log space.
+    pub(super) log_space: LogSpace,
 }
 
 /// Statistics of a forward pass.
@@ -175,9 +186,10 @@ impl Executor<'_> {
         let value = self.value(node - 1, table, leaves);
         forward.multiply(value, &[1.0], &mut own.sums, self.parallel);
         own.finish_forward(&[(child, table)], self.parallel);
-        if self.recompute_in_log_space {
+        if own.needs_log_space(self.log_space) {
             let log = self.logs(node - 1, table, leaves);
-            own.recompute_in_log_space(forward, [log, &[0.0]], self.parallel);
+            let logs = [log, &[0.0][..]];
+            own.recompute_in_log_space(forward, logs, self.log_space, self.parallel);
         }
     }
 
@@ -194,9 +206,9 @@ impl Executor<'_> {
         let value_b = self.value(node - 1, b, leaves);
         forward.multiply(value_a, value_b, &mut own.sums, self.parallel);
         own.finish_forward(&[(left, a), (right, b)], self.parallel);
-        if self.recompute_in_log_space {
+        if own.needs_log_space(self.log_space) {
             let logs = [self.logs(*left_node, a, leaves), self.logs(node - 1, b, leaves)];
-            own.recompute_in_log_space(forward, logs, self.parallel);
+            own.recompute_in_log_space(forward, logs, self.log_space, self.parallel);
         }
     }
 

@@ -14,8 +14,9 @@ mod workspace;
 
 use std::sync::Arc;
 
+use backward::Underflow;
 use conditioning::Conditioning;
-use executor::Executor;
+use executor::{Executor, LogSpace};
 use leaves::Leaves;
 use max_reparametrization::MaxReparametrization;
 use program::{Compiler, Program};
@@ -96,25 +97,41 @@ impl Exact {
         self
     }
 
-    /// Writes marginals and returns ln Z, or `None` when underflow affected them and the sums were
-    /// not recomputed in log space.
-    fn attempt(
-        &mut self,
-        mut leaves: Leaves<'_>,
-        total: f64,
-        recompute_in_log_space: bool,
-    ) -> Option<f64> {
-        let executor =
-            Executor { program: &self.program, parallel: self.parallel, recompute_in_log_space };
+    /// Writes marginals and returns ln Z, or `None` when underflow affected them and sums that
+    /// matter were not recomputed in log space.
+    fn attempt(&mut self, mut leaves: Leaves<'_>, total: f64, log_space: LogSpace) -> Option<f64> {
+        let executor = Executor { program: &self.program, parallel: self.parallel, log_space };
         let log_z = self.log_unmentioned + self.workspace.forward(&executor, &mut leaves);
-        let possible = log_z != f64::NEG_INFINITY;
-        self.in_log_space = possible && self.workspace.backward(&executor, total, &mut leaves);
-        self.underflowed |= self.in_log_space;
-        (recompute_in_log_space || !self.in_log_space).then_some(log_z)
+        let underflow = match log_z == f64::NEG_INFINITY {
+            true => Underflow::default(),
+            false => self.workspace.backward(&executor, total, &mut leaves),
+        };
+        self.in_log_space = underflow.noticeable;
+        self.underflowed |= underflow.noticeable;
+        let is_valid = match log_space {
+            LogSpace::None => !underflow.noticeable,
+            LogSpace::Noticed => !underflow.missed,
+            LogSpace::All => true,
+        };
+        is_valid.then_some(log_z)
     }
 
-    /// The ln Z of the first attempt, or of a second attempt in log space if the first one
-    /// underflowed.
+    /// Which sums are recomputed while calls underflow. All where messages are moved into
+    /// potentials, which needs every cell of a message.
+    fn log_space(&self) -> LogSpace {
+        match self.reparametrization {
+            Reparametrization::Conditioning(_) => LogSpace::All,
+            Reparametrization::Max(_) => LogSpace::Noticed,
+        }
+    }
+
+    /// How the first attempt of a call computes its sums.
+    fn first_log_space(&self) -> LogSpace {
+        if self.in_log_space { self.log_space() } else { LogSpace::None }
+    }
+
+    /// The ln Z of the first attempt, or of further attempts in log space if it underflowed. The
+    /// first two of these find the sums that matter; a third one recomputes all.
     fn or_in_log_space(
         &mut self,
         first: Option<f64>,
@@ -122,8 +139,11 @@ impl Exact {
         total: f64,
         marginals: &mut Marginals,
     ) -> f64 {
-        let log_z = first.or_else(|| self.attempt(Leaves::new(potentials, marginals), total, true));
-        let log_z = log_z.expect("an attempt in log space always has a result");
+        let attempts = [self.log_space(), LogSpace::Noticed, LogSpace::All].into_iter();
+        let mut retry = attempts
+            .filter_map(|which| self.attempt(Leaves::new(potentials, marginals), total, which));
+        let log_z = first.or_else(|| retry.next());
+        let log_z = log_z.expect("an attempt with all sums in log space has a result");
         if log_z == f64::NEG_INFINITY {
             marginals.values_mut().fill(0.0);
         }
@@ -137,7 +157,7 @@ impl MarginalOracle for Exact {
     }
 
     fn marginals(&mut self, potentials: &Potentials, total: f64, marginals: &mut Marginals) -> f64 {
-        let log_z = self.attempt(Leaves::new(potentials, marginals), total, self.in_log_space);
+        let log_z = self.attempt(Leaves::new(potentials, marginals), total, self.first_log_space());
         self.or_in_log_space(log_z, potentials, total, marginals)
     }
 
@@ -149,7 +169,7 @@ impl MarginalOracle for Exact {
         marginals: &mut Marginals,
     ) -> StepResult {
         let leaves = Leaves::with_step(request, potentials, marginals);
-        let log_z = self.attempt(leaves, total, self.in_log_space);
+        let log_z = self.attempt(leaves, total, self.first_log_space());
         let square = self.workspace.stats().square;
         StepResult { log_z: self.or_in_log_space(log_z, potentials, total, marginals), square }
     }
@@ -176,11 +196,8 @@ impl MarginalOracle for Exact {
     }
 
     fn maximum(&mut self, potentials: &Potentials) -> Option<f64> {
-        let executor = Executor {
-            program: &self.program,
-            parallel: self.parallel,
-            recompute_in_log_space: false,
-        };
+        let executor =
+            Executor { program: &self.program, parallel: self.parallel, log_space: LogSpace::None };
         Some(self.workspace.maximum(&executor, potentials))
     }
 

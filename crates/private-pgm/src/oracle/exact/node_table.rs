@@ -1,16 +1,24 @@
 use std::ops::Range;
 
+use super::executor::LogSpace;
 use super::program::Operand;
 use crate::numeric::contraction::Contraction;
 use crate::numeric::extremes::extremes;
 use crate::numeric::memory;
-use crate::numeric::pointwise::{divide_assign, flush_slice_to_zero, multiply_assign};
+use crate::numeric::pointwise::{
+    RowLimits, divide_assign, flag_rows, flush_slice_to_zero, multiply_assign,
+};
 use crate::numeric::shift::{RowMaxima, Shift, exp_rows, ln_plus_rows};
 
 /// Sums below this are not trusted where the largest values of both factors are 1. Exponentials
 /// below 1e-152 are flushed to zero, so that each term of a larger sum has lost less than 1e-22
 /// of it.
 const TINY: f64 = 1e-130;
+
+/// Rows are summed in log space from this share of a noticeable marginal on, and rows whose sums
+/// are within this factor of tiny are watched, because potentials change from call to call. Our
+/// choice.
+const MARGIN: f64 = 1e-20;
 
 /// The logarithms of the smallest and of the largest sum of a table in linear space: a product of
 /// either with an exponential is a normal number.
@@ -49,6 +57,11 @@ pub(super) struct NodeTable {
     /// In the backward pass: the derivative of N ln Z by the values, or, in log space, the
     /// marginal. Empty for a leaf that absorbs its sibling.
     pub(super) adjoint: Vec<f64>,
+    /// The rows with tiny sums that had a noticeable marginal in a backward pass, or nearly so: the
+    /// next forward pass in log space sums them there. They stay marked while they have tiny sums,
+    /// because an upper bound was noticed: the true marginal may be far below. Empty until there
+    /// are any.
+    noticed: Vec<bool>,
     /// Whether it is a message of [`Conditioning`](super::conditioning::Conditioning).
     pub(super) message: bool,
 }
@@ -75,6 +88,7 @@ impl NodeTable {
             log: zeros(cells),
             value: zeros(cells),
             shift: Shift::Common(0.0),
+            noticed: Vec::new(),
             message: false,
             rows: RowMaxima::new(rows),
             adjoint: zeros(adjoint),
@@ -194,18 +208,55 @@ impl NodeTable {
         }
     }
 
-    /// Sums the rows that contain tiny sums in log space, given the logarithms of the children.
+    /// After [`differentiate`](Self::differentiate) has returned `lost`: marks the rows with tiny
+    /// sums whose marginals are noticeable, so that the next forward pass in log space sums them
+    /// there. Returns whether the last one has not.
+    pub(super) fn notice_underflow(
+        &mut self,
+        forward: &Contraction,
+        lost: f64,
+        noticeable: f64,
+    ) -> bool {
+        let threshold = noticeable / self.sums.len() as f64;
+        let margin = MARGIN * threshold;
+        if self.message || self.linear_offset.is_some() {
+            return false;
+        }
+        let is_new = self.noticed.is_empty();
+        if is_new && (lost.is_nan() || lost <= margin) {
+            return false;
+        }
+        let width = forward.row_length();
+        self.noticed.resize(self.sums.len() / width, false);
+        let limits = RowLimits { margin, threshold, near: self.tiny / MARGIN };
+        flag_rows(&self.sums, width, limits, &mut self.noticed)
+    }
+
+    /// Whether [`recompute_in_log_space`](Self::recompute_in_log_space) has anything to do.
+    pub(super) fn needs_log_space(&self, which: LogSpace) -> bool {
+        self.linear_offset.is_none()
+            && match which {
+                LogSpace::None => false,
+                LogSpace::Noticed => self.noticed.contains(&true),
+                LogSpace::All => true,
+            }
+    }
+
+    /// Sums rows that contain tiny sums in log space, given the logarithms of the children: all of
+    /// them, or those that were [noticed](Self::notice_underflow).
     pub(super) fn recompute_in_log_space(
         &mut self,
         forward: &Contraction,
         logs: [&[f64]; 2],
+        which: LogSpace,
         parallel: bool,
     ) {
-        if self.linear_offset.is_none() {
-            let Self { sums, log, tiny, .. } = self;
-            let has_tiny = |cells: Range<usize>| sums[cells].iter().any(|sum| sum < tiny);
-            forward.log_multiply_where(logs[0], logs[1], log, has_tiny, parallel);
-        }
+        let Self { sums, log, tiny, noticed, .. } = self;
+        let all = which == LogSpace::All;
+        let is_wanted = |row: usize, cells: Range<usize>| {
+            (all || noticed[row]) && sums[cells].iter().any(|sum| sum < tiny)
+        };
+        forward.log_multiply_where(logs[0], logs[1], log, is_wanted, parallel);
     }
 }
 

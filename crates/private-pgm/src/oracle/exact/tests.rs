@@ -211,6 +211,39 @@ proptest! {
     }
 }
 
+#[test]
+fn repeated_calls_near_a_vertex_of_a_loopy_model_agree_with_brute_force() {
+    let domain = Domain::new((0..6).map(|i| (format!("x{i}"), 4))).unwrap();
+    let pairs = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [0, 5], [0, 3], [1, 4]];
+    let cliques = pairs.map(|pair| pair.into_iter().map(AttributeId).collect::<Clique>());
+    let mut oracle = compiled(&(domain.clone(), cliques.to_vec()));
+    assert!(matches!(oracle.reparametrization, Reparametrization::Max(_)));
+    let mut theta = Potentials::zeros(oracle.layout());
+    let mut marginals = Marginals::zeros(oracle.layout());
+    let mut calls_in_log_space = 0;
+    for step in 0..120 {
+        // The direction changes now and then, so that other cells become noticeable.
+        add_scaled(
+            1.0,
+            potentials(&oracle, 60.0, false, 7 + step / 20).values(),
+            theta.values_mut(),
+        );
+        let log_z = oracle.marginals(&theta, 10.0, &mut marginals);
+        calls_in_log_space += usize::from(oracle.in_log_space);
+        let joint = joint(&domain, &theta);
+        let expected_log_z = log_sum_exp(&joint);
+        assert!((log_z - expected_log_z).abs() <= 1e-12 * expected_log_z.abs().max(1e3));
+        let p = joint.iter().map(|j| 10.0 * (j - expected_log_z).exp()).collect();
+        let p = Factor::new(&domain, domain.everything(), p);
+        for (index, clique) in marginals.layout().cliques().iter().enumerate() {
+            for (ours, theirs) in marginals.table(index).iter().zip(p.sum_onto(clique).values()) {
+                assert!((ours - theirs).abs() <= 1e-8, "step {step}: {ours} {theirs}");
+            }
+        }
+    }
+    assert!(calls_in_log_space > 5, "{calls_in_log_space} calls underflowed");
+}
+
 /// A star whose messages multiply to [1e8, 1e8, 1e-120], of which the rest of the tree selects the
 /// last.
 #[test]

@@ -1,5 +1,6 @@
 //! The tables of all nodes of a [`Program`], and whole passes over them.
 
+use super::backward::Underflow;
 use super::executor::{Executor, ForwardStats};
 use super::leaves::Leaves;
 use super::node_table::NodeTable;
@@ -88,8 +89,8 @@ impl Workspace {
         executor: &Executor<'_>,
         total: f64,
         leaves: &mut Leaves<'_>,
-    ) -> bool {
-        let mut underflowed = false;
+    ) -> Underflow {
+        let mut underflow = Underflow::default();
         for task in &executor.program.tasks {
             let tables = &mut self.tables[task.nodes.clone()];
             match executor.program.leaf_cells(task.nodes.end - 1) {
@@ -97,11 +98,11 @@ impl Workspace {
                 None => {
                     tables.last_mut().expect("a task has nodes").adjoint.fill(total);
                     let leaves = leaves.part(executor.program.cells(&task.leaves));
-                    underflowed |= executor.backward(task, tables, leaves, NOTICEABLE * total);
+                    underflow.add(executor.backward(task, tables, leaves, NOTICEABLE * total));
                 }
             }
         }
-        underflowed
+        underflow
     }
 
     /// The largest score of a record: [`forward`](Self::forward) with maxima for sums.
