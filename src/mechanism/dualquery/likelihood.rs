@@ -3,13 +3,17 @@
 
 use std::sync::Arc;
 
+use multiversion::multiversion;
+
 use super::queries::{Queries, Sample};
+use super::query_block::negate;
 use super::rounds::Game;
 use super::softmax::{History, Workspace};
 use private_pgm::domain::Clique;
 use private_pgm::factor::{CliqueLayout, CliqueVector, Marginals};
 use private_pgm::fit::Likelihood;
 use private_pgm::loss::Loss;
+use private_pgm::numeric::pointwise::dot;
 use private_pgm::numeric::strided::Projection;
 
 /// The sampled queries and the record of each round.
@@ -29,8 +33,9 @@ pub(super) struct SampledQueries {
 struct Evaluation {
     history: History,
     samples: f64,
-    /// b / N of the sampled queries, by query: the derivative of <b, a> by their counts.
-    linear: Vec<(usize, f64)>,
+    total: f64,
+    /// b.
+    linear: Vec<f64>,
     /// c.
     constant: f64,
     smoothness: f64,
@@ -46,7 +51,7 @@ impl SampledQueries {
         let mut linear = vec![0.0; queries.len()];
         let mut constant = 0.0;
         let mut satisfied = vec![0.0; queries.len()];
-        let history = History::new(game.eta, game.records, queries.len(), records.len(), |round| {
+        let history = History::new(game.eta, queries.len(), records.len(), |round| {
             for sample in &samples[round] {
                 linear[sample.query] += game.eta * round as f64 * sample.sign();
                 constant += game.eta * satisfied[sample.query] * sample.sign();
@@ -59,9 +64,7 @@ impl SampledQueries {
         let updates: f64 = (0..records.len()).map(|round| (round * round) as f64).sum();
         let smoothness = game.samples as f64 * updates * (game.eta / (2.0 * total)).powi(2);
         let samples = game.samples as f64;
-        let sampled = linear.into_iter().enumerate().filter(|&(_, b)| b != 0.0);
-        let linear = sampled.map(|(query, b)| (query, b / total)).collect();
-        let evaluation = Evaluation { history, samples, linear, constant, smoothness };
+        let evaluation = Evaluation { history, samples, total, linear, constant, smoothness };
         Self { queries: queries.clone(), likelihood: Arc::new(evaluation) }
     }
 }
@@ -97,7 +100,8 @@ impl Likelihood for SampledQueries {
             unfilled,
             marginal: longest(|query| query.cols()),
             between: longest(|query| query.scratch_len()),
-            counts: vec![0.0; self.queries.len()],
+            answers: vec![0.0; self.queries.len()],
+            slopes: vec![0.0; self.queries.len()],
             work: self.likelihood.history.workspace(),
             queries: self.queries.clone(),
             likelihood: Arc::clone(&self.likelihood),
@@ -105,9 +109,8 @@ impl Likelihood for SampledQueries {
     }
 }
 
-/// The negative log-likelihood. A value costs a power series per unsatisfied query; two
-/// exponentials and two multiplications per round for each of the other queries. A gradient costs
-/// twice that.
+/// The negative log-likelihood. A value costs two exponentials per query and a multiplication per
+/// round and query; a gradient costs twice that.
 struct SampledLoss {
     layout: Arc<CliqueLayout>,
     queries: Queries,
@@ -117,8 +120,8 @@ struct SampledLoss {
     likelihood: Arc<Evaluation>,
     marginal: Vec<f64>,
     between: Vec<f64>,
-    /// W mu, then the derivatives by it.
-    counts: Vec<f64>,
+    answers: Vec<f64>,
+    slopes: Vec<f64>,
     work: Workspace,
 }
 
@@ -139,11 +142,10 @@ impl Place {
 }
 
 impl SampledLoss {
-    /// Computes the counts W mu and hands them to the history. Returns <b, a>.
-    fn count(&mut self, marginals: &Marginals) -> f64 {
-        let Evaluation { history, linear, .. } = &*self.likelihood;
-        history.begin(&mut self.work);
-        let (mut product, mut first) = (0.0, 0);
+    /// a = W mu / N.
+    fn answer(&mut self, marginals: &Marginals) {
+        let scale = self.likelihood.total.recip();
+        let mut rest = &mut self.answers[..];
         for (part, place) in self.queries.parts().iter().zip(&self.places) {
             let table = marginals.table(place.table);
             let marginal = match &place.projection {
@@ -154,21 +156,12 @@ impl SampledLoss {
                     marginal
                 }
             };
-            let counts = &mut self.counts[first..][..part.query.rows()];
-            part.query.apply(marginal, counts, &mut self.between);
-            let sampled = sampled_among(linear, first, counts.len());
-            product += sampled.iter().map(|(query, b)| b * counts[query - first]).sum::<f64>();
-            history.take(first, counts, &mut self.work);
-            first += counts.len();
+            let (answers, more) = rest.split_at_mut(part.query.rows());
+            part.query.apply(marginal, answers, &mut self.between);
+            multiply(answers, scale);
+            rest = more;
         }
-        product
     }
-}
-
-/// The sampled ones of `count` queries from `first` on.
-fn sampled_among(linear: &[(usize, f64)], first: usize, count: usize) -> &[(usize, f64)] {
-    let place = |end: usize| linear.partition_point(|&(query, _)| query < end);
-    &linear[place(first)..place(first + count)]
 }
 
 impl Loss for SampledLoss {
@@ -177,20 +170,23 @@ impl Loss for SampledLoss {
     }
 
     fn value_and_gradient(&mut self, marginals: &Marginals, gradient: &mut CliqueVector) -> f64 {
-        let product = self.count(marginals);
-        let Evaluation { history, samples, linear, constant, .. } = &*self.likelihood;
-        let normalisers = history.log_normalisers_and_slopes(*samples, &mut self.work);
+        self.answer(marginals);
+        let Evaluation { history, samples, total, linear, constant, .. } = &*self.likelihood;
+        negate(linear, &mut self.slopes);
+        let normalisers = history.log_normalisers_and_slopes(
+            &self.answers,
+            *samples,
+            &mut self.slopes,
+            &mut self.work,
+        );
         for &table in &self.unfilled {
             gradient.table_mut(table).fill(0.0);
         }
-        let mut first = 0;
+        let mut rest = &mut self.slopes[..];
         for (part, place) in self.queries.parts().iter().zip(&self.places) {
-            let slopes = &mut self.counts[first..][..part.query.rows()];
-            history.replace_by_slopes(first, slopes, &self.work);
-            for (query, b) in sampled_among(linear, first, slopes.len()) {
-                slopes[query - first] -= b;
-            }
-            first += slopes.len();
+            let (slopes, more) = rest.split_at_mut(part.query.rows());
+            rest = more;
+            divide(slopes, *total);
             let table = gradient.table_mut(place.table);
             if place.fills(place.table) {
                 part.query.apply_transpose(slopes, table, &mut self.between);
@@ -203,13 +199,14 @@ impl Loss for SampledLoss {
                 Some(projection) => projection.broadcast(back, table, |g, slope| *g += slope),
             }
         }
-        constant - product + samples * normalisers
+        constant - dot(linear, &self.answers) + samples * normalisers
     }
 
     fn value(&mut self, marginals: &Marginals) -> f64 {
-        let product = self.count(marginals);
-        let Evaluation { history, samples, constant, .. } = &*self.likelihood;
-        constant - product + samples * history.log_normalisers(&mut self.work)
+        self.answer(marginals);
+        let Evaluation { history, samples, linear, constant, .. } = &*self.likelihood;
+        let normalisers = history.log_normalisers(&self.answers, &mut self.work);
+        constant - dot(linear, &self.answers) + samples * normalisers
     }
 
     /// S (eta / (2 N))^2 times the sum over t of (t - 1)^2, for tables that sum to N.
@@ -222,5 +219,19 @@ impl Loss for SampledLoss {
     /// therefore changes by at most that, and |d_q| <= |p' - p|_1 / (2 N).
     fn smoothness(&self) -> Option<f64> {
         Some(self.likelihood.smoothness)
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+fn multiply(values: &mut [f64], factor: f64) {
+    for value in values {
+        *value *= factor;
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
+fn divide(values: &mut [f64], divisor: f64) {
+    for value in values {
+        *value /= divisor;
     }
 }

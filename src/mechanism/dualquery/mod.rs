@@ -48,7 +48,6 @@ mod softmax;
 mod synthetic_records;
 #[cfg(test)]
 mod tests;
-mod uniform_blocks;
 mod unsatisfied_queries;
 mod weights;
 

@@ -3,8 +3,7 @@
 
 use multiversion::multiversion;
 
-use super::uniform_blocks::{self, Runs};
-use super::weights::{self, LANES, Lanes, SatisfiedBits, Start};
+use super::weights::{LANES, Lanes, SatisfiedBits, Start, add_slopes, add_sums};
 use private_pgm::numeric::exp::{exp_all, maximum};
 
 /// Weights whose logarithm is smaller count as 0.
@@ -24,64 +23,34 @@ pub(super) struct QueryBlock {
     growth: Vec<f64>,
     /// e^-eta.
     decay: f64,
-    slopes: Vec<f64>,
 }
 
 impl QueryBlock {
-    /// This many queries, with answers of 0.
-    pub(super) fn of(queries: usize) -> Self {
-        let answers = vec![0.0; queries];
-        Self { queries, answers, ..Self::default() }
-    }
-
-    /// Removes all queries.
-    pub(super) fn clear(&mut self) {
-        self.queries = 0;
-        self.answers.clear();
-    }
-
-    /// Adds a query after the others, with its answer.
-    pub(super) fn push(&mut self, answer: f64) {
-        self.answers.truncate(self.queries);
-        self.answers.push(answer);
-        self.queries += 1;
-    }
-
-    /// The answers, and padding.
-    pub(super) fn answers_mut(&mut self) -> &mut [f64] {
-        &mut self.answers
-    }
-
-    /// The slopes, and padding.
-    pub(super) fn slopes(&self) -> &[f64] {
-        &self.slopes
-    }
-
-    /// Prepares the weights of all queries, with slopes of 0.
-    pub(super) fn prepare(&mut self, eta: f64) {
-        let queries = self.queries;
-        self.answers.resize(queries.next_multiple_of(LANES), 0.0);
-        for buffer in [&mut self.weights, &mut self.inverses, &mut self.growth, &mut self.slopes] {
-            buffer.resize(self.answers.len(), 0.0);
-            buffer[queries..].fill(0.0);
+    pub(super) fn take(&mut self, queries: &[u32], answers: &[f64], eta: f64) {
+        let len = queries.len().next_multiple_of(LANES);
+        for buffer in [&mut self.answers, &mut self.weights, &mut self.inverses, &mut self.growth] {
+            buffer.resize(len, 0.0);
+            buffer[queries.len()..].fill(0.0);
         }
-        self.slopes.fill(0.0);
+        self.queries = queries.len();
         self.decay = (-eta).exp();
-        self.growth.iter_mut().zip(&self.answers).for_each(|(growth, a)| *growth = eta * a);
+        for ((a, growth), &query) in self.answers.iter_mut().zip(&mut self.growth).zip(queries) {
+            *a = answers[query as usize];
+            *growth = eta * *a;
+        }
         exp_all(&mut self.growth);
     }
 
     /// Computes s before round m + 1, with m = `updates`. `satisfied` has A for each query; an
     /// empty slice means that no query is satisfied. Returns the largest |s|.
     pub(super) fn begin(&mut self, updates: usize, satisfied: &[f64], eta: f64) -> f64 {
-        let queries = self.queries;
-        let weights = &mut self.weights[..queries];
+        let weights = &mut self.weights[..self.queries];
         match satisfied {
             [] => unsatisfied_exponents(&self.answers, updates as f64, eta, weights),
             _ => exponents(&self.answers, satisfied, updates as f64, eta, weights),
         }
         negate(weights, &mut self.inverses);
-        maximum(weights).max(maximum(&self.inverses[..queries]))
+        maximum(weights).max(maximum(&self.inverses[..self.queries]))
     }
 
     /// Replaces s by e^(s - shift), and -s by e^(-s - shift).
@@ -94,51 +63,34 @@ impl QueryBlock {
     }
 
     /// Adds the weights of all queries and negations to the sums of their round and lane.
-    pub(super) fn add_sums(&self, satisfied: Satisfied<'_>, sums: &mut [Lanes]) {
+    /// `satisfies` has a byte per block and round but the last; an empty slice means that no query
+    /// is satisfied.
+    pub(super) fn add_sums(&self, satisfies: &[u8], sums: &mut [Lanes]) {
         let zeros = vec![0; sums.len()];
-        let [uniform, mixed] = self.start(satisfied.runs);
-        uniform_blocks::add_sums(uniform, satisfied.runs, sums);
-        weights::add_sums(mixed, SatisfiedBits { bits: satisfied.bits, zeros: &zeros }, sums);
+        add_sums(self.start(), SatisfiedBits { bits: satisfies, zeros: &zeros }, sums);
     }
 
     /// Adds to the slope of each query the sum over the rounds of coefficient times (e^s - e^-s).
-    pub(super) fn add_slopes(&mut self, satisfied: Satisfied<'_>, coefficients: &[f64]) {
+    pub(super) fn add_slopes(
+        &self,
+        queries: &[u32],
+        satisfies: &[u8],
+        coefficients: &[f64],
+        slopes: &mut [f64],
+    ) {
         let zeros = vec![0; coefficients.len()];
-        let mut slopes = std::mem::take(&mut self.slopes);
-        let [uniform, mixed] = self.start(satisfied.runs);
-        let (of_uniform, of_mixed) = slopes.as_chunks_mut().0.split_at_mut(uniform.weights.len());
-        uniform_blocks::add_slopes(uniform, satisfied.runs, coefficients, of_uniform);
-        let bits = SatisfiedBits { bits: satisfied.bits, zeros: &zeros };
-        weights::add_slopes(mixed, bits, coefficients, of_mixed);
-        self.slopes = slopes;
+        let satisfied = SatisfiedBits { bits: satisfies, zeros: &zeros };
+        add_slopes(self.start(), satisfied, coefficients, queries, slopes);
     }
 
-    /// The blocks of the runs, and the others.
-    fn start(&self, runs: Runs<'_>) -> [Start<'_>; 2] {
-        let uniform: usize = runs.blocks.iter().sum();
-        let (weights, others) = self.weights.as_chunks().0.split_at(uniform);
-        let (inverses, other_inverses) = self.inverses.as_chunks().0.split_at(uniform);
-        let (growth, other_growth) = self.growth.as_chunks().0.split_at(uniform);
-        let decay = self.decay;
-        [
-            Start { weights, inverses, growth, decay },
-            Start { weights: others, inverses: other_inverses, growth: other_growth, decay },
-        ]
+    fn start(&self) -> Start<'_> {
+        Start {
+            weights: self.weights.as_chunks().0,
+            inverses: self.inverses.as_chunks().0,
+            growth: self.growth.as_chunks().0,
+            decay: self.decay,
+        }
     }
-}
-
-/// Which queries the records of a segment satisfy. The first blocks form runs.
-#[derive(Clone, Copy)]
-pub(super) struct Satisfied<'a> {
-    pub(super) runs: Runs<'a>,
-    /// For the other blocks, a byte per block and round but the last; empty if no record satisfies
-    /// any of them.
-    pub(super) bits: &'a [u8],
-}
-
-impl Satisfied<'_> {
-    /// No record satisfies any query.
-    pub(super) const NONE: Self = Self { runs: Runs { blocks: &[], satisfies: &[] }, bits: &[] };
 }
 
 /// s = eta (m a - A).
@@ -160,7 +112,7 @@ fn unsatisfied_exponents(answers: &[f64], updates: f64, eta: f64, s: &mut [f64])
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
-fn negate(from: &[f64], to: &mut [f64]) {
+pub(super) fn negate(from: &[f64], to: &mut [f64]) {
     let to = &mut to[..from.len()];
     for i in 0..from.len() {
         to[i] = -from[i];

@@ -94,17 +94,12 @@ impl Block {
         Self { weights, inverses, no, yes, inverse_no, inverse_yes }
     }
 
-    /// The factors of the weights and of their inverses from a round to the next one.
-    #[inline(always)]
-    fn factors(&self, satisfies: u8) -> [Lanes; 2] {
-        // No shortcut where the record satisfies none of the eight: a processor cannot predict it.
-        let mask = &MASKS[usize::from(satisfies)];
-        [blend(&self.no, &self.yes, mask), blend(&self.inverse_no, &self.inverse_yes, mask)]
-    }
-
     #[inline(always)]
     fn step(&mut self, satisfies: u8) {
-        let [factors, inverse_factors] = self.factors(satisfies);
+        // No shortcut where the record satisfies none of the eight: a processor cannot predict it.
+        let mask = &MASKS[usize::from(satisfies)];
+        let factors = blend(&self.no, &self.yes, mask);
+        let inverse_factors = blend(&self.inverse_no, &self.inverse_yes, mask);
         for lane in 0..LANES {
             self.weights[lane] *= factors[lane];
             self.inverses[lane] *= inverse_factors[lane];
@@ -115,6 +110,13 @@ impl Block {
     fn add_sum(&self, sums: &mut Lanes) {
         for lane in 0..LANES {
             sums[lane] += self.weights[lane] + self.inverses[lane];
+        }
+    }
+
+    #[inline(always)]
+    fn add_difference(&self, coefficient: f64, slopes: &mut Lanes) {
+        for lane in 0..LANES {
+            slopes[lane] += coefficient * (self.weights[lane] - self.inverses[lane]);
         }
     }
 }
@@ -172,56 +174,47 @@ fn group<'a, const N: usize>(
     (blocks, bits)
 }
 
-/// Adds to the slope of each query the sum over the rounds of coefficient times (weight - inverse).
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+fma", "x86_64+avx2+fma"))]
 pub(super) fn add_slopes(
     start: Start<'_>,
     satisfied: SatisfiedBits<'_>,
     coefficients: &[f64],
-    slopes: &mut [Lanes],
+    queries: &[u32],
+    slopes: &mut [f64],
 ) {
     let blocks = start.weights.len();
     let whole = if target_cfg_f!(target_feature = "avx512f") { blocks / GROUP * GROUP } else { 0 };
     for first in (0..whole).step_by(GROUP) {
-        add_slopes_of::<GROUP>(start, satisfied, coefficients, first, slopes);
+        add_slopes_of::<GROUP>(start, satisfied, coefficients, (first, queries), slopes);
     }
     for first in whole..blocks {
-        add_slopes_of::<1>(start, satisfied, coefficients, first, slopes);
+        add_slopes_of::<1>(start, satisfied, coefficients, (first, queries), slopes);
     }
 }
 
 /// The slopes of the queries in `N` blocks from `first` on.
-///
-/// The weight in a round is the first one times the product of the factors before that round, so
-/// the sum is a polynomial in the factors. Horner's rule, from the last round to the first, takes
-/// one fused multiply-add per weight and round.
 #[inline(always)]
 fn add_slopes_of<const N: usize>(
     start: Start<'_>,
     satisfied: SatisfiedBits<'_>,
     coefficients: &[f64],
-    first: usize,
-    slopes: &mut [Lanes],
+    (first, queries): (usize, &[u32]),
+    slopes: &mut [f64],
 ) {
     let Some((&last, before)) = coefficients.split_last() else { return };
-    let (blocks, bits) = group::<N>(start, satisfied, first, before.len());
-    let (mut sums, mut inverse_sums) = ([[last; LANES]; N], [[last; LANES]; N]);
-    for step in (0..before.len()).rev() {
-        let coefficient = before[step];
+    let (mut blocks, bits) = group::<N>(start, satisfied, first, before.len());
+    let mut totals = [[0.0; LANES]; N];
+    for step in 0..before.len() {
         for k in 0..N {
-            let [factors, inverse_factors] = blocks[k].factors(bits[k][step]);
-            for lane in 0..LANES {
-                sums[k][lane] = sums[k][lane].mul_add(factors[lane], coefficient);
-                inverse_sums[k][lane] =
-                    inverse_sums[k][lane].mul_add(inverse_factors[lane], coefficient);
-            }
+            blocks[k].add_difference(before[step], &mut totals[k]);
+            blocks[k].step(bits[k][step]);
         }
     }
     for k in 0..N {
-        let (weights, inverses) = (&blocks[k].weights, &blocks[k].inverses);
-        for lane in 0..LANES {
-            slopes[first + k][lane] +=
-                weights[lane] * sums[k][lane] - inverses[lane] * inverse_sums[k][lane];
-        }
+        blocks[k].add_difference(last, &mut totals[k]);
+    }
+    let queries = &queries[first * LANES..];
+    for (&query, total) in queries.iter().zip(totals.as_flattened()) {
+        slopes[query as usize] += total;
     }
 }

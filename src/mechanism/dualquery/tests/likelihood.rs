@@ -48,29 +48,6 @@ impl Naive {
         }
         loss
     }
-
-    /// The derivatives of the loss by the answers, and the largest that they could be.
-    fn slopes(&self, a: &[f64]) -> (Vec<f64>, f64) {
-        let (mut satisfied, mut slopes) = (vec![0.0; a.len()], vec![0.0; a.len()]);
-        let mut largest = 0.0;
-        for (updates, (samples, answers)) in self.samples.iter().zip(&self.answers).enumerate() {
-            let change = self.eta * updates as f64;
-            largest += change * samples.len() as f64;
-            let of = |(a, satisfied): (&f64, &f64)| self.eta * (updates as f64 * a - satisfied);
-            let s: Vec<f64> = a.iter().zip(&satisfied).map(of).collect();
-            let most = s.iter().map(|s: &f64| s.abs()).fold(0.0, f64::max);
-            let z: f64 = s.iter().map(|s| (s - most).exp() + (-s - most).exp()).sum();
-            for (slope, s) in slopes.iter_mut().zip(&s) {
-                let chance = ((s - most).exp() - (-s - most).exp()) / z;
-                *slope += change * samples.len() as f64 * chance;
-            }
-            for sample in samples {
-                slopes[sample.query] -= change * sample.sign();
-            }
-            satisfied.iter_mut().zip(answers).for_each(|(sum, x)| *sum += x);
-        }
-        (slopes, largest)
-    }
 }
 
 /// The tables of the workload; one table for all; and a mixture, in which one table has no queries.
@@ -129,34 +106,6 @@ proptest! {
             let (value, _) = evaluate(&mut *loss, &marginals);
             prop_assert!((value - expected).abs() <= 1e-11 * expected.abs(), "{value} {expected}");
             prop_assert_eq!(loss.value(&marginals).to_bits(), value.to_bits());
-        }
-    }
-
-    /// From one long segment to a segment per round.
-    #[test]
-    fn gradients_agree_with_a_replay_of_the_game(
-        eta in prop_oneof![0.01..4.0f64, 10.0..100.0f64],
-        rounds in 1usize..40,
-        seed: u64,
-    ) {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let (queries, likelihood, naive) = any_game(eta, rounds, &mut rng);
-        let [layout, ..] = layouts();
-        let (marginals, answers) = random_marginals(&layout, &queries, &mut rng);
-        let (_, gradient) = evaluate(&mut *likelihood.loss(&layout), &marginals);
-        let (slopes, largest) = naive.slopes(&answers);
-        let mut rest = &slopes[..];
-        for part in queries.parts() {
-            let (slopes, more) = rest.split_at(part.query.rows());
-            rest = more;
-            let mut expected = vec![0.0; part.query.cols()];
-            let mut between = vec![0.0; part.query.scratch_len()];
-            part.query.apply_transpose(slopes, &mut expected, &mut between);
-            let table = layout.cliques().iter().position(|clique| *clique == part.clique).unwrap();
-            for (found, expected) in gradient.table(table).iter().zip(&expected) {
-                let difference = (found - expected / 100.0).abs();
-                prop_assert!(difference <= 1e-12 * largest, "{found} {expected} {largest}");
-            }
         }
     }
 
