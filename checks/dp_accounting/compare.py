@@ -100,7 +100,9 @@ def formula(kind, arguments, delta):
     if kind == "advanced":
         return advanced([(first, count)], delta)
     if kind == "advanced-two":
-        return advanced([(first, count), (first / 3, 2 * count)], delta)
+        parts = [(first, count), (first / 3, 2 * count)]
+        # Few draws cost their sum.
+        return min(advanced(parts, delta), sum(epsilon * draws for epsilon, draws in parts))
     if kind == "pure-in-rho":
         return gaussian_by_rdp(count * first**2 / 2, delta)
     if kind == "selections":

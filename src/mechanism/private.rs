@@ -117,7 +117,7 @@ mod tests {
         };
         assert_eq!(sets(None), []);
         assert_eq!(sets(Some(1)), pair.subsets(1));
-        assert_eq!(sets(Some(7)), [pair.clone()]);
+        assert_eq!(sets(Some(7)), std::slice::from_ref(&pair));
         let single = Task { public: Some(1), ..table.task() }.public_marginals(&pair).unwrap();
         assert_eq!(single[0].values(), [5.0, 10.0]);
     }
