@@ -33,7 +33,8 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = epsilon)]
     epsilon: Epsilon,
     /// The claimed delta, for mechanisms that have one
-    #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = delta, default_value = "1e-6")]
+    #[arg(long, value_name = "D", value_parser = delta, default_value = "1e-6")]
+    #[arg(allow_negative_numbers = true)]
     delta: Delta,
     /// Number of runs on each of the two data sets [default: 20000; 500 for commands]
     #[arg(long, value_name = "N",

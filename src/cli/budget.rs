@@ -57,13 +57,16 @@ struct CreateArgs {
     #[arg(long, value_name = "NAME")]
     dataset: String,
     /// Total epsilon of all releases
-    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = epsilon, required_unless_present = "rho")]
+    #[arg(long, value_name = "E", value_parser = epsilon, required_unless_present = "rho")]
+    #[arg(allow_negative_numbers = true)]
     epsilon: Option<Epsilon>,
     /// Total delta of all releases, far below 1/n for n records
-    #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = delta, requires = "epsilon")]
+    #[arg(long, value_name = "D", value_parser = delta, requires = "epsilon")]
+    #[arg(allow_negative_numbers = true)]
     delta: Option<Delta>,
     /// Total rho of all releases
-    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = rho, conflicts_with_all = ["epsilon", "delta"])]
+    #[arg(long, value_name = "R", value_parser = rho, conflicts_with_all = ["epsilon", "delta"])]
+    #[arg(allow_negative_numbers = true)]
     rho: Option<Rho>,
     /// For releases with --add-remove [default: for releases without it]
     #[arg(long)]

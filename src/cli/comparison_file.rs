@@ -11,7 +11,8 @@ pub(crate) fn check_name(file: &OutputFile) -> Result<(), Failure> {
     match extension(file.path()) {
         Some("html" | "htm" | "svg" | "png") => Ok(()),
         _ => Err(Failure::input(format!(
-            "cannot write {}: expected a name that ends in .html (a page), .svg or .png (a picture)",
+            "cannot write {}: expected a name that ends in .html (a page), .svg or .png \
+             (a picture)",
             file.path().display()
         ))),
     }

@@ -61,7 +61,8 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=8))]
     every: Option<u8>,
     /// Epsilon of the release, at most 20 without --allow-weak-privacy
-    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = epsilon, required_unless_present = "config")]
+    #[arg(long, value_name = "E", value_parser = epsilon, required_unless_present = "config")]
+    #[arg(allow_negative_numbers = true)]
     epsilon: Option<Epsilon>,
     /// Delta of the release, far below 1/n for n records, such as 1/n^2 or 1e-9; not for mechanisms
     /// of pure differential privacy, such as laplace

@@ -36,13 +36,16 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "K,...", value_delimiter = ',', default_values_t = [1, 2, 3])]
     ways: Vec<usize>,
     /// The budget
-    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = epsilon, requires = "delta")]
+    #[arg(long, value_name = "E", value_parser = epsilon, requires = "delta")]
+    #[arg(allow_negative_numbers = true)]
     epsilon: Option<Epsilon>,
     /// The delta of the budget
-    #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = delta, requires = "epsilon")]
+    #[arg(long, value_name = "D", value_parser = delta, requires = "epsilon")]
+    #[arg(allow_negative_numbers = true)]
     delta: Option<Delta>,
     /// The budget in rho [default: 0.5, a privacy cost of 1 in ResidualPlanner's paper]
-    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = rho, conflicts_with_all = ["epsilon", "delta"])]
+    #[arg(long, value_name = "R", value_parser = rho, conflicts_with_all = ["epsilon", "delta"])]
+    #[arg(allow_negative_numbers = true)]
     rho: Option<Rho>,
     /// Neighbours add or remove a record [default: they replace one]
     #[arg(long)]

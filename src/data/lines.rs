@@ -173,7 +173,7 @@ pub(super) fn decode(field: &[u8], encoding: Encoding) -> Result<Cow<'_, str>, C
 }
 
 /// A byte of Latin-1, or of Windows-1252 where Latin-1 has control characters. Programs that say
-/// Latin-1 mean Windows-1252, with the sign of the euro, as the WHATWG standard of encodings has it.
+/// Latin-1 mean Windows-1252, with the sign of the euro: so the WHATWG standard of encodings.
 fn windows_1252(byte: u8) -> char {
     const FROM_80: [char; 32] = [
         '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}',

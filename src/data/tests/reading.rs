@@ -95,7 +95,8 @@ fn latin_1_is_read_where_the_schema_allows_it() {
 #[test]
 fn bytes_that_latin_1_lacks_are_those_of_windows_1252() {
     let text = "name = 'mine'\n[table]\nfiles = [{ name = 'f' }]\nencoding = 'utf-8-or-latin-1'\n\
-                [[attribute]]\nname = 'sum'\nkind = 'categorical'\nvalues = ['1 \u{20ac}', 'caf\u{e9}']\n";
+                [[attribute]]\nname = 'sum'\nkind = 'categorical'\n\
+                values = ['1 \u{20ac}', 'caf\u{e9}']\n";
     let dataset = read(&Schema::parse(text).unwrap(), b"sum\n1 \x80\ncaf\xe9\n").unwrap();
     assert_eq!(dataset.len(), 2);
 }

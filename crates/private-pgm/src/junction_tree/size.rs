@@ -33,7 +33,8 @@ impl TreeSize {
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error(
     "the model needs {} for a junction tree of {}, more than the limit of {}; {}",
-    Bytes(*needed_bytes), Cliques(size.cliques, ""), Bytes(*limit_bytes as f64), LargestCliques(worst)
+    Bytes(*needed_bytes), Cliques(size.cliques, ""), Bytes(*limit_bytes as f64),
+    LargestCliques(worst)
 )]
 pub struct TooLarge {
     /// The bytes that all tables need.
