@@ -229,13 +229,22 @@ SORTING = """(() => {
   return complaints;
 })()"""
 
-# The middle of a mark that is on the screen, and what it should say.
+# The middle of the first mark that no later mark covers there, and what it should say. What is
+# covered is reached by the keyboard alone.
 FIRST_READING = """(() => {
   const shown = [...document.querySelectorAll(".reading")].filter((r) => r.getClientRects().length);
   if (!shown.length) return null;
-  shown[0].scrollIntoView({ block: "center", behavior: "instant" });
-  const { left, top, width, height } = shown[0].getBoundingClientRect();
-  return { x: left + width / 2, y: top + height / 2, says: shown[0].getAttribute("aria-label") };
+  const middle = (mark) => {
+    mark.scrollIntoView({ block: "center", behavior: "instant" });
+    const { left, top, width, height } = mark.getBoundingClientRect();
+    return { x: left + width / 2, y: top + height / 2 };
+  };
+  const isOnTop = (mark) => {
+    const { x, y } = middle(mark);
+    return mark.contains(document.elementFromPoint(x, y));
+  };
+  const mark = shown.find(isOnTop) ?? shown[0];
+  return { ...middle(mark), says: mark.getAttribute("aria-label") };
 })()"""
 TIP = 'document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent'
 
