@@ -5,9 +5,9 @@
 //! ln((p - delta) / q) on epsilon, and the probabilities can be estimated:
 //!
 //! 1. *Run.* The mechanism runs many times, with fresh noise, on two neighbouring data sets
-//!    ([`case`](cases)) that are hard for it and that a search has made harder. Each run is recorded
-//!    and replayed on the neighbour, where all draws return the same. The two show how likely this
-//!    output was under either data set, choices included: the exact privacy loss
+//!    ([`case`](cases)) that are hard for it and that a search has made harder. Each run is
+//!    recorded and replayed on the neighbour, where all draws return the same. The two show how
+//!    likely this output was under either data set, choices included: the exact privacy loss
 //!    ([`dp::transcript::privacy_loss`]). A release that the neighbour cannot have, because it
 //!    draws or publishes something else from the same draws, has an infinite loss. The ledger of
 //!    each run is verified.

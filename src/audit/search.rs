@@ -17,8 +17,8 @@ use private_pgm::model::Projectable;
 const RANDOM: usize = 40;
 const ROUNDS: usize = 8;
 const MUTATIONS: usize = 8;
-/// The search has about a sixth of the runs of the audit: several candidates with some runs each, on
-/// either data set.
+/// The search has about a sixth of the runs of the audit: several candidates with some runs each,
+/// on either data set.
 const PART: usize = 1000;
 const FEWEST: usize = 10;
 const MOST: usize = 150;

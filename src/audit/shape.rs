@@ -30,9 +30,9 @@ pub(super) enum Shape {
     /// One bit, and so few records that one draw of the game costs all of epsilon. Whichever bit
     /// the first round answers, one of its two values is a rare draw in the second.
     OneDraw,
-    /// A wave over eight cells, whose first Fourier coefficients are far larger than the others, and
-    /// a record that decreases the former and increases the latter. Found by a search in which the
-    /// bound was computed.
+    /// A wave over eight cells, whose first Fourier coefficients are far larger than the others,
+    /// and a record that decreases the former and increases the latter. Found by a search in which
+    /// the bound was computed.
     Wave,
     /// High counts between low ones, with the two places where the record is and where it moves.
     /// The first is a peak among low counts if the high ones are cut off, and a dip if they are

@@ -12,9 +12,9 @@ use private_pgm::model::{MarginalError, Projectable};
 /// [`Task::public_marginals`].
 ///
 /// A share is debited when the budget grants it, and a draw consumes it by value. What
-/// [`Private::read`] returns borrows the share, so that a draw ends the access. A mechanism that has
-/// no share yet, or has none left, cannot read records. The first of these functions compiles. The
-/// second does not, because it reads again after the draw:
+/// [`Private::read`] returns borrows the share, so that a draw ends the access. A mechanism that
+/// has no share yet, or has none left, cannot read records. The first of these functions compiles.
+/// The second does not, because it reads again after the draw:
 ///
 /// ```
 /// # use dp::{Budget, Epsilon, L1, Neighbours, NoiseSource, NumberLine, Sensitivity};

@@ -165,8 +165,8 @@ impl<'a> AdaptiveMarginals<'a> {
         candidates.filter(|(_, clique)| allowed(clique)).map(|(place, _)| place).collect()
     }
 
-    /// |M_r(D) - M_r(p)|_1 for the candidates at `places`, with p the last estimate, for a selection
-    /// with this share. See [`CandidateMarginals::distances`] for the sensitivity.
+    /// |M_r(D) - M_r(p)|_1 for the candidates at `places`, with p the last estimate, for a
+    /// selection with this share. See [`CandidateMarginals::distances`] for the sensitivity.
     pub(crate) fn distances(
         &mut self,
         places: &[usize],
