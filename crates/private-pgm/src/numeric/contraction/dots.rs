@@ -11,7 +11,7 @@ use super::tiling::{ACROSS, MAX_ROWS, Part, Tile};
 use super::{Contraction, Inner};
 
 /// Cells of O whose lanes are summed together. Sums that were just stored register by register
-/// cannot be loaded in another width without waiting, so many tiles lie between.
+/// cannot be loaded in another width without waiting; other tiles lie between.
 const BATCH: usize = 128;
 
 /// The most cells of a tile.
